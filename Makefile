@@ -1,0 +1,191 @@
+# Builds, tests and installs polygraphy. `make help` lists what can be asked for.
+
+BUILD        ?= build$(if $(SANITIZE),-sanitize)
+CFLAGS       ?= -O2 -g
+PREFIX       ?= /usr/local
+FUZZ_CC      ?= clang
+FUZZ_SECONDS ?= 60
+
+# pkg-config's name of each library, and the Debian package that brings it
+libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev libzip:libzip-dev
+modules   := $(foreach library,$(libraries),$(firstword $(subst :, ,$(library))))
+
+# With sanitizers the compiler warns of things that their checks only seem to do: no errors out of those.
+warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+            -Wold-style-definition -Wvla -Wwrite-strings $(if $(WERROR),$(if $(SANITIZE),,-Werror))
+sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+# Recursive variables: pkg-config is asked when a recipe needs it; `make check` and `make demo` get there after set-up.
+# Fused multiply-adds would round results differently from one machine to the next.
+compile = -std=c17 -D_GNU_SOURCE -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS)
+link    = $(CFLAGS) $(LDFLAGS)
+ldlibs  = $(module_libs) -ldl -lm -lpthread $(LDLIBS)
+module_cflags = $(eval module_cflags := $(shell pkg-config --cflags $(modules) 2>/dev/null))$(module_cflags)
+module_libs   = $(eval module_libs := $(shell pkg-config --libs $(modules) 2>/dev/null))$(module_libs)
+
+sources         := $(sort $(shell find src -name '*.c'))
+library_sources := $(filter-out src/cli/%,$(sources))
+cli_sources     := $(filter-out src/cli/main.c,$(filter src/cli/%,$(sources)))
+support_sources := $(sort $(wildcard tests/support/*.c))
+unit_sources    := $(sort $(if $(wildcard tests/unit),$(shell find tests/unit -name 'test_*.c')))
+program_sources := $(sort $(wildcard tests/programs/*.c))
+fuzz_sources    := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+bench_sources   := $(sort $(wildcard bench/*.c))
+public_headers  := $(wildcard include/polygraphy/*.h)
+
+library  := $(BUILD)/libpolygraphy.a
+cli      := $(BUILD)/libcli.a
+program  := $(BUILD)/polygraphy
+units    := $(unit_sources:%.c=$(BUILD)/%)
+helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
+replays  := $(fuzz_sources:%.c=$(BUILD)/%)
+benches  := $(bench_sources:%.c=$(BUILD)/%)
+fuzzers  := $(fuzz_sources:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
+objects_of = $(1:%.c=$(BUILD)/%.o)
+quiet      = $(if $(V),,@)
+
+# What programs started from here need to find each other; see tests/run.sh for the rest.
+export POLYGRAPHY := $(abspath $(program))
+export POLYGRAPHY_TEST_PROGRAMS := $(abspath $(BUILD)/tests)
+export POLYGRAPHY_TEST_MODELS := $(abspath $(or $(POLYGRAPHY_TEST_MODELS),../shared/models))
+export POLYGRAPHY_ROOT := $(CURDIR)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all demo check bench fuzz style install clean help setup FORCE
+
+all: $(library) $(program) ## build the program and the library (the default)
+
+demo: all ## show what it does on an example
+	@scripts/demo.sh $(BUILD)
+
+check: all $(units) $(helpers) $(replays) ## set up, build, run all tests; ONLY=text: files with text in their path
+	@tests/run.sh $(BUILD) $(ONLY)
+
+bench: all $(benches) $(BUILD)/tests/make_chain ## measure
+	@bench/run.sh $(BUILD)
+
+fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the build folder
+	@for fuzzer in $(notdir $(fuzzers)); do \
+	    finds=$(BUILD)/fuzz-corpus/$$fuzzer; mkdir -p $$finds; \
+	    ASAN_OPTIONS=allocator_may_return_null=1 $(BUILD)/fuzzers/$$fuzzer -max_total_time=$(FUZZ_SECONDS) \
+	        -artifact_prefix=$$finds/ $$finds tests/fuzz/corpus/$$fuzzer || exit 1; \
+	done
+
+style: setup-style ## check layout, layers, sizes and banned functions
+	@scripts/style.sh
+
+# A library of the system stays where it is, because it belongs with those beside it; a downloaded one is copied.
+install: all ## install into PREFIX (default /usr/local), below DESTDIR if given
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install $(program) $(DESTDIR)$(PREFIX)/bin/polygraphy
+	$(if $(public_headers),install -d $(DESTDIR)$(PREFIX)/include/polygraphy $(DESTDIR)$(PREFIX)/lib)
+	$(if $(public_headers),install -m 644 $(public_headers) $(DESTDIR)$(PREFIX)/include/polygraphy)
+	$(if $(public_headers),install -m 644 $(library) $(DESTDIR)$(PREFIX)/lib)
+	@library=$$(readlink -f $(BUILD)/libonnxruntime.so.1) && [ -f "$$library" ] || exit 0; \
+	folder=$(DESTDIR)$(PREFIX)/lib/polygraphy; install -d $$folder; \
+	case $$library in \
+	    /usr/lib/*) ln -sf $$library $$folder/libonnxruntime.so.1 ;; \
+	    *) install -m 644 $$library $$folder/libonnxruntime.so.1 ;; \
+	esac
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@echo 'Variables: BUILD=folder CC=clang CFLAGS= WERROR=1 SANITIZE=address,undefined V=1 (show commands)'
+
+# --- set-up -----------------------------------------------------------------------------------------------------------
+
+# `make check` and `make demo` install what is missing before anything is built; a plain `make` only says what is.
+setup:
+	@BUILD='$(BUILD)' scripts/setup.sh
+
+setup-%: FORCE
+	@scripts/setup.sh $*
+
+$(BUILD)/flags: | $(if $(filter check demo,$(MAKECMDGOALS)),setup) $(if $(filter fuzz,$(MAKECMDGOALS)),setup-fuzz)
+
+# Remembers the compiler and its flags: objects depend on it, so a change of either rebuilds them.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@missing=; for library in $(libraries); do \
+	    pkg-config --exists $${library%:*} || missing="$$missing $${library#*:}"; \
+	done; \
+	command -v pkg-config >/dev/null || missing=" pkg-config$$missing"; \
+	if [ -n "$$missing" ]; then \
+	    echo "missing: apt-get install$$missing    (scripts/setup.sh installs everything)" >&2; exit 1; \
+	fi
+	@echo '$(CC) $(compile) $(sanitize) | $(link) $(ldlibs)' | cmp -s - $@ || \
+	    echo '$(CC) $(compile) $(sanitize) | $(link) $(ldlibs)' > $@
+
+# Remembers which sources there are: an archive is made again when one is gone.
+$(BUILD)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sources) $(support_sources)' | cmp -s - $@ || echo '$(sources) $(support_sources)' > $@
+FORCE:
+
+# --- compiling and linking --------------------------------------------------------------------------------------------
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'CC   $<'
+	$(quiet)$(CC) $(compile) $(sanitize) -MMD -MP -c -o $@ $<
+
+# cmocka hands every test a `state` that few of them use.
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'CC   $<'
+	$(quiet)$(CC) $(compile) $(sanitize) -Itests -Wno-unused-parameter -MMD -MP -c -o $@ $<
+
+$(library): $(call objects_of,$(library_sources)) $(BUILD)/sources
+	@rm -f $@
+	@echo 'AR   $@'
+	$(quiet)$(AR) rcs $@ $(filter %.o,$^)
+
+# All of the program but main(), for it and for the tests.
+$(cli): $(call objects_of,$(cli_sources)) $(BUILD)/sources
+	@rm -f $@
+	@echo 'AR   $@'
+	$(quiet)$(AR) rcs $@ $(filter %.o,$^)
+
+$(program): $(BUILD)/src/cli/main.o $(cli) $(library)
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
+
+$(units): %: %.o $(call objects_of,$(support_sources)) $(cli) $(library) $(BUILD)/sources
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -o $@ $(filter %.o,$^) $(cli) $(library) $(ldlibs) -lcmocka
+
+$(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
+
+# What a measured program does not use must not cost it time to load.
+$(benches): %: %.o $(library)
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $^ $(ldlibs)
+
+$(replays): %: %.o $(BUILD)/tests/fuzz/replay_driver.o $(cli) $(library)
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
+
+# Fuzzers are a build of their own: clang only, everything instrumented.
+fuzz_sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+$(BUILD)/fuzzers/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'CC   $<'
+	$(quiet)$(FUZZ_CC) $(compile) $(fuzz_sanitize) -fsanitize=fuzzer-no-link -Itests -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzzers/all.a: $(patsubst %.c,$(BUILD)/fuzzers/%.o,$(cli_sources) $(library_sources)) $(BUILD)/sources
+	@rm -f $@
+	@echo 'AR   $@'
+	$(quiet)$(AR) rcs $@ $(filter %.o,$^)
+
+$(fuzzers): $(BUILD)/fuzzers/%: $(BUILD)/fuzzers/tests/fuzz/%.o $(BUILD)/fuzzers/all.a
+	@echo 'LINK $@'
+	$(quiet)$(FUZZ_CC) $(link) $(fuzz_sanitize) -fsanitize=fuzzer -o $@ $^ $(ldlibs)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

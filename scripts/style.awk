@@ -1,0 +1,111 @@
+# scripts/style.awk: rules on the text of C files: layers, sizes, functions that are not used here.
+# Prints "file:line: what" for each breach.
+
+BEGIN {
+    # The layers of src/, lowest first, and what each may include besides itself; src/cli may include all of them.
+    may_use["base"] = ""
+    may_use["tensor"] = "base"
+    may_use["onnx"] = "base tensor"
+    may_use["format"] = "base tensor"
+    may_use["engine"] = "base tensor onnx format"
+    may_use["backend"] = "base tensor onnx format engine"
+    may_use["comparator"] = "base tensor onnx format engine backend"
+    may_use["search"] = "base"
+    may_use["blame"] = "base"
+    may_use["report"] = "base"
+    may_use["debug"] = "base tensor onnx format engine backend comparator search blame"
+
+    last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
+    longest_file = 700
+    longest_function = 100
+    banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
+    printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
+        "|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)"
+}
+
+# A pattern for calls of the named functions.
+function call(names) {
+    return "(^|[^A-Za-z0-9_.>])(" names ") *\\("
+}
+
+function finding(line, what) {
+    print FILENAME ":" line ": " what
+}
+
+# The line without comments and without what stands in quotes. `in_comment` carries a comment over to the next line.
+function code_of(line,    code, start) {
+    code = ""
+    while (line != "") {
+        if (in_comment) {
+            start = index(line, "*/")
+            if (!start)
+                return code
+            line = substr(line, start + 2)
+            in_comment = 0
+        } else if (match(line, /\/\*|\/\/|"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/)) {
+            code = code substr(line, 1, RSTART - 1)
+            start = substr(line, RSTART, 2)
+            line = substr(line, RSTART + RLENGTH)
+            if (start == "//")
+                return code
+            if (start == "/*")
+                in_comment = 1
+            else
+                code = code "\"\""
+        } else {
+            return code line
+        }
+    }
+    return code
+}
+
+function check_include(line,    name, used) {
+    name = line
+    sub(/^[^"]*"/, "", name)
+    sub(/".*/, "", name)
+    used = name
+    sub(/\/.*/, "", used)
+    if (used == name)
+        finding(FNR, "include \"" name "\": write the path from src/")
+    else if (used == "cli" || used in may_use) {
+        if (used != layer && index(" " may_use[layer] " ", " " used " ") == 0)
+            finding(FNR, "src/" layer " may not use src/" used)
+    }
+}
+
+function end_file() {
+    if (last > longest_file)
+        print previous ":" last ": file of " last " lines, at the most " longest_file
+}
+
+FNR == 1 {
+    end_file()
+    previous = FILENAME
+    in_comment = opened = 0
+    split(FILENAME, part, "/")
+    layer = part[1] == "src" ? part[2] : ""
+    if (layer != "" && layer != "cli" && !(layer in may_use))
+        finding(1, "src/" layer " is not a layer that style.awk knows")
+}
+
+{
+    last = FNR
+    if (layer != "" && layer != "cli" && /^ *# *include *"/)
+        check_include($0)
+    code = code_of($0)
+    if (code ~ banned)
+        finding(FNR, "a function that is not used here: " $0)
+    if (layer != "" && layer != "cli" && FILENAME != last_resort && code ~ printing)
+        finding(FNR, "only src/cli prints or exits: " $0)
+    if (code ~ /^\{/)
+        opened = FNR
+    if (code ~ /^\}/) {
+        if (opened && FNR - opened + 1 > longest_function)
+            finding(opened, "function of " FNR - opened + 1 " lines, at the most " longest_function)
+        opened = 0
+    }
+}
+
+END {
+    end_file()
+}

@@ -1,0 +1,47 @@
+/* base/bitset.h: a fixed-size set of small integers. A value: it can be copied, compared and hashed. */
+#ifndef BASE_BITSET_H
+#define BASE_BITSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bitset {
+    uint64_t *words;
+    size_t size; /* members are 0 .. size-1; bits beyond are zero */
+};
+
+void bitset_init(struct bitset *set, size_t size); /* empty */
+void bitset_init_copy(struct bitset *set, const struct bitset *from);
+void bitset_release(struct bitset *set);
+void bitset_assign(struct bitset *set, const struct bitset *from); /* same size */
+void bitset_clear(struct bitset *set);
+void bitset_fill(struct bitset *set);
+void bitset_intersect(struct bitset *set, const struct bitset *other);
+void bitset_subtract(struct bitset *set, const struct bitset *other);
+void bitset_unite(struct bitset *set, const struct bitset *other);
+size_t bitset_count(const struct bitset *set);
+bool bitset_equal(const struct bitset *a, const struct bitset *b);
+size_t bitset_next(const struct bitset *set, size_t from); /* smallest member >= from, or size when there is none */
+
+static inline size_t bitset_words(const struct bitset *set)
+{
+    return (set->size + 63) / 64;
+}
+
+static inline bool bitset_has(const struct bitset *set, size_t member)
+{
+    return (set->words[member / 64] >> (member % 64)) & 1;
+}
+
+static inline void bitset_add(struct bitset *set, size_t member)
+{
+    set->words[member / 64] |= (uint64_t)1 << (member % 64);
+}
+
+static inline void bitset_remove(struct bitset *set, size_t member)
+{
+    set->words[member / 64] &= ~((uint64_t)1 << (member % 64));
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* base/file_temporary.c: names for what is not finished, and what is left under such names. */
+#include "base/file_temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#define SUFFIX_LENGTH 6
+#define LONGEST_BASENAME 220 /* what is left of the 255 bytes that a name may have */
+
+static const char suffix_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/* ".<basename>.": the beginning of all temporary names for `path`. */
+static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
+{
+    char *basename = file_basename(path);
+
+    snprintf(ret, LONGEST_BASENAME + 3, ".%.*s.", LONGEST_BASENAME, basename);
+    free(basename);
+}
+
+char *file_temporary_name(const char *path)
+{
+    static atomic_uint count;
+    struct timespec now;
+    char suffix[SUFFIX_LENGTH + 1] = "";
+    char beginning[LONGEST_BASENAME + 3], name[256];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* An odd multiplier (from splitmix64) spreads what differs between processes and moments over all bits. */
+    uint64_t bits = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 40;
+    bits = (bits + atomic_fetch_add(&count, 1)) * 0x9E3779B97F4A7C15u;
+    bits ^= bits >> 32;
+    for (int i = 0; i < SUFFIX_LENGTH; i++, bits /= sizeof(suffix_characters) - 1)
+        suffix[i] = suffix_characters[bits % (sizeof(suffix_characters) - 1)];
+
+    write_beginning(path, beginning);
+    snprintf(name, sizeof(name), "%s%ld.%s", beginning, (long)getpid(), suffix);
+    char *folder = file_folder(path);
+    char *ret = file_join(folder, name);
+    free(folder);
+    return ret;
+}
+
+char *file_follow_links(const char *path)
+{
+    char *current = memory_strdup(path);
+
+    for (int links = 0; links < 40; links++) {
+        char target[4096];
+        ssize_t length = readlink(current, target, sizeof(target) - 1);
+        if (length < 0)
+            return current;
+        target[length] = '\0';
+        char *folder = file_folder(current);
+        char *next = target[0] == '/' ? memory_strdup(target) : file_join(folder, target);
+        free(folder);
+        free(current);
+        current = next;
+    }
+    free(current);
+    errno = ELOOP;
+    return NULL;
+}
+
+/* One that was killed answers to signals until its parent, or whoever inherits it, asks for its end. Where there is no
+ * /proc, such a process counts as alive. */
+static bool is_zombie(long process)
+{
+    char path[32], status[512], *end;
+    bool zombie = false;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
+    if (size > 0) {
+        status[size] = '\0';
+        end = strrchr(status, ')'); /* behind the program's name, which may hold anything */
+        zombie = end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return zombie;
+}
+
+/* A process of our own number was another one, in another container or before the last start of the machine. */
+static bool is_gone(long process)
+{
+    return process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH) || is_zombie(process);
+}
+
+static bool is_leftover(const char *name, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    char *end;
+
+    if (strncmp(name, beginning, length) != 0 || name[length] < '1' || name[length] > '9')
+        return false;
+    errno = 0;
+    long process = strtol(name + length, &end, 10);
+    if (errno != 0 || process != (long)(pid_t)process || *end != '.')
+        return false;
+    return strlen(end + 1) == SUFFIX_LENGTH && strspn(end + 1, suffix_characters) == SUFFIX_LENGTH && is_gone(process);
+}
+
+void file_remove_leftovers(const char *path)
+{
+    char beginning[LONGEST_BASENAME + 3];
+    char *target = file_follow_links(path);
+
+    if (!target)
+        return;
+    write_beginning(target, beginning);
+    char *folder = file_folder(target);
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        struct stat status;
+        if (is_leftover(entry->d_name, beginning) &&
+            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+            unlinkat(dirfd(stream), entry->d_name, 0);
+    }
+    if (stream)
+        closedir(stream);
+    free(folder);
+    free(target);
+}

@@ -1,0 +1,220 @@
+/* base/interrupt.c: signals, and what must not survive this process.
+ *
+ * The handler may run at any moment and in any thread, so it takes no lock: entries are never freed, and whoever wants
+ * to use a path takes it out of its entry with one atomic exchange first. The mutex is among callers outside the
+ * handler only.
+ */
+#include "base/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+static const int handled_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+#define SAME_REQUEST_MILLISECONDS 100
+
+struct entry {
+    _Atomic(char *) path; /* NULL: free to use */
+    struct entry *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
+static _Atomic(struct entry *) entries;
+static _Atomic pid_t groups[256];
+
+static atomic_int first_signal;
+static _Atomic int64_t first_signal_at; /* milliseconds; 0: none, or its handler still runs */
+static int wake[2] = {-1, -1};
+
+void interrupt_remove_registered(void)
+{
+    pthread_mutex_lock(&mutex);
+    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+        char *path = atomic_exchange(&entry->path, NULL);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+static void kill_groups(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        pid_t group = atomic_exchange(&groups[i], 0);
+        if (group > 0)
+            kill(-group, SIGKILL);
+    }
+}
+
+static void remove_everything(void)
+{
+    kill_groups();
+    interrupt_remove_registered();
+}
+
+/* In a forked child, whose only thread may have been forked while another one held the mutex. */
+static void forget_everything(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next)
+        free(atomic_exchange(&entry->path, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+        atomic_store(&groups[i], 0);
+}
+
+static void prepare_exit(void)
+{
+    atexit(remove_everything);
+    pthread_atfork(NULL, NULL, forget_everything);
+}
+
+void interrupt_remove_at_exit(const char *path)
+{
+    char *copy = memory_strdup(path);
+    struct entry *entry;
+
+    pthread_once(&at_exit_once, prepare_exit);
+    pthread_mutex_lock(&mutex);
+    for (entry = atomic_load(&entries); entry; entry = entry->next) {
+        char *none = NULL;
+        if (atomic_compare_exchange_strong(&entry->path, &none, copy))
+            break;
+    }
+    if (!entry) {
+        entry = memory_alloc(sizeof(*entry));
+        atomic_init(&entry->path, copy);
+        entry->next = atomic_load(&entries);
+        atomic_store(&entries, entry);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+void interrupt_keep(const char *path)
+{
+    pthread_mutex_lock(&mutex);
+    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+        char *registered = atomic_load(&entry->path);
+        if (registered && strcmp(registered, path) == 0) {
+            free(atomic_exchange(&entry->path, NULL));
+            break;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+static void replace_group(pid_t from, pid_t to)
+{
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        pid_t expected = from;
+        if (atomic_compare_exchange_strong(&groups[i], &expected, to))
+            return;
+    }
+}
+
+void interrupt_kill_at_exit(pid_t group)
+{
+    pthread_once(&at_exit_once, prepare_exit);
+    replace_group(0, group);
+}
+
+void interrupt_spare(pid_t group)
+{
+    replace_group(group, 0);
+}
+
+static _Noreturn void die(int signal_number)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t only;
+
+    kill_groups();
+    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+        char *path = atomic_exchange(&entry->path, NULL);
+        if (path)
+            unlink(path); /* a handler may not free it */
+    }
+    sigaction(signal_number, &action, NULL);
+    raise(signal_number);
+    sigemptyset(&only);
+    sigaddset(&only, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    _exit(128 + signal_number); /* not reached */
+}
+
+static int64_t milliseconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void handle(int signal_number)
+{
+    int saved_errno = errno;
+    int first = 0;
+
+    if (atomic_compare_exchange_strong(&first_signal, &first, signal_number)) {
+        atomic_store(&first_signal_at, milliseconds_now());
+        if (write(wake[1], "", 1) < 0) {
+            /* Nothing can be done about it; interrupt_pending() tells all the same. */
+        }
+    } else {
+        int64_t at = atomic_load(&first_signal_at);
+        bool same = first == signal_number && (at == 0 || milliseconds_now() - at < SAME_REQUEST_MILLISECONDS);
+        if (!same)
+            die(signal_number);
+    }
+    errno = saved_errno;
+}
+
+void interrupt_install(void)
+{
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+
+    if (wake[0] >= 0)
+        return;
+    if (pipe(wake) == 0) {
+        fcntl(wake[0], F_SETFD, FD_CLOEXEC);
+        fcntl(wake[1], F_SETFD, FD_CLOEXEC);
+    }
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < ARRAY_LEN(handled_signals); i++)
+        sigaddset(&action.sa_mask, handled_signals[i]);
+    for (size_t i = 0; i < ARRAY_LEN(handled_signals); i++) {
+        struct sigaction old;
+        if (sigaction(handled_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(handled_signals[i], &action, NULL);
+    }
+}
+
+int interrupt_pending(void)
+{
+    return atomic_load(&first_signal);
+}
+
+int interrupt_descriptor(void)
+{
+    return wake[0];
+}
+
+void interrupt_die(void)
+{
+    int signal_number = interrupt_pending();
+
+    if (signal_number != 0)
+        die(signal_number);
+}

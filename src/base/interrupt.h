@@ -1,0 +1,28 @@
+/* base/interrupt.h: Ctrl-C and requests to end (SIGINT, SIGTERM, SIGHUP), turned into a flag that work loops look at.
+ *
+ * Also keeps the list of what must not survive this process: temporary names of files being written, intermediate
+ * artifacts, and process groups of children. They are removed (killed) at exit and, should a second signal come, from
+ * the signal handler. A forked child starts with empty lists.
+ */
+#ifndef BASE_INTERRUPT_H
+#define BASE_INTERRUPT_H
+
+#include <sys/types.h>
+
+/* Installs the handlers; without it interrupt_pending() stays 0. A signal that was ignored at start (nohup, a background
+ * job) stays ignored. The same signal again within a tenth of a second counts as one: timeout(1) sends it twice. */
+void interrupt_install(void);
+int interrupt_pending(void); /* the signal that came first, or 0 */
+void interrupt_die(void);    /* removes what is registered, restores the default action, raises the signal again */
+
+/* A descriptor for poll() that is readable from the first signal on, for ever; -1 without interrupt_install(). */
+int interrupt_descriptor(void);
+
+void interrupt_remove_at_exit(const char *path); /* registers; the path is copied */
+void interrupt_keep(const char *path);           /* takes it off the list again */
+void interrupt_remove_registered(void);          /* unlinks what is on the list now */
+
+void interrupt_kill_at_exit(pid_t group); /* registers a process group; beyond 256 at a time they are not */
+void interrupt_spare(pid_t group);        /* takes it off the list again */
+
+#endif

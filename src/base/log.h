@@ -1,0 +1,49 @@
+/* base/log.h: where library code sends what a user may want to read.
+ *
+ * The library never prints: it hands lines to the sink that the command line has set up. Levels and layout follow
+ * Polygraphy (spec, command line 2.1): `<letter> <indent><message>`, four blanks per nesting level, continuation lines
+ * indented to the message's column. A `struct log *` may be NULL wherever one is taken: nothing is logged then.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "base/text.h"
+
+enum log_level {
+    LOG_ULTRA_VERBOSE = -20, /* [U] */
+    LOG_SUPER_VERBOSE = -10, /* [S] */
+    LOG_EXTRA_VERBOSE = 0,   /* [X] */
+    LOG_VERBOSE = 10,        /* [V] */
+    LOG_INFO = 20,           /* [I] */
+    LOG_START = 22,          /* [I] a piece of work begins */
+    LOG_FINISH = 28,         /* [I] a piece of work ended well */
+    LOG_WARNING = 30,        /* [W] */
+    LOG_ERROR = 40,          /* [E] */
+    LOG_CRITICAL = 50,       /* [!] the tool cannot go on; goes to stderr */
+};
+
+struct log {
+    enum log_level threshold; /* lines below are dropped */
+    int depth;                /* current nesting, in steps of four blanks */
+    /* Writes one message (may hold line breaks). `data` is the sink's own. */
+    void (*write)(void *data, enum log_level level, int depth, struct text message);
+    void *data;
+    struct log_seen *seen; /* messages of log_once() so far; owned, see log_release() */
+};
+
+void log_message(struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void log_text(struct log *log, enum log_level level, struct text message);
+
+/* The same message (after formatting) is shown only the first time. */
+void log_once(struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* True when a message of this level would be shown: lets callers skip costly rendering. */
+bool log_shows(const struct log *log, enum log_level level);
+
+void log_indent(struct log *log, int steps); /* +1 deeper, -1 back */
+void log_release(struct log *log);
+
+#endif

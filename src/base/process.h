@@ -1,0 +1,59 @@
+/* base/process.h: running a child to its end.
+ *
+ * The child is the leader of a process group of its own. Its standard output and error are captured without deadlock
+ * and without a limit on memory: beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file. Standard
+ * input, working directory and environment are inherited (plus `environment`). When the child has ended, whatever is left
+ * of its group (and, on Linux, of its descendants that moved to other groups) is killed: nothing outlives a check.
+ * A signal that interrupt_pending() reports ends the whole group and gives ERR_INTERRUPTED.
+ *
+ * Several threads may run children at once. The first call sets a handler for SIGCHLD and makes this process the parent of
+ * orphaned descendants, which are taken for a check's: a program with other children has to start them before.
+ */
+#ifndef BASE_PROCESS_H
+#define BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define PROCESS_CAPTURE_MEMORY ((size_t)1 << 20)
+
+struct process_request {
+    const char *const *arguments;   /* NULL-terminated; [0] is looked up on PATH unless it holds a slash */
+    const char *program;            /* executed instead of looking up arguments[0], when not NULL */
+    const char *const *environment; /* "NAME=value" to add, NULL-terminated; may be NULL */
+    double timeout; /* seconds; 0: none. SIGTERM to the group, SIGKILL after a grace of 2 s (or sooner) */
+};
+
+enum process_end {
+    PROCESS_EXITED,
+    PROCESS_SIGNALED,
+    PROCESS_TIMED_OUT,
+};
+
+/* What one stream left: `data` maps or holds `size` bytes. */
+struct process_output {
+    const char *data;
+    size_t size;
+    int fd;         /* of the spill file, or -1 */
+    bool truncated; /* the disk was full: only the first `size` bytes were kept */
+};
+
+struct process_result {
+    enum process_end end;
+    int code;       /* exit code, or the number of the signal that ended it (of the last one sent after a time-out) */
+    double seconds; /* wall time */
+    struct process_output out, error_out;
+};
+
+/* Returns 0 when the child ran and ended in whatever way. ERR_MISSING when there is no such program, ERR_IO when it cannot
+ * be executed (not executable, bad format); both name the program and how it was looked for. */
+int process_run(const struct process_request *request, struct process_result *ret, struct error *err);
+void process_result_release(struct process_result *result);
+
+/* Where `program` is on PATH (or itself when it holds a slash and is executable), malloc'd; NULL when nowhere. */
+char *process_find(const char *program);
+
+#endif

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# tests/run.sh BUILD [TEXT]: runs every test that `make check` has built, and counts.
+#
+# A test file is a cmocka program (tests/unit/**/test_*.c), a fuzz target with its corpus (tests/fuzz/fuzz_*.c) or a
+# bats file (tests/cli/**/*.bats); with TEXT, only those whose path holds it run. Files run side by side, one per
+# processor (CHECK_JOBS=n for another number), and all of them run even after a failure. The last line is the sum:
+# "N passed, N failed", with ", N skipped" when there are any.
+#
+# Tests find what they need in the environment: POLYGRAPHY (the program, also first on the PATH), POLYGRAPHY_ROOT (this
+# tree, where they start), POLYGRAPHY_TEST_PROGRAMS (the folder of tests/programs/*.c, built), POLYGRAPHY_TEST_MODELS.
+set -u
+cd "${POLYGRAPHY_ROOT:?run this through 'make check'}" || exit 1
+build=$1 only=${2:-}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+PATH=$(dirname "$POLYGRAPHY"):$PATH
+export PATH LC_ALL=C.UTF-8
+
+find tests -path 'tests/cli/*.bats' -o -path 'tests/fuzz/fuzz_*.c' -o -path 'tests/unit/*/test_*.c' |
+    grep -F -e "$only" | LC_ALL=C sort |
+    xargs -r -d '\n' -n 1 -P "${CHECK_JOBS:-$(getconf _NPROCESSORS_ONLN)}" tests/run_file.sh "$build" "$work"
+
+cat "$work"/*.counts 2>/dev/null | awk '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        printf "%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""
+        exit failed > 0 || passed == 0
+    }'

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# tests/run_file.sh BUILD WORK FILE: runs one test file for tests/run.sh, shows how it went, and writes
+# "passed failed skipped" to a .counts file in the folder WORK.
+set -u
+build=$(realpath "$1") work=$2 file=$3
+time_limit=600 # seconds; only a test that hangs gets there
+log=$work/${file//\//.}
+echo 0 1 0 >"$log.counts" # should this script not live to the end
+
+program=$build/${file%.c}
+case $file in
+    *.bats)
+        command=(bats --tap "$file")
+        # Test programs lie a folder below the program, and look for the library beside themselves like it.
+        ln -sfn ../libonnxruntime.so.1 "$build/tests/libonnxruntime.so.1"
+        ;;
+    tests/fuzz/*) command=("$program" "tests/fuzz/corpus/${program##*/}") ;;
+    *)
+        command=("$program")
+        # The program under test finds the library beside itself; a unit test lies elsewhere.
+        export POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$build/libonnxruntime.so.1}
+        ;;
+esac
+
+# What a sanitizer finds goes to files of its own: a test that expects its program to fail could else take a finding for
+# that failure.
+sanitizer="log_path=$log.sanitizer:exitcode=99:allocator_may_return_null=1:allow_user_segv_handler=0"
+export ASAN_OPTIONS="$sanitizer:detect_stack_use_after_return=1"
+export UBSAN_OPTIONS="$sanitizer:print_stacktrace=1"
+export LSAN_OPTIONS="suppressions=$PWD/tests/sanitize/leaks.supp:print_suppressions=0"
+export CMOCKA_MESSAGE_OUTPUT=TAP TMPDIR=$log.tmp
+mkdir "$TMPDIR"
+
+# Signals that whoever started `make` ignores must not be ignored by programs whose handling of signals is under test.
+status=0
+env --default-signal timeout --kill-after=10 "$time_limit" "${command[@]}" >"$log" 2>&1 </dev/null || status=$?
+findings=("$log".sanitizer.*)
+if [ -e "${findings[0]}" ]; then
+    cat "${findings[@]}" >>"$log"
+    status="$status, with findings of a sanitizer"
+fi
+
+# All test files speak TAP. A test that was announced but never reported is a failure, and so are silence and a bad exit
+# status that no test accounts for. (cmocka before 1.1.7 reports a skipped test as "not ok ... # SKIP".)
+awk -v status="$status" '
+    /^1\.\.[0-9]+/                                { planned += substr($1, 4) }
+    /^(not )?ok [0-9]+( .*)? # (SKIP|skip)( |$)/  { skipped++; next }
+    /^ok [0-9]+/                                  { passed++ }
+    /^not ok [0-9]+/                              { failed++ }
+    END {
+        missing = planned - passed - failed - skipped
+        if (missing > 0)
+            failed += missing
+        if (failed == 0 && (status != "0" || passed + skipped == 0)) {
+            failed = 1
+            passed -= passed > 0
+        }
+        print passed + 0, failed + 0, skipped + 0
+    }' "$log" >"$log.counts"
+
+# Of a file that passed, its tests; of one that did not, everything.
+{
+    echo "# $file"
+    case $(cat "$log.counts") in
+        *' 0 '*) grep -E '^(not )?ok ' "$log" ;;
+        *) cat "$log" && echo "# $file: FAILED (exit status $status)" ;;
+    esac
+} >"$log.shown"
+flock "$work" cat "$log.shown"
+rm -rf "$TMPDIR"
