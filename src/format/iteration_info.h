@@ -1,0 +1,12 @@
+/* format/iteration_info.h: the file that tells a check which iteration it belongs to (spec, file formats 7). */
+#ifndef FORMAT_ITERATION_INFO_H
+#define FORMAT_ITERATION_INFO_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Writes {"iteration": index}, index counting from 0. */
+int iteration_info_save(const char *path, int64_t index, struct error *err);
+
+#endif

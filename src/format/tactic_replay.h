@@ -1,0 +1,87 @@
+/* format/tactic_replay.h: which implementation a builder took for each layer (spec, file formats 5): what
+ * `--save-tactics` writes, `--load-tactics` forces, and `inspect tactics` and `inspect diff-tactics` read.
+ *
+ * The file is Polygraphy's, with one member more that Polygraphy ignores: an algorithm may have a "name" for people to
+ * read, such as "jit:avx512_core".
+ */
+#ifndef FORMAT_TACTIC_REPLAY_H
+#define FORMAT_TACTIC_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/string_builder.h"
+#include "format/json_writer.h"
+
+/* TensorRT before 8.6 does not tell these numbers: null in the file. */
+struct tactic_number {
+    bool known;
+    int64_t value;
+};
+
+/* The memory layout that an algorithm wants for one of its tensors. */
+struct tactic_tensor {
+    char *dtype; /* as TensorRT spells it: "DataType.FLOAT"; nothing here depends on what it says */
+    int64_t *strides;
+    size_t rank;                                 /* number of strides */
+    struct tactic_number vectorized_dim;         /* -1: not vectorized */
+    struct tactic_number components_per_element; /* 1: not vectorized */
+};
+
+struct tactic_tensors {
+    struct tactic_tensor *items;
+    size_t count, capacity;
+};
+
+struct tactic_algorithm {
+    int64_t implementation, tactic; /* the builder's numbers; a tactic may be negative */
+    struct tactic_tensors inputs, outputs;
+    char *name; /* malloc'd; NULL: none */
+};
+
+struct tactic_choice {
+    char *layer;
+    struct tactic_algorithm algorithm;
+};
+
+struct tactic_replay {
+    struct tactic_choice *items; /* in the order in which the builder met the layers; names occur once */
+    size_t count, capacity;
+};
+
+void tactic_replay_init(struct tactic_replay *replay);
+void tactic_replay_release(struct tactic_replay *replay);
+
+/* Reads a file of ours or of Polygraphy's (legacy markers included) in place of what `replay` held. ERR_INVALID when it
+ * is JSON, but no tactic replay; ERR_CORRUPT when it is damaged or no JSON at all. Very old replays, whose tensors have a
+ * format instead of vectorization, are ERR_CORRUPT, too. */
+int tactic_replay_load(struct tactic_replay *replay, const char *path, struct error *err);
+
+/* The same for a file of `size` bytes in memory, called `name` in messages. */
+int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t size, const char *name,
+                        struct error *err);
+
+/* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name. */
+int tactic_replay_save(const struct tactic_replay *replay, const char *path, struct error *err);
+void tactic_replay_write(const struct tactic_replay *replay, struct json_writer *writer);
+
+const struct tactic_algorithm *tactic_replay_find(const struct tactic_replay *replay, const char *layer);
+
+/* The algorithm for `layer`, to be filled by the caller: a new and empty one, also when the layer had one. It stays
+ * where it is until the next call. */
+struct tactic_algorithm *tactic_replay_set(struct tactic_replay *replay, const char *layer);
+
+/* Appends a tensor that is not vectorized; `dtype` and the strides are copied. */
+struct tactic_tensor *tactic_tensors_add(struct tactic_tensors *tensors, struct text dtype, const int64_t *strides,
+                                         size_t rank);
+
+/* The same numbers and layouts. Names are for people: they do not count. */
+bool tactic_algorithm_equal(const struct tactic_algorithm *a, const struct tactic_algorithm *b);
+
+/* Appends the algorithm as Polygraphy prints it, in Python's syntax for tuples:
+ * "(Implementation: 5, Tactic: 7) | Inputs: (TensorInfo(DataType.FLOAT, (4, 1), -1, 1),) | Outputs: ()". */
+void tactic_algorithm_text(const struct tactic_algorithm *algorithm, struct string_builder *ret);
+
+void tactic_algorithm_write(const struct tactic_algorithm *algorithm, struct json_writer *writer);
+
+#endif

@@ -1,0 +1,52 @@
+/* tests/unit/format/format_test.h: what the tests of file formats share. */
+#ifndef FORMAT_TEST_H
+#define FORMAT_TEST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/unit_test.h"
+
+/* The path of a file of this test in the folder for temporary files; valid until the next call. */
+static inline const char *scratch_path(const char *name)
+{
+    static char path[4096];
+    const char *folder = getenv("TMPDIR");
+
+    snprintf(path, sizeof(path), "%s/format-%ld-%s", folder ? folder : "/tmp", (long)getpid(), name);
+    return path;
+}
+
+/* A whole file as malloc'd text; the test fails when it cannot be read. */
+static inline char *content_of(const char *path, size_t *ret_size)
+{
+    struct error error = {0};
+    char *content = NULL;
+
+    if (file_read(path, SIZE_MAX, &content, ret_size, &error) < 0)
+        fail_msg("%s", error.message);
+    return content;
+}
+
+static inline void assert_same_content(const char *path, const char *expected_path)
+{
+    size_t size, expected_size;
+    char *content = content_of(path, &size);
+    char *expected = content_of(expected_path, &expected_size);
+
+    if (size != expected_size || memcmp(content, expected, size) != 0)
+        fail_msg("'%s' differs from '%s': %s", path, expected_path, content);
+    free(content);
+    free(expected);
+}
+
+static inline void assert_message_contains(const struct error *error, const char *part)
+{
+    if (!strstr(error->message, part))
+        fail_msg("'%s' does not contain '%s'", error->message, part);
+}
+
+#endif
