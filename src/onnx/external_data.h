@@ -1,0 +1,46 @@
+/* onnx/external_data.h: weights that lie in files of their own beside a model (ONNX, "External Data").
+ *
+ * A model is untrusted: the files have to lie inside the model's folder. Absolute paths, `..` and links that lead out
+ * are refused (CVE-2022-25882, CVE-2024-27318).
+ */
+#ifndef ONNX_EXTERNAL_DATA_H
+#define ONNX_EXTERNAL_DATA_H
+
+#include "onnx/subgraph.h"
+
+struct text_list {
+    struct text *items;
+    size_t count, capacity;
+};
+
+struct path_list {
+    char **items; /* malloc'd */
+    size_t count, capacity;
+};
+
+/* True for an absolute path, one with `..` in it, and an empty one. */
+bool external_data_leads_out(const char *location);
+
+/* The real path of the external file `location` of `model`, malloc'd. ERR_CORRUPT when it leads out of the model's
+ * folder, ERR_MISSING when it is not there. */
+int external_data_path(const struct model *model, struct text location, char **ret, struct error *err);
+
+/* Appends the distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes
+ * of its nodes, bodies included, refer to. The texts point into the model. */
+int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err);
+
+/* Mixes the content of these files into *hash. */
+int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
+                       struct error *err);
+
+/* Makes the files reachable for a copy of the model in `folder`: nothing to do when they are there already, else a
+ * hard link of the same relative name, else (another file system) a copy by the kernel. What was made is appended to
+ * `ret_made`, new folders in front of what is in them. A different file of that name is not replaced: ERR_EXISTS. */
+int external_data_provide(const struct model *model, const struct text_list *locations, const char *folder,
+                          struct path_list *ret_made, struct error *err);
+
+/* Removes what was made; a folder only when it is empty. */
+void path_list_remove(const struct path_list *list);
+void path_list_release(struct path_list *list);
+
+#endif

@@ -1,0 +1,19 @@
+/* onnx/graph_text.h: a whole model as text, as `inspect model` shows it (spec, behaviour 11.5). */
+#ifndef ONNX_GRAPH_TEXT_H
+#define ONNX_GRAPH_TEXT_H
+
+#include "base/string_builder.h"
+#include "onnx/model.h"
+
+struct graph_text_settings {
+    bool layers;     /* nodes, and what they read and make */
+    bool attributes; /* of the nodes, bodies included; only with `layers` */
+    bool weights;    /* values of initializers and of tensors in attributes */
+};
+
+/* Appends headline, inputs, outputs, initializers, nodes and functions. Weights in external files are read for their values.
+ * On an error `out` holds a part. */
+int graph_to_text(struct model *model, const struct graph_text_settings *settings, struct string_builder *out,
+                  struct error *err);
+
+#endif

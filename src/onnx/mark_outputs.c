@@ -1,0 +1,120 @@
+/* onnx/mark_outputs.c: see mark_outputs.h. */
+#include "onnx/mark_outputs.h"
+
+#include <stdlib.h>
+
+#include "onnx/value_info.h"
+
+static bool is_constant(const struct node *node)
+{
+    return text_equal_string(node->op_type, "Constant") &&
+           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
+}
+
+static bool is_tensor(const struct value *value)
+{
+    struct value_type type;
+
+    if (value->info.size == 0)
+        return true;
+    value_info_decode(value->info, &type);
+    return type.not_a_tensor == NULL;
+}
+
+void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
+{
+    const struct model *model = subgraph->model;
+    struct bitset seen;
+
+    bitset_init(&seen, model->values.count);
+    subgraph->outputs.count = 0;
+    for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
+         i = bitset_next(&subgraph->nodes, i + 1)) {
+        const struct node *node = &model->nodes.items[i];
+
+        for (size_t k = 0; k < node->outputs.count && !is_constant(node); k++) {
+            uint32_t value = model_edge(model, node->outputs, k);
+
+            if (value == VALUE_NONE || bitset_has(&seen, value))
+                continue;
+            bitset_add(&seen, value);
+            if (is_tensor(&model->values.items[value]))
+                value_list_add(&subgraph->outputs, value);
+            else if (ret_skipped != NULL)
+                value_list_add(ret_skipped, value);
+        }
+    }
+    bitset_release(&seen);
+}
+
+static void add_missing(struct string_builder *missing, const char *name)
+{
+    string_add_format(missing, "%s'%s'", missing->size > 0 ? ", " : "", name);
+}
+
+/* Ends a call that looked names up: an error when `missing` lists any. */
+static int refuse_missing(const struct subgraph *subgraph, const struct string_builder *missing, const char *hint,
+                          struct error *err)
+{
+    if (missing->size == 0)
+        return 0;
+    return error_set(err, ERR_INVALID, "The following outputs were not found in the model: [%s] (%s): %s",
+                     missing->data, subgraph->model->display_name, hint);
+}
+
+int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
+{
+    struct value_list outputs = {0};
+    struct string_builder missing;
+    int rc;
+
+    string_init(&missing);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = model_find_tensor(subgraph->model, text_of(names[i]));
+
+        if (value == VALUE_NONE)
+            add_missing(&missing, names[i]);
+        else if (!value_list_has(&outputs, value))
+            value_list_add(&outputs, value);
+    }
+    rc = refuse_missing(subgraph, &missing, "'--onnx-outputs mark all' shows which tensors there are", err);
+    if (rc == 0)
+        value_list_assign(&subgraph->outputs, &outputs);
+    string_release(&missing);
+    free(outputs.items);
+    return rc;
+}
+
+int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
+{
+    struct value_list kept = {0}, excluded = {0};
+    struct string_builder missing;
+    int rc;
+
+    string_init(&missing);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = model_find_value(subgraph->model, text_of(names[i]));
+
+        if (value == VALUE_NONE || !value_list_has(&subgraph->outputs, value))
+            add_missing(&missing, names[i]);
+        else
+            value_list_add(&excluded, value);
+    }
+    rc = refuse_missing(subgraph, &missing, "only outputs can be excluded", err);
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < subgraph->outputs.count; i++)
+        if (!value_list_has(&excluded, subgraph->outputs.items[i]))
+            value_list_add(&kept, subgraph->outputs.items[i]);
+    if (kept.count == 0 && subgraph->outputs.count > 0) {
+        rc = error_set(err, ERR_INVALID, "%s: every output was excluded: leave at least one",
+                       subgraph->model->display_name);
+        goto done;
+    }
+    value_list_assign(&subgraph->outputs, &kept);
+done:
+    string_release(&missing);
+    free(kept.items);
+    free(excluded.items);
+    return rc;
+}

@@ -1,0 +1,142 @@
+/* onnx/model_edit.c: see model_edit.h. */
+#include "onnx/model_edit.h"
+
+#include "base/memory.h"
+#include "onnx/fields.h"
+#include "onnx/node_attribute.h"
+#include "onnx/subgraph.h"
+#include "onnx/tensor_proto.h"
+#include "onnx/wire.h"
+
+static bool is_constant_operator(const struct node *node)
+{
+    return text_equal_string(node->op_type, "Constant") &&
+           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx")) && node->outputs.count == 1;
+}
+
+static int add_constant(struct model *model, uint32_t value, struct span tensor, struct error *err)
+{
+    struct value *v = &model->values.items[value];
+    struct tensor_header header;
+
+    if (v->initializer != INITIALIZER_NONE)
+        return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is both a Constant's output and an initializer",
+                         model->display_name, TEXT_ARGS(v->name));
+    if (tensor_proto_read(tensor, &header, err) < 0)
+        return error_context(err, "%s: Constant '" TEXT_FORMAT "'", model->display_name, TEXT_ARGS(v->name));
+    v->producer = NODE_NONE;
+    v->initializer = (uint32_t)model->initializers.count;
+    *VECTOR_APPEND(&model->initializers) = (struct initializer){.message = tensor, .value = value, .renamed = true};
+    return 0;
+}
+
+int model_lower_constants(struct model *model, struct error *err)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct node node = model->nodes.items[i];
+        struct span tensor =
+            is_constant_operator(&node) ? node_attribute_tensor(node.message, "value") : (struct span){NULL, 0};
+        uint32_t output = node.outputs.count > 0 ? model_edge(model, node.outputs, 0) : VALUE_NONE;
+
+        if (tensor.data != NULL && output != VALUE_NONE) {
+            int rc = add_constant(model, output, tensor, err);
+
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        for (size_t j = 0; j < node.outputs.count; j++) {
+            uint32_t value = model_edge(model, node.outputs, j);
+
+            if (value != VALUE_NONE && model->values.items[value].producer == i)
+                model->values.items[value].producer = (uint32_t)kept;
+        }
+        model->nodes.items[kept++] = node;
+    }
+    model->nodes.count = kept;
+    return 0;
+}
+
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type)
+{
+    struct value *v = &model->values.items[value];
+
+    v->info = value_info_make(&model->arena, v->name, type);
+    v->info_prefix = 0;
+}
+
+int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
+                         struct error *err)
+{
+    uint32_t value = model_find_tensor(model, name);
+    struct value_type type;
+
+    if (value == VALUE_NONE)
+        return error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model.", TEXT_ARGS(name));
+    if (model->values.items[value].initializer != INITIALIZER_NONE)
+        return error_set(err, ERR_INVALID, "tensor '" TEXT_FORMAT "' is a constant: its shape cannot be overridden",
+                         TEXT_ARGS(name));
+    value_info_decode(model->values.items[value].info, &type);
+    if (type.not_a_tensor != NULL)
+        return error_set(err, ERR_INVALID, "'" TEXT_FORMAT "' is not a tensor (%s): it has no shape to override",
+                         TEXT_ARGS(name), type.not_a_tensor);
+    type.has_shape = true;
+    type.shape = *shape;
+    for (size_t i = 0; i < shape->rank; i++)
+        type.symbols[i] = symbols != NULL ? symbols[i] : (struct text){"", 0};
+    model_set_type(model, value, &type);
+    if (!value_list_has(&model->inputs, value))
+        value_list_add(&model->inputs, value);
+    return 0;
+}
+
+void model_forget_shapes(struct model *model)
+{
+    struct bitset inputs;
+
+    bitset_init(&inputs, model->values.count);
+    for (size_t i = 0; i < model->inputs.count; i++)
+        bitset_add(&inputs, model->inputs.items[i]);
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        struct value_type type;
+
+        if (bitset_has(&inputs, i) || model->values.items[i].info.size == 0)
+            continue;
+        value_info_decode(model->values.items[i].info, &type);
+        if (type.not_a_tensor != NULL || !type.has_shape)
+            continue;
+        type.has_shape = false;
+        model_set_type(model, i, &type);
+    }
+    bitset_release(&inputs);
+}
+
+static void drop_fields(struct span_list *fields, uint32_t number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (wire_next(&reader, &field) && field.number == number)
+            continue;
+        fields->items[kept++] = fields->items[i];
+    }
+    fields->count = kept;
+}
+
+void model_set_producer(struct model *model, const char *name)
+{
+    struct string_builder field;
+
+    drop_fields(&model->fields_before_graph, MODEL_PRODUCER_NAME);
+    drop_fields(&model->fields_after_graph, MODEL_PRODUCER_NAME);
+    string_init(&field);
+    wire_write_text(&field, MODEL_PRODUCER_NAME, text_of(name));
+    *VECTOR_APPEND(&model->fields_before_graph) =
+        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    string_release(&field);
+}

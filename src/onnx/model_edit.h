@@ -1,0 +1,25 @@
+/* onnx/model_edit.h: the changes that are made to a model before it is cut up. */
+#ifndef ONNX_MODEL_EDIT_H
+#define ONNX_MODEL_EDIT_H
+
+#include "onnx/model.h"
+#include "onnx/value_info.h"
+
+/* Turns `Constant` nodes that hold a tensor into initializers, without copying it. Other constants stay nodes. */
+int model_lower_constants(struct model *model, struct error *err);
+
+/* Describes a value; replaces what was known. */
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type);
+
+/* Gives a graph input another shape. The name of a tensor inside the graph makes that an additional input.
+ * ERR_INVALID when the model has no such tensor. The element type stays. */
+int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
+                         struct error *err);
+
+/* Forgets the shapes (not the types) of everything but the graph inputs: after an override they may be wrong. */
+void model_forget_shapes(struct model *model);
+
+/* Says what has made the model. */
+void model_set_producer(struct model *model, const char *name);
+
+#endif

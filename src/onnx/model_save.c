@@ -1,0 +1,37 @@
+/* onnx/model_save.c: see model_save.h. */
+#include "onnx/model_save.h"
+
+#include <stdlib.h>
+
+#include "onnx/external_data.h"
+
+static int provide_external_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
+                                 struct error *err)
+{
+    struct text_list locations = {0};
+    char *folder = file_folder(path);
+    int rc = external_data_locations(subgraph, &locations, err);
+
+    if (rc == 0)
+        rc = external_data_provide(subgraph->model, &locations, folder, ret_made, err);
+    free(locations.items);
+    free(folder);
+    return rc;
+}
+
+int model_save(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
+               bool ignore_external_data, struct error *err)
+{
+    struct path_list made = {0};
+    int rc = 0;
+
+    file_remove_leftovers(path);
+    if (!ignore_external_data)
+        rc = provide_external_data(subgraph, path, &made, err);
+    if (rc == 0)
+        rc = model_write(subgraph, path, external, FILE_DURABLE, err);
+    if (rc < 0)
+        path_list_remove(&made);
+    path_list_release(&made);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* onnx/model_text.h: what the log says about models and tensors. Scripts read these lines (spec, behaviour 1 and
+ * 11.5). */
+#ifndef ONNX_MODEL_TEXT_H
+#define ONNX_MODEL_TEXT_H
+
+#include "base/string_builder.h"
+#include "onnx/subgraph.h"
+#include "onnx/value_info.h"
+
+/* Appends "name [dtype=float32, shape=('batch', 3)]": dynamic dimensions are shown as -1 or by their names, what is
+ * not known is left out. */
+void tensor_line(struct string_builder *out, struct text name, const struct value_type *type);
+
+/* "Name: <graph> | ONNX Opset: 13 | Other Opsets: {'custom': 1}". */
+void model_headline(struct string_builder *out, const struct model *model);
+
+/* "{a [...],\n b [...]}", or "{}". */
+void tensor_block(struct string_builder *out, const struct model *model, const struct value_list *values);
+
+/* "[Variable (add_out_4): (shape=[1], dtype=float32)]" as in `Marking model outputs: [...]`. */
+void variable_list_text(struct string_builder *out, const struct model *model, const struct value_list *values);
+
+/* The summary behind `Minimum Bad Model:`: name and opset, inputs, outputs, counts. The log shows an empty line
+ * after it. */
+void subgraph_summary(struct string_builder *out, const struct subgraph *subgraph);
+
+#endif
