@@ -1,0 +1,63 @@
+/* backend/backend.h: something that runs a model. Each implementation is one constant struct of functions.
+ *
+ *   struct backend_request request = {.model_path = "model.onnx"};
+ *   struct backend_session *session;
+ *   onnxrt_backend.open(&request, &session, err);
+ *   onnxrt_backend.run(session, feed, &outputs, &seconds, err);
+ *   onnxrt_backend.close(session);
+ */
+#ifndef BACKEND_BACKEND_H
+#define BACKEND_BACKEND_H
+
+#include "base/error.h"
+#include "base/log.h"
+#include "tensor/tensor.h"
+
+struct backend_session; /* each backend has its own */
+
+/* One input or output of a loaded model. */
+struct backend_io {
+    char *name;
+    enum data_type type;      /* DATA_UNDEFINED when it is no tensor */
+    const char *not_a_tensor; /* "sequence", "map", "optional", "sparse tensor", "opaque"; NULL for a tensor */
+    bool has_shape;
+    struct shape shape; /* -1: not known before run time */
+    char **symbols;     /* shape.rank names of symbolic dimensions, NULL where there is none */
+};
+
+struct backend_request {
+    /* What to load: a file, or bytes in memory (which must outlive the session when `external_folder` is NULL too). */
+    const char *model_path;
+    const void *model_data;
+    size_t model_size;
+    const char *external_folder; /* where external data of a model in memory lie; NULL: none */
+
+    const char *library;                    /* runtime library to load, or NULL for the usual search */
+    const char *const *providers;           /* as typed after --providers, NULL-terminated; NULL: cpu */
+    const char *const *custom_op_libraries; /* NULL-terminated, or NULL */
+    int optimization_level;                 /* 0 none, 1 basic, 2 extended, 99 all; -1 the runtime's default */
+    int intra_threads, inter_threads;       /* 0: as many as this process may use */
+    bool frugal;     /* memory that is free goes back to the system at once, at some cost of time */
+    struct log *log; /* warnings of the runtime go here; may be NULL */
+};
+
+struct backend {
+    const char *name;          /* as in the option: "onnxrt" */
+    const char *runner_prefix; /* of runner names: "onnxrt-runner" */
+    int (*open)(const struct backend_request *request, struct backend_session **ret, struct error *err);
+    void (*close)(struct backend_session *session); /* NULL is fine */
+
+    /* The model's inputs and outputs in order; they belong to the session. */
+    const struct backend_io *(*inputs)(const struct backend_session *session, size_t *ret_count);
+    const struct backend_io *(*outputs)(const struct backend_session *session, size_t *ret_count);
+
+    /* Runs once. `feed` holds at least the model's inputs by name, with the right types and shapes. `wanted` names the
+     * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and may
+     * outlive the session. `seconds` (may be NULL) is the time of the run alone. */
+    int (*run)(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
+               size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err);
+};
+
+extern const struct backend onnxrt_backend;
+
+#endif

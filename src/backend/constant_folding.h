@@ -1,0 +1,35 @@
+/* backend/constant_folding.h: computes beforehand what depends on constants alone.
+ *
+ * In passes, until one changes nothing: shapes that have become known (onnx/shape_folding.h), nodes all of whose inputs are
+ * constant, which the runtime computes in one session, `If` nodes that are decided (onnx/inline_branches.h), and then nodes
+ * that nothing needs any more are gone. Bodies of If, Loop and Scan are not looked into.
+ */
+#ifndef BACKEND_CONSTANT_FOLDING_H
+#define BACKEND_CONSTANT_FOLDING_H
+
+#include "backend/backend.h"
+#include "onnx/model.h"
+
+/* What to do when the runtime cannot compute all constants of a pass together. */
+enum folding_partition {
+    FOLDING_WHOLE,  /* nothing: warn, and end */
+    FOLDING_HALVES, /* compute the halves apart; what one of them refuses stays */
+    FOLDING_NODES,  /* go on halving down to single nodes */
+};
+
+struct folding_settings {
+    const struct backend *backend;
+    struct backend_request request; /* library, custom operators; its model is not used */
+    struct log *log;
+    int64_t passes; /* at most; -1: as many as change something */
+    enum folding_partition partition;
+    bool keep_shapes;    /* leave Shape nodes, and casts around arithmetic on shapes, alone */
+    bool infer_types;    /* before each pass */
+    uint64_t size_limit; /* bytes: larger tensors are not made constants; UINT64_MAX: no limit */
+};
+
+/* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a warning:
+ * only a model that is damaged, or a lack of memory, is an error. */
+int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* backend/onnxrt_library.c: see onnxrt_library.h. */
+#include "backend/onnxrt_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt_search.h"
+#include "base/string_builder.h"
+
+static _Thread_local struct log *current_log;
+
+void onnxrt_set_log(struct log *log)
+{
+    current_log = log;
+}
+
+int onnxrt_severity_for(const struct log *log)
+{
+    if (log_shows(log, LOG_EXTRA_VERBOSE))
+        return ORT_SEVERITY_INFO;
+    return log_shows(log, LOG_VERBOSE) ? ORT_SEVERITY_WARNING : ORT_SEVERITY_ERROR;
+}
+
+/* The first line of `message` that holds anything, without blanks around it and without a full stop. */
+static struct text first_line(const char *message)
+{
+    const char *start = message + strspn(message, " \t\r\n");
+    struct text line = {start, strcspn(start, "\r\n")};
+
+    while (line.size > 0 && strchr(" \t.", line.data[line.size - 1]))
+        line.size--;
+    return line;
+}
+
+static void forward_message(void *data, int severity, const char *category, const char *log_id,
+                            const char *code_location, const char *message)
+{
+    struct text line = first_line(message);
+
+    (void)data;
+    (void)category;
+    (void)log_id;
+    (void)code_location;
+    if (severity >= onnxrt_severity_for(current_log))
+        log_message(current_log, severity >= ORT_SEVERITY_WARNING ? LOG_WARNING : LOG_EXTRA_VERBOSE,
+                    "ONNX-Runtime: " TEXT_FORMAT, TEXT_ARGS(line));
+}
+
+int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct error *err, const char *format, ...)
+{
+    static const char load_prefix[] = "Load model from ", load_prefix_end[] = " failed:";
+    struct string_builder context;
+    const char *message;
+    va_list args;
+
+    if (!status)
+        return 0;
+    string_init(&context);
+    va_start(args, format);
+    string_add_format_list(&context, format, args);
+    va_end(args);
+
+    /* The context names the model already. */
+    message = ort->api->get_error_message(status);
+    if (strncmp(message, load_prefix, strlen(load_prefix)) == 0 && strstr(message, load_prefix_end))
+        message = strstr(message, load_prefix_end) + strlen(load_prefix_end);
+
+    struct text line = first_line(message);
+    error_set(err, ERR_BACKEND, "%s: " TEXT_FORMAT, context.data, TEXT_ARGS(line));
+    ort->api->release_status(status);
+    string_release(&context);
+    return ERR_BACKEND;
+}
+
+/* Gets the table of functions out of the loaded library. Release 1.N brings version N of the table; asking a release
+ * for a newer version makes it print to stderr, so its number is looked at first. */
+static int find_api(void *handle, const char *path, struct onnxrt *ret, struct error *err)
+{
+    const struct ort_api_base *(*get_base)(void);
+    void *symbol = dlsym(handle, "OrtGetApiBase");
+    const struct ort_api_base *base;
+    int major = 0, minor = 0;
+
+    if (!symbol)
+        return error_set(err, ERR_UNSUPPORTED, "'%s' is not ONNX Runtime: it has no symbol OrtGetApiBase", path);
+    memcpy(&get_base, &symbol, sizeof(get_base)); /* ISO C has no conversion from a pointer to data */
+    base = get_base();
+    sscanf(base->get_version(), "%d.%d", &major, &minor);
+    if (major == 1 && minor >= ORT_API_VERSION)
+        ret->api = base->get_api(minor >= ORT_API_VERSION_HAS_SHAPE ? ORT_API_VERSION_HAS_SHAPE : ORT_API_VERSION);
+    if (!ret->api)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "'%s' is ONNX Runtime %s, but a release of 1.%d or later is needed; install one, or name it with "
+            "--onnxruntime-lib",
+            path, base->get_version(), ORT_API_VERSION);
+    ret->tells_shape = minor >= ORT_API_VERSION_HAS_SHAPE;
+    return 0;
+}
+
+/* Published builds from 1.30 on report how they are used to their maker, unless a variable forbids it while the
+ * environment is made. A debugger does not do that with its user's models; besides, the reporter's thread makes
+ * exit() wait for ever in a forked child. A user who has set the variable has decided. */
+static struct ort_status *create_env(const struct ort_api *api, struct ort_env **ret)
+{
+    static const char variable[] = "ORT_DISABLE_TELEMETRY";
+    bool undecided = !getenv(variable);
+    struct ort_status *status;
+
+    if (undecided)
+        setenv(variable, "1", 1);
+    status = api->create_env_with_custom_logger(forward_message, NULL, ORT_SEVERITY_WARNING, "polygraphy", ret);
+    if (undecided)
+        unsetenv(variable);
+    return status;
+}
+
+static int load(const char *wanted, struct onnxrt *ret, struct error *err)
+{
+    struct onnxrt ort = {0};
+    struct ort_status *status;
+    void *handle = NULL;
+    char *path = NULL;
+    int rc;
+
+    rc = onnxrt_search(wanted, &handle, &path, err);
+    if (rc < 0)
+        goto done;
+    rc = find_api(handle, path, &ort, err);
+    if (rc < 0)
+        goto done;
+    status = create_env(ort.api, &ort.env);
+    if (!status)
+        status = ort.api->default_allocator(&ort.allocator);
+    if (!status)
+        status = ort.api->create_cpu_memory_info(ORT_ALLOCATOR_ARENA, ORT_MEMORY_DEFAULT, &ort.cpu_memory);
+    rc = onnxrt_check(&ort, status, err, "ONNX Runtime ('%s') does not start", path);
+    if (rc == 0)
+        *ret = ort;
+done:
+    if (rc < 0 && ort.env)
+        ort.api->release_env(ort.env);
+    if (rc < 0 && handle && !ort.api)
+        dlclose(handle); /* once its environment was made the library has to stay */
+    free(path);
+    return rc;
+}
+
+int onnxrt_load(const char *wanted, const struct onnxrt **ret, struct error *err)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct onnxrt loaded;
+    int rc = 0;
+
+    pthread_mutex_lock(&mutex);
+    if (!loaded.api)
+        rc = load(wanted, &loaded, err);
+    if (rc == 0)
+        *ret = &loaded;
+    pthread_mutex_unlock(&mutex);
+    return rc;
+}

@@ -1,0 +1,41 @@
+/* backend/onnxrt_library.h: ONNX Runtime itself, loaded once per process and kept until its end.
+ *
+ *   const struct onnxrt *ort;
+ *   rc = onnxrt_load(NULL, &ort, err);
+ *   rc = onnxrt_check(ort, ort->api->run(...), err, "ONNX Runtime cannot run '%s'", path);
+ *
+ * A child made by fork() can go on using it and open sessions of its own. A session that was open before is lost to the
+ * child: its threads are missing there.
+ */
+#ifndef BACKEND_ONNXRT_LIBRARY_H
+#define BACKEND_ONNXRT_LIBRARY_H
+
+#include "backend/ort_abi.h"
+#include "base/error.h"
+#include "base/log.h"
+
+struct onnxrt {
+    const struct ort_api *api;
+    struct ort_env *env;
+    struct ort_allocator *allocator;    /* of memory that the runtime hands out and of tensors that it makes */
+    struct ort_memory_info *cpu_memory; /* describes memory of ours */
+    bool tells_shape; /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
+};
+
+/* Finds the library (see onnxrt_search.h) and makes its environment. Once that has worked, every later call gives the
+ * same, whatever it wants. ERR_MISSING, or ERR_UNSUPPORTED when it is too old or no ONNX Runtime. */
+int onnxrt_load(const char *wanted, const struct onnxrt **ret, struct error *err);
+
+/* Frees `status`. When it is a failure, sets "<context>: <the runtime's first line>" and returns ERR_BACKEND. */
+int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Messages that the runtime has while the calling thread is inside of it go to `log` (may be NULL) from now on:
+ * errors as warnings, since the caller learns of a failure anyway; its warnings, which are many, only in a verbose
+ * log; and its narration only in an extra verbose one. Messages of its own threads are dropped. */
+void onnxrt_set_log(struct log *log);
+
+/* The least severe message that `log` wants to have, for a session to make no others. */
+int onnxrt_severity_for(const struct log *log);
+
+#endif

@@ -1,0 +1,19 @@
+/* backend/onnxrt_search.h: where ONNX Runtime's shared library is. */
+#ifndef BACKEND_ONNXRT_SEARCH_H
+#define BACKEND_ONNXRT_SEARCH_H
+
+#include "base/error.h"
+
+/* Loads the library `libonnxruntime.so.1` or `libonnxruntime.so` from the first of these places that has one:
+ *
+ *   1. `wanted`, a file or a folder, and nowhere else; unless it is NULL
+ *   2. the file or folder that POLYGRAPHY_ONNXRUNTIME names, and nowhere else; unless it is empty
+ *   3. the file or folder that ORT_DYLIB_PATH names, a variable that other programs know too
+ *   4. the program's folder, which is the build folder before installation
+ *   5. ../lib/polygraphy beside the program's folder, where installation puts it
+ *   6. where the system's loader looks
+ *
+ * A handle of dlopen() goes to `ret_handle`, the file's name to `ret_path` (malloc'd). ERR_MISSING lists the places. */
+int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* backend/type_inference.h: types and shapes of the tensors inside a model, asked of ONNX Runtime.
+ *
+ * The runtime infers shapes while it loads a model. So a copy of the graph is loaded, with every tensor marked as an output,
+ * and the descriptions of these outputs are read. The copy holds no weights: large initializers become graph inputs,
+ * which changes no shape and keeps memory small whatever the model's size.
+ */
+#ifndef BACKEND_TYPE_INFERENCE_H
+#define BACKEND_TYPE_INFERENCE_H
+
+#include "backend/backend.h"
+#include "onnx/subgraph.h"
+#include "onnx/value_info.h"
+
+/* Describes the values of `subgraph`'s model that lack a type or a shape. Those that the runtime cannot tell either stay as
+ * they are; the ones that are sequences, maps or the like are added to `ret_not_tensors` (a set of values; may be NULL).
+ * `request` gives library, custom operators and log; its model is not used. ERR_BACKEND when the runtime refuses
+ * the model. */
+int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
+                struct bitset *ret_not_tensors, struct error *err);
+
+/* The same; and dimensions that were dynamic get the sizes that the runtime finds for them now. */
+int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
+                 struct error *err);
+
+/* The description that a session gives of an input or output, for model_set_type(). */
+void types_from_io(const struct backend_io *io, struct value_type *ret);
+
+/* Every tensor that a node of `subgraph` makes, in the order of nodes, each once. */
+void types_list_all(const struct subgraph *subgraph, struct value_list *ret);
+
+#endif
