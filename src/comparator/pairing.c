@@ -1,0 +1,81 @@
+/* comparator/pairing.c: see pairing.h. */
+#include "comparator/pairing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "comparator/name_list.h"
+
+/* A whole model's tensors may be without partner: nobody wants to read all their names. */
+enum { MOST_NAMES = 10 };
+
+static void add_lonely(struct lonely *lonely, const char *name)
+{
+    if (lonely->count < MOST_NAMES)
+        name_list_add(&lonely->names, name);
+    else if (lonely->count == MOST_NAMES)
+        string_add(&lonely->names, ", ...");
+    lonely->count++;
+}
+
+static const struct named_tensor *find_similar(const struct tensor_list *list, const char *name, size_t position)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct text a = text_of(list->items[i].name), b = text_of(name);
+
+        if (text_contains_ignoring_case(a, b) || text_contains_ignoring_case(b, a))
+            return &list->items[i];
+    }
+    return position < list->count ? &list->items[position] : NULL;
+}
+
+static const struct named_tensor *find_partner(const struct tensor_list *first, const struct tensor_list *second,
+                                               size_t position)
+{
+    const char *name = first->items[position].name;
+    const struct named_tensor *partner = tensor_list_find(second, text_of(name));
+
+    if (partner != NULL)
+        return partner;
+    partner = find_similar(second, name, position);
+    return partner != NULL && tensor_list_find(first, text_of(partner->name)) == NULL ? partner : NULL;
+}
+
+static bool is_paired(const struct pairing *pairing, const struct named_tensor *second)
+{
+    for (size_t i = 0; i < pairing->count; i++)
+        if (pairing->items[i].second == second)
+            return true;
+    return false;
+}
+
+void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second)
+{
+    *pairing = (struct pairing){0};
+    string_init(&pairing->first_alone.names);
+    string_init(&pairing->second_alone.names);
+    for (size_t i = 0; i < first->count; i++) {
+        const struct named_tensor *partner = find_partner(first, second, i);
+
+        if (partner != NULL)
+            *VECTOR_APPEND(pairing) = (struct output_pair){&first->items[i], partner};
+        else
+            add_lonely(&pairing->first_alone, first->items[i].name);
+    }
+    for (size_t i = 0; i < second->count; i++)
+        if (!is_paired(pairing, &second->items[i]))
+            add_lonely(&pairing->second_alone, second->items[i].name);
+}
+
+void pairing_release(struct pairing *pairing)
+{
+    free(pairing->items);
+    string_release(&pairing->first_alone.names);
+    string_release(&pairing->second_alone.names);
+}
+
+bool output_pair_is_exact(const struct output_pair *pair)
+{
+    return strcmp(pair->first->name, pair->second->name) == 0;
+}

@@ -1,0 +1,46 @@
+/* comparator/postprocess.c: see postprocess.h. */
+#include "comparator/postprocess.h"
+
+#include <string.h>
+
+#include "tensor/top_k.h"
+
+static const struct top_k_rule *find_rule(const struct top_k_rule *rules, size_t count, const char *output)
+{
+    const struct top_k_rule *unnamed = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rules[i].output, output) == 0)
+            return &rules[i];
+        if (rules[i].output[0] == '\0')
+            unnamed = &rules[i];
+    }
+    return unnamed;
+}
+
+static int replace_outputs(struct tensor_list *outputs, const struct top_k_rule *rules, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct named_tensor *output = &outputs->items[i];
+        const struct top_k_rule *rule = find_rule(rules, count, output->name);
+        struct tensor ranking;
+
+        if (rule == NULL)
+            continue;
+        if (top_k(&output->tensor, rule->k, rule->axis, &ranking, err) < 0)
+            return error_context(err, "output '%s'", output->name);
+        tensor_release(&output->tensor);
+        output->tensor = ranking;
+    }
+    return 0;
+}
+
+int postprocess_top_k(struct run_results *results, const struct top_k_rule *rules, size_t count, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < results->count; i++)
+        for (size_t k = 0; k < results->items[i].count && rc == 0; k++)
+            rc = replace_outputs(&results->items[i].items[k].outputs, rules, count, err);
+    return rc;
+}

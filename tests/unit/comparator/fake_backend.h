@@ -1,0 +1,95 @@
+/* tests/unit/comparator/fake_backend.h: a backend whose model adds 1 to its input "x" and gives that as "y". */
+#ifndef FAKE_BACKEND_H
+#define FAKE_BACKEND_H
+
+#include "comparator/runner.h"
+#include "comparator_test.h"
+
+/* What the model is like, and what was done to it. A request's model_data points to one. */
+struct fake_model {
+    bool has_sequence;    /* there is an output "s" that is no tensor */
+    bool only_sequences;  /* and no other */
+    int fails_at_run;     /* counted from 1; 0: never */
+    void (*at_run)(void); /* what else happens in a run; NULL: nothing */
+    int opened, closed, runs;
+};
+
+struct backend_session {
+    struct fake_model *model;
+    struct backend_io inputs[1], outputs[2];
+};
+
+static int fake_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+
+    session->model = (struct fake_model *)request->model_data;
+    session->model->opened++;
+    session->inputs[0] = input_of("x", DATA_FLOAT32, SHAPE(2));
+    session->outputs[0] = input_of("s", DATA_FLOAT32, SHAPE(2));
+    session->outputs[0].not_a_tensor = "sequence";
+    session->outputs[1] = input_of("y", DATA_FLOAT32, SHAPE(2));
+    *ret = session;
+    return 0;
+}
+
+static void fake_close(struct backend_session *session)
+{
+    if (session)
+        session->model->closed++;
+    free(session);
+}
+
+static const struct backend_io *fake_inputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = 1;
+    return session->inputs;
+}
+
+static const struct backend_io *fake_outputs(const struct backend_session *session, size_t *ret_count)
+{
+    bool sequence = session->model->has_sequence || session->model->only_sequences;
+
+    *ret_count = session->model->has_sequence && !session->model->only_sequences ? 2 : 1;
+    return session->outputs + !sequence;
+}
+
+static int fake_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
+                    size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    const float *x = tensor_list_find(feed, TEXT("x"))->tensor.data;
+
+    assert_int_equal(wanted_count, 1);
+    assert_string_equal(wanted[0], "y");
+    if (session->model->at_run)
+        session->model->at_run();
+    if (++session->model->runs == session->model->fails_at_run)
+        return error_set(err, ERR_BACKEND, "the fake model fails");
+    ADD_FLOATS(ret, "y", x[0] + 1, x[1] + 1);
+    if (seconds)
+        *seconds = 0.25;
+    return 0;
+}
+
+static const struct backend fake_backend = {
+    .name = "fake",
+    .runner_prefix = "fake-runner",
+    .open = fake_open,
+    .close = fake_close,
+    .inputs = fake_inputs,
+    .outputs = fake_outputs,
+    .run = fake_run,
+};
+
+static int fake_prepare(void *data, struct backend_request *ret, struct error *err)
+{
+    ret->model_data = data;
+    return 0;
+}
+
+static inline struct runner fake_runner(struct fake_model *model)
+{
+    return (struct runner){.backend = &fake_backend, .name = "fake-runner-N0", .prepare = fake_prepare, .data = model};
+}
+
+#endif
