@@ -1,0 +1,97 @@
+/* debug/artifacts.c: naming and moving artifacts. */
+#include "debug/artifacts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/string_builder.h"
+
+/* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
+static size_t namesake_number(const struct artifact_settings *settings, size_t index, const char *basename)
+{
+    size_t number = 1;
+
+    for (size_t i = 0; i < index; i++) {
+        char *other = file_basename(settings->paths[i]);
+        number += strcmp(other, basename) == 0;
+        free(other);
+    }
+    return number;
+}
+
+/* Where the extension of a basename starts: at its last dot, unless only dots stand before it (".hidden" has none). */
+static size_t extension_start(const char *basename)
+{
+    const char *dot = strrchr(basename, '.');
+
+    if (!dot || strspn(basename, ".") >= (size_t)(dot - basename))
+        return strlen(basename);
+    return (size_t)(dot - basename);
+}
+
+/* The path that artifact `index` moves to, malloc'd. */
+static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key)
+{
+    char *basename = file_basename(settings->paths[index]);
+    size_t extension = extension_start(basename);
+    size_t number = namesake_number(settings, index, basename);
+    char *folder = file_join(settings->folder, verdict == VERDICT_PASS ? "good" : "bad");
+    struct string_builder path;
+    struct tm started;
+    char moment[sizeof("MM-DD-YY_HH-MM-SS")] = "";
+
+    localtime_r(&settings->started, &started);
+    strftime(moment, sizeof(moment), "%m-%d-%y_%H-%M-%S", &started);
+
+    string_init(&path);
+    string_add_format(&path, "%s/%.*s_%s", folder, (int)extension, basename, moment);
+    if (number > 1)
+        string_add_format(&path, "_%zu", number);
+    string_add_format(&path, "%s%s", key, basename + extension);
+    free(folder);
+    free(basename);
+    return string_take(&path);
+}
+
+static int move_artifact(const char *from, const char *to, struct log *log, struct error *err)
+{
+    if (file_exists(to)) {
+        log_message(log, LOG_ERROR, "Destination path: %s already exists.\n%s stays where it is.", to, from);
+        return 0;
+    }
+    log_message(log, LOG_INFO, "Moving %s to %s", from, to);
+    int rc = file_make_parent_folders(to, err);
+    return rc < 0 ? rc : file_move(from, to, err);
+}
+
+static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
+                    struct log *log, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < settings->count && rc == 0; i++) {
+        const char *path = settings->paths[i];
+        if (file_exists(path)) {
+            char *to = destination(settings, i, verdict, key);
+            rc = move_artifact(path, to, log, err);
+            free(to);
+        } else if (expected) {
+            log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);
+        }
+    }
+    return rc;
+}
+
+int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,
+                   struct error *err)
+{
+    return sort_all(settings, verdict, key, true, log, err);
+}
+
+int artifacts_sort_leftovers(const struct artifact_settings *settings, enum verdict verdict, const char *key,
+                             struct log *log, struct error *err)
+{
+    return sort_all(settings, verdict, key, false, log, err);
+}

@@ -1,0 +1,30 @@
+/* debug/artifacts.h: moving what a check leaves behind into good/ and bad/ (spec, behaviour 5). */
+#ifndef DEBUG_ARTIFACTS_H
+#define DEBUG_ARTIFACTS_H
+
+#include <stddef.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "search/verdict.h"
+
+struct artifact_settings {
+    const char *const *paths;
+    size_t count;
+    const char *folder; /* "polygraphy_artifacts" */
+    time_t started;     /* of the session: its date and time are part of every name. loop_new() fills in a 0 */
+};
+
+/* Moves each artifact to <folder>/<good|bad>/<base>_<date>_<time><key><ext>. A missing artifact or an existing
+ * destination is logged as an error and skipped: nothing is overwritten. Of several artifacts with one basename the
+ * second gets "_2" before its key, and so on. */
+int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,
+                   struct error *err);
+
+/* The same after an iteration without a check: what a failed attempt left behind must not be taken for the next
+ * iteration's. Missing artifacts are no error here. */
+int artifacts_sort_leftovers(const struct artifact_settings *settings, enum verdict verdict, const char *key,
+                             struct log *log, struct error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* debug/check_output.c: see check_output.h. */
+#include "debug/check_output.h"
+
+static void render_bytes(struct text bytes, struct string_builder *ret)
+{
+    size_t at = 0, clean = 0; /* [clean, at) is valid and not yet added */
+
+    while (at < bytes.size) {
+        size_t length = bytes.data[at] ? text_utf8_length(bytes.data + at, bytes.size - at) : 0;
+        if (length > 0) {
+            at += length;
+            continue;
+        }
+        string_add_bytes(ret, bytes.data + clean, at - clean);
+        string_add_format(ret, "\\x%02x", (unsigned)(unsigned char)bytes.data[at]);
+        clean = ++at;
+    }
+    string_add_bytes(ret, bytes.data + clean, at - clean);
+}
+
+/* Whether `byte` continues a UTF-8 sequence: a cut before it would tear a character apart. */
+static bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+void check_output_render(struct text output, struct string_builder *ret)
+{
+    size_t head = CHECK_OUTPUT_SHOWN;
+
+    if (output.size == 0)
+        return;
+    if (output.size <= 2 * CHECK_OUTPUT_SHOWN) {
+        render_bytes(output, ret);
+        return;
+    }
+    size_t tail = output.size - CHECK_OUTPUT_SHOWN;
+    for (int i = 0; i < 3 && continues_character(output.data[head]); i++)
+        head--;
+    for (int i = 0; i < 3 && continues_character(output.data[tail]); i++)
+        tail++;
+
+    render_bytes((struct text){output.data, head}, ret);
+    string_add_format(ret, "\n[... %zu bytes left out ...]\n", tail - head);
+    render_bytes((struct text){output.data + tail, output.size - tail}, ret);
+}

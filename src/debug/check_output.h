@@ -1,0 +1,15 @@
+/* debug/check_output.h: what a check wrote, fit for the log. */
+#ifndef DEBUG_CHECK_OUTPUT_H
+#define DEBUG_CHECK_OUTPUT_H
+
+#include "base/string_builder.h"
+#include "base/text.h"
+
+/* How much of either end of a long output is shown, in bytes. */
+#define CHECK_OUTPUT_SHOWN ((size_t)64 << 10)
+
+/* Appends `output` to `ret`. Bytes that are not UTF-8, and NUL, become \xNN. Of an output longer than twice
+ * CHECK_OUTPUT_SHOWN only both ends appear, with a line between them that says how much is missing. */
+void check_output_render(struct text output, struct string_builder *ret);
+
+#endif

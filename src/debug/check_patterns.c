@@ -1,0 +1,119 @@
+/* debug/check_patterns.c: compiling and searching with PCRE2. */
+#include "debug/check_patterns.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* How much memory one search may take for backtracking: in compiled patterns (bytes) and in interpreted ones (KiB). */
+#define JIT_STACK_START ((size_t)32 << 10)
+#define JIT_STACK_LIMIT ((size_t)16 << 20)
+#define HEAP_LIMIT_KIB ((uint32_t)256 << 10)
+
+struct check_patterns {
+    const char *const *texts;
+    pcre2_code **codes;
+    size_t count;
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+};
+
+/* PCRE2 allocates with these, so that running out of memory takes the one way out that all bookkeeping takes. */
+static void *pattern_alloc(size_t size, void *data)
+{
+    (void)data;
+    return memory_alloc(size);
+}
+
+static void pattern_free(void *pointer, void *data)
+{
+    (void)data;
+    free(pointer);
+}
+
+static int compile(struct check_patterns *patterns, const char *text, pcre2_compile_context *context, struct error *err)
+{
+    const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF;
+    int problem;
+    PCRE2_SIZE position;
+    pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &problem, &position, context);
+
+    if (!code) {
+        char reason[256];
+        pcre2_get_error_message(problem, (PCRE2_UCHAR *)reason, sizeof(reason));
+        return error_set(err, ERR_INVALID, "--fail-regex '%s': %s (at position %zu)", text, reason, position);
+    }
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* where it is not available, patterns are interpreted */
+    patterns->codes[patterns->count++] = code;
+    return 0;
+}
+
+int check_patterns_new(const char *const *texts, size_t count, struct check_patterns **ret, struct error *err)
+{
+    pcre2_general_context *general = pcre2_general_context_create(pattern_alloc, pattern_free, NULL);
+    pcre2_compile_context *context = pcre2_compile_context_create(general);
+    struct check_patterns *patterns = memory_alloc_zero(1, sizeof(*patterns));
+    int rc = 0;
+
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    patterns->texts = texts;
+    patterns->codes = memory_alloc_zero(count, sizeof(pcre2_code *));
+    patterns->match = pcre2_match_data_create(1, general);
+    patterns->context = pcre2_match_context_create(general);
+    pcre2_set_heap_limit(patterns->context, HEAP_LIMIT_KIB);
+    patterns->stack = pcre2_jit_stack_create(JIT_STACK_START, JIT_STACK_LIMIT, general);
+    if (patterns->stack)
+        pcre2_jit_stack_assign(patterns->context, NULL, patterns->stack);
+
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = compile(patterns, texts[i], context, err);
+
+    pcre2_compile_context_free(context);
+    pcre2_general_context_free(general);
+    if (rc < 0) {
+        check_patterns_free(patterns);
+        return rc;
+    }
+    *ret = patterns;
+    return 0;
+}
+
+void check_patterns_free(struct check_patterns *patterns)
+{
+    if (!patterns)
+        return;
+    for (size_t i = 0; i < patterns->count; i++)
+        pcre2_code_free(patterns->codes[i]);
+    pcre2_match_data_free(patterns->match);
+    pcre2_match_context_free(patterns->context);
+    pcre2_jit_stack_free(patterns->stack);
+    free(patterns->codes);
+    free(patterns);
+}
+
+int check_patterns_search(const struct check_patterns *patterns, const char *data, size_t size, bool *ret,
+                          struct error *err)
+{
+    PCRE2_SPTR subject = (PCRE2_SPTR)(data ? data : "");
+
+    for (size_t i = 0; i < patterns->count; i++) {
+        int rc = pcre2_match(patterns->codes[i], subject, size, 0, 0, patterns->match, patterns->context);
+        if (rc >= 0) {
+            *ret = true;
+            return 0;
+        }
+        if (rc != PCRE2_ERROR_NOMATCH) {
+            char reason[256];
+            pcre2_get_error_message(rc, (PCRE2_UCHAR *)reason, sizeof(reason));
+            return error_set(err, ERR_UNSUPPORTED,
+                             "--fail-regex '%s': gave up searching the check's output (%s); simplify the pattern",
+                             patterns->texts[i], reason);
+        }
+    }
+    *ret = false;
+    return 0;
+}

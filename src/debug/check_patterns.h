@@ -1,0 +1,26 @@
+/* debug/check_patterns.h: the regular expressions of --fail-regex.
+ *
+ * They mean what they mean to Python's re.search() without flags: the output is UTF-8 text, \w, \d and \s know all of
+ * Unicode, '.' stops at a line feed only, '^' matches at the beginning and '$' at the end or before a last line feed.
+ * Bytes that are not UTF-8 match nothing and do no harm.
+ */
+#ifndef DEBUG_CHECK_PATTERNS_H
+#define DEBUG_CHECK_PATTERNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct check_patterns;
+
+/* Compiles `count` patterns. ERR_INVALID names the one that is wrong and the position in it. `texts` has to outlive `ret`. */
+int check_patterns_new(const char *const *texts, size_t count, struct check_patterns **ret, struct error *err);
+void check_patterns_free(struct check_patterns *patterns);
+
+/* Says whether any pattern is found anywhere in `data`. A search that backtracks beyond all bounds is an error: to say
+ * that nothing was found could turn a failure into a pass. */
+int check_patterns_search(const struct check_patterns *patterns, const char *data, size_t size, bool *ret,
+                          struct error *err);
+
+#endif

@@ -1,0 +1,97 @@
+/* debug/loop.h: the loop that all `debug` tools share (spec, behaviour 2 and 6).
+ *
+ * In each iteration a subject describes a candidate, the candidate becomes a file, the check gives a verdict, artifacts are
+ * sorted, the replay is saved, the subject advances. The loop knows nothing about models. What it adds to Polygraphy's:
+ * replays are bound to model and check, identical candidates are checked once, the original is verified first, and
+ * an interrupted session leaves no intermediate file and can be resumed.
+ */
+#ifndef DEBUG_LOOP_H
+#define DEBUG_LOOP_H
+
+#include <stdint.h>
+
+#include "debug/artifacts.h"
+#include "debug/check.h"
+#include "format/debug_replay.h"
+
+struct loop_settings {
+    struct check_settings check;
+    struct artifact_settings artifacts;
+    const char *intermediate_artifact; /* path that each candidate is written to; NULL: none */
+    bool keep_intermediate;            /* --no-remove-intermediate */
+    const char *iteration_info;        /* --iter-info; NULL: none */
+    const char *load_replay;           /* NULL: none */
+    const char *save_replay;           /* NULL: none */
+    bool force_replay;                 /* accept a replay of another model or check */
+};
+
+enum candidate_action {
+    CANDIDATE_CHECK, /* write and check it */
+    CANDIDATE_SKIP,  /* no check: `skip_verdict` counts */
+    CANDIDATE_STOP,  /* leave the loop */
+};
+
+struct loop_candidate {
+    enum candidate_action action;
+    enum verdict skip_verdict;
+    int64_t num_nodes; /* recorded in the replay; -1: nothing to record */
+    bool has_identity; /* candidates of equal identity are the same file: only the first is checked */
+    struct hash identity;
+};
+
+/* What a tool brings to the loop. */
+struct loop_subject {
+    void *data;
+    const char *suffix; /* of replay keys: "outputs" gives "_N0_outputs"; NULL: none */
+
+    /* Decides on the candidate of iteration `index` (0-based; -1 in loop_check_apart()) and logs what it is, unless
+     * `quiet`: its verdict is known already and only the identity matters. */
+    int (*describe)(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err);
+
+    /* Writes that candidate to `path`; NULL when the tool has no artifact of its own. */
+    int (*write)(void *data, const char *path, struct error *err);
+
+    /* Learns the verdict. `num_nodes` is the candidate's, or the replay's. Returns false to end the loop. */
+    bool (*advance)(void *data, int64_t index, int64_t num_nodes, enum verdict verdict);
+
+    /* Iterations still expected, for the log; NULL: nothing is shown. */
+    int64_t (*remaining)(void *data);
+};
+
+struct loop;
+
+/* Prepares a session: compiles the check, loads the replay, refuses an existing intermediate artifact unless the replay is that
+ * of this session: then a killed one has left it. `model_hash` identifies what the session is about (NULL: nothing, as
+ * in `repeat`). */
+int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,
+             struct error *err);
+void loop_free(struct loop *loop);
+
+/* Runs iterations until the subject ends them. May be called again for another phase. */
+int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err);
+
+/* Checks one candidate outside of the numbered iterations, under a replay key of its own ("_verify", "_final"). The
+ * candidate's identity is remembered like any other. Logs one line before and one after, which call it `what` ("the
+ * original model"); artifacts are not sorted. To the check it is iteration -1. */
+int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
+                     enum verdict *ret, struct error *err);
+
+/* True when the replay that was loaded holds verdicts, but none under `key`: its session did without that check. */
+bool loop_went_without(const struct loop *loop, const char *key);
+
+/* True when a candidate of this identity was checked (or replayed with that identity) and had this verdict. */
+bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret);
+
+/* Totals over all numbered iterations so far. */
+int64_t loop_passed(const struct loop *loop);
+int64_t loop_failed(const struct loop *loop);
+bool loop_is_interactive(const struct loop *loop);
+
+/* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
+bool loop_resumes(const struct loop *loop);
+
+/* How to go on after an interruption, "Resume with: polygraphy … --load-debug-replay …", or NULL when nothing was saved. Valid until
+ * loop_free(). `command_line` is the words typed, NULL-terminated. */
+const char *loop_resume_hint(struct loop *loop, const char *const *command_line);
+
+#endif

@@ -1,0 +1,44 @@
+/* debug/reduce.h: cutting a failing model down to the smallest part that still fails (spec, behaviour 9).
+ *
+ * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In each,
+ * a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that was seen to
+ * fail, and beside it, when wanted, one that was seen to pass.
+ */
+#ifndef DEBUG_REDUCE_H
+#define DEBUG_REDUCE_H
+
+#include "backend/backend.h"
+#include "comparator/data_loader.h"
+#include "debug/loop.h"
+#include "onnx/model_write.h"
+#include "search/index_search.h"
+
+struct reduce_settings {
+    enum index_mode mode;
+    bool reduce_outputs, reduce_inputs;
+    bool verify;                       /* check the original first */
+    const char *output, *min_good;     /* paths; NULL: not wanted */
+    struct external_settings external; /* of the two files above */
+    const char *intermediate_artifact; /* where candidates are written */
+    bool keep_intermediate;            /* the last one stays there */
+    bool static_inference;             /* ask the runtime for missing types and shapes */
+    bool force_fallback;               /* run the model once and take all types and shapes from there */
+    bool ignore_external_data;         /* they are not looked for: candidates refer to them, wherever they are */
+    bool random_data;                  /* no --load-inputs: branches would be frozen to random values */
+    const struct backend *backend;     /* gives types, shapes and values of the original */
+    struct backend_request request;    /* its library, custom operators, log */
+    struct data_loader *loader;
+};
+
+enum reduce_outcome {
+    REDUCE_FOUND,          /* the output is a model that was seen to fail */
+    REDUCE_DOES_NOT_FAIL,  /* the original passes the check: nothing to reduce */
+    REDUCE_NOTHING_FAILED, /* no candidate failed, nor was the original seen to */
+};
+
+/* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in). `original_nodes` is how
+ * many nodes its file has. */
+int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
+               struct log *log, enum reduce_outcome *ret, struct error *err);
+
+#endif

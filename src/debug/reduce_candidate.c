@@ -1,0 +1,358 @@
+/* debug/reduce_candidate.c: see reduce_candidate.h. */
+#include "debug/reduce_candidate.h"
+
+#include <stdlib.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "onnx/model_edit.h"
+#include "onnx/model_text.h"
+#include "tensor/validate.h"
+
+void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
+                          struct log *log)
+{
+    *maker = (struct candidate_maker){.settings = settings, .log = log};
+    subgraph_init_whole(&maker->whole, model);
+    bitset_init(&maker->not_tensors, model->values.count);
+    reference_values_new(&maker->whole, settings->backend, &settings->request, settings->loader, log,
+                         &maker->reference);
+}
+
+void candidate_maker_release(struct candidate_maker *maker)
+{
+    reference_values_free(maker->reference);
+    bitset_release(&maker->not_tensors);
+    subgraph_release(&maker->whole);
+}
+
+static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
+{
+    const struct tensor *tensor = reference_values_get(maker->reference, value);
+    struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
+
+    model_set_type(maker->whole.model, value, &type);
+}
+
+int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err)
+{
+    struct value_list all = {0};
+    int rc;
+
+    value_list_assign(&all, &maker->whole.inputs);
+    types_list_all(&maker->whole, &all);
+    rc = reference_values_record(maker->reference, &all, err);
+    for (size_t i = 0; rc == 0 && i < all.count; i++)
+        set_type_from_value(maker, all.items[i]);
+    free(all.items);
+    return rc;
+}
+
+static bool lacks_type(const struct candidate_maker *maker, uint32_t value, bool needs_shape)
+{
+    struct value_type type;
+
+    if (bitset_has(&maker->not_tensors, value))
+        return false;
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    if (type.not_a_tensor != NULL)
+        return false;
+    return type.element == DATA_UNDEFINED || (needs_shape && !type.has_shape);
+}
+
+/* Static inference over the whole model, once. A model that the runtime refuses is not the end: parts of it or values may
+ * still tell. */
+static void infer_once(struct candidate_maker *maker)
+{
+    struct error why = {0};
+    int rc;
+
+    if (maker->inference_done || !maker->settings->static_inference)
+        return;
+    maker->inference_done = true;
+    rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors, &why);
+    maker->whole_refused = rc == ERR_BACKEND;
+    if (rc < 0)
+        log_message(maker->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
+}
+
+/* Inference over the part of a refused model that `values` are computed with: what is wrong may lie elsewhere. */
+static void infer_upstream(struct candidate_maker *maker, const struct value_list *values)
+{
+    struct subgraph part;
+
+    subgraph_init_copy(&part, &maker->whole);
+    value_list_assign(&part.outputs, values);
+    subgraph_clean(&part, NULL, NULL, NULL);
+    types_infer(&part, maker->settings->backend, &maker->settings->request, &maker->not_tensors, NULL);
+    subgraph_release(&part);
+}
+
+/* Logs what was marked; its types are looked up first, so that the line can show them. */
+static void log_marked(struct candidate_maker *maker, const char *what, const struct value_list *values)
+{
+    struct string_builder text;
+
+    for (size_t i = 0; i < values->count; i++)
+        if (lacks_type(maker, values->items[i], true))
+            infer_once(maker);
+    if (!log_shows(maker->log, LOG_INFO))
+        return;
+    string_init(&text);
+    variable_list_text(&text, maker->whole.model, values);
+    log_message(maker->log, LOG_INFO, "%s%s", what, text.data);
+    string_release(&text);
+}
+
+static void warn_of_branches(struct candidate_maker *maker)
+{
+    if (maker->branch_warning_given || !maker->settings->random_data)
+        return;
+    maker->branch_warning_given = true;
+    log_message(
+        maker->log, LOG_WARNING,
+        "This model includes multiple branches/paths. To go on, all but one are folded into constants, whose values "
+        "come from random input data.\nIf the failure depends on real data, give them with --load-inputs to this "
+        "command, in front of --check.");
+}
+
+/* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with them whatever
+ * depends on nothing else. */
+static void freeze(struct subgraph *candidate, const struct value_list *missing)
+{
+    struct value_list met = {0};
+    struct bitset constants;
+
+    bitset_init(&constants, candidate->model->values.count);
+    for (size_t i = 0; i < missing->count; i++)
+        bitset_add(&constants, missing->items[i]);
+    subgraph_fold(candidate, &constants);
+    subgraph_clean(candidate, &constants, &met, NULL);
+    for (size_t i = 0; i < met.count; i++)
+        *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){met.items[i], NULL};
+    bitset_release(&constants);
+    free(met.items);
+}
+
+/* A frozen value stands for every sample, so it has to be the same in all of them. And it must not be the failure itself: a
+ * frozen infinity would hide the node that made it. */
+static bool may_be_frozen(const struct candidate_maker *maker, const struct subgraph *candidate)
+{
+    for (size_t i = 0; i < candidate->frozen.count; i++) {
+        const char *why = NULL;
+        struct validation validation;
+
+        tensor_validate(candidate->frozen.items[i].tensor, &validation);
+        if (validation.nans + validation.infinities > 0)
+            why = "hold infinities or NaN";
+        else if (!reference_values_agree(maker->reference, candidate->frozen.items[i].value))
+            why = "differ between the samples of the input data";
+        if (why == NULL)
+            continue;
+        log_once(maker->log, LOG_WARNING,
+                 "Some tensors that would be frozen to constants %s. The branches that make them are kept, and fed.",
+                 why);
+        return false;
+    }
+    return true;
+}
+
+static void feed(struct subgraph *candidate, const struct value_list *missing)
+{
+    for (size_t i = 0; i < missing->count; i++)
+        value_list_add(&candidate->inputs, missing->items[i]);
+}
+
+/* Turns the branches that `missing` begins into constants; or feeds these graph inputs, where that would be wrong. */
+static int freeze_missing(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing,
+                          bool quiet, bool *ret_frozen, struct error *err)
+{
+    struct subgraph frozen;
+    int rc;
+
+    *ret_frozen = false;
+    if (maker->values_missing) {
+        feed(candidate, missing);
+        return 0;
+    }
+    if (!quiet)
+        warn_of_branches(maker);
+    subgraph_init_copy(&frozen, candidate);
+    freeze(&frozen, missing);
+    rc = candidate_fill(maker, &frozen, err);
+    if (rc < 0 && rc != ERR_INTERRUPTED && maker->settings->random_data) {
+        log_message(maker->log, LOG_WARNING,
+                    "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
+                    err->message);
+        maker->values_missing = true;
+        subgraph_release(&frozen);
+        feed(candidate, missing);
+        return 0;
+    }
+    *ret_frozen = rc == 0 && may_be_frozen(maker, &frozen);
+    if (*ret_frozen) {
+        subgraph_release(candidate);
+        *candidate = frozen;
+        return 0;
+    }
+    subgraph_release(&frozen);
+    feed(candidate, missing);
+    return rc;
+}
+
+static void log_freezing(struct candidate_maker *maker, const struct value_list *missing)
+{
+    for (size_t i = 0; i < missing->count; i++) {
+        struct value_list one = {.items = &missing->items[i], .count = 1};
+        struct string_builder text;
+
+        string_init(&text);
+        variable_list_text(&text, maker->whole.model, &one);
+        log_message(maker->log, LOG_INFO, "Freezing tensor: %.*s to eliminate branches.", (int)text.size - 2,
+                    text.data + 1);
+        string_release(&text);
+    }
+}
+
+static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate, uint32_t node, bool quiet,
+                      struct error *err)
+{
+    struct value_list missing = {0};
+    int rc = 0;
+
+    subgraph_mark_inputs(candidate, node);
+    if (!quiet && candidate->inputs.count == 0)
+        log_message(maker->log, LOG_WARNING, "No non-constant tensors are available to mark.");
+    if (!quiet)
+        log_marked(maker, "Marking model inputs: ", &candidate->inputs);
+    subgraph_clean(candidate, NULL, NULL, &missing);
+    if (missing.count > 0) {
+        bool frozen;
+
+        rc = freeze_missing(maker, candidate, &missing, quiet, &frozen, err);
+        if (rc == 0 && frozen && !quiet)
+            log_freezing(maker, &missing);
+    }
+    free(missing.items);
+    return rc;
+}
+
+int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
+                  uint32_t node, bool quiet, struct subgraph *ret, struct error *err)
+{
+    struct subgraph candidate;
+    int rc = 0;
+
+    subgraph_init_copy(&candidate, base);
+    if (direction == INDEX_FOR_OUTPUTS) {
+        subgraph_mark_outputs(&candidate, node);
+        if (!quiet)
+            log_marked(maker, "Marking model outputs: ", &candidate.outputs);
+        subgraph_clean(&candidate, NULL, NULL, NULL);
+    } else {
+        rc = cut_inputs(maker, &candidate, node, quiet, err);
+    }
+    if (rc < 0)
+        subgraph_release(&candidate);
+    else
+        *ret = candidate;
+    return rc;
+}
+
+int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
+{
+    struct value_list wanted = {0};
+    int rc;
+
+    for (size_t i = 0; i < candidate->frozen.count; i++)
+        if (candidate->frozen.items[i].tensor == NULL)
+            value_list_add(&wanted, candidate->frozen.items[i].value);
+    if (wanted.count == 0)
+        return 0;
+    rc = reference_values_record(maker->reference, &wanted, err);
+    for (size_t i = 0; rc == 0 && i < candidate->frozen.count; i++)
+        candidate->frozen.items[i].tensor = reference_values_get(maker->reference, candidate->frozen.items[i].value);
+    free(wanted.items);
+    return rc;
+}
+
+/* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs without a type. Returns the number of inputs. */
+static size_t list_lacking(const struct candidate_maker *maker, const struct subgraph *candidate,
+                           struct value_list *ret)
+{
+    size_t inputs;
+
+    ret->count = 0;
+    for (size_t i = 0; i < candidate->inputs.count; i++)
+        if (lacks_type(maker, candidate->inputs.items[i],
+                       !value_list_has(&maker->whole.inputs, candidate->inputs.items[i])))
+            value_list_add(ret, candidate->inputs.items[i]);
+    inputs = ret->count;
+    for (size_t i = 0; i < candidate->outputs.count; i++)
+        if (lacks_type(maker, candidate->outputs.items[i], false))
+            value_list_add(ret, candidate->outputs.items[i]);
+    return inputs;
+}
+
+static bool is_sequence(const struct candidate_maker *maker, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    return type.not_a_tensor != NULL || bitset_has(&maker->not_tensors, value);
+}
+
+/* A value among `values` that is no tensor and that the original model does not have at its own border. */
+static uint32_t find_sequence(const struct candidate_maker *maker, const struct value_list *values,
+                              const struct value_list *original)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (is_sequence(maker, values->items[i]) && !value_list_has(original, values->items[i]))
+            return values->items[i];
+    return VALUE_NONE;
+}
+
+/* Takes what is lacking from a run of the model. Outputs may go without a type when that is not possible: most runtimes work
+ * it out for themselves. */
+static int complete_from_values(struct candidate_maker *maker, const struct value_list *lacking, size_t lacking_inputs,
+                                struct error *err)
+{
+    struct error why = {0};
+    int rc = reference_values_record(maker->reference, lacking, &why);
+
+    for (size_t i = 0; rc == 0 && i < lacking->count; i++)
+        set_type_from_value(maker, lacking->items[i]);
+    if (rc == 0)
+        return 0;
+    if (rc != ERR_INTERRUPTED && lacking_inputs == 0) {
+        log_once(maker->log, LOG_WARNING, "Some outputs are written without a type: %s", why.message);
+        return 0;
+    }
+    error_set(err, (enum error_code)rc, "%s", why.message);
+    return error_context(err, "the type or shape of '" TEXT_FORMAT "' is not known",
+                         TEXT_ARGS(maker->whole.model->values.items[lacking->items[0]].name));
+}
+
+int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
+                       struct error *err)
+{
+    struct value_list lacking = {0};
+    size_t lacking_inputs = list_lacking(maker, candidate, &lacking);
+    int rc = 0;
+
+    if (lacking.count > 0) {
+        infer_once(maker);
+        lacking_inputs = list_lacking(maker, candidate, &lacking);
+    }
+    if (lacking.count > 0 && maker->whole_refused) {
+        infer_upstream(maker, &lacking);
+        lacking_inputs = list_lacking(maker, candidate, &lacking);
+    }
+    *ret_not_a_tensor = find_sequence(maker, &candidate->inputs, &maker->whole.inputs);
+    if (*ret_not_a_tensor == VALUE_NONE)
+        *ret_not_a_tensor = find_sequence(maker, &candidate->outputs, &maker->whole.outputs);
+    if (lacking.count > 0 && *ret_not_a_tensor == VALUE_NONE)
+        rc = complete_from_values(maker, &lacking, lacking_inputs, err);
+    free(lacking.items);
+    return rc;
+}

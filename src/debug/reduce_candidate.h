@@ -1,0 +1,43 @@
+/* debug/reduce_candidate.h: one cut of a model, made fit to be a model of its own.
+ *
+ * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original. Graph inputs
+ * need a type and a shape, outputs a type: what the file does not say is asked of the runtime, once, when first needed.
+ */
+#ifndef DEBUG_REDUCE_CANDIDATE_H
+#define DEBUG_REDUCE_CANDIDATE_H
+
+#include "comparator/reference_values.h"
+#include "debug/reduce.h"
+
+struct candidate_maker {
+    const struct reduce_settings *settings;
+    struct log *log;
+    struct subgraph whole; /* the prepared model */
+    struct reference_values *reference;
+    struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
+    bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
+    bool inference_done;
+    bool whole_refused; /* by the runtime that infers: only parts of the model can be asked about */
+    bool branch_warning_given;
+};
+
+void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
+                          struct log *log);
+void candidate_maker_release(struct candidate_maker *maker);
+
+/* Takes all types and shapes from one run of the model (--force-fallback-shape-inference). */
+int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err);
+
+/* Cuts `base` at `node`: its outputs become the outputs, or its inputs the inputs. `quiet`: nothing is logged. */
+int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
+                  uint32_t node, bool quiet, struct subgraph *ret, struct error *err);
+
+/* Describes the candidate's inputs and outputs as far as they lack it. `ret_not_a_tensor` is set to a value at the cut that
+ * cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. */
+int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
+                       struct error *err);
+
+/* Gets the values of what is frozen. To be called before the candidate is written. */
+int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
+
+#endif

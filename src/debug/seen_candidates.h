@@ -1,0 +1,32 @@
+/* debug/seen_candidates.h: which candidates have a verdict already. */
+#ifndef DEBUG_SEEN_CANDIDATES_H
+#define DEBUG_SEEN_CANDIDATES_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/name_map.h"
+#include "search/verdict.h"
+
+struct seen_candidate {
+    enum verdict verdict;
+    const char *what;  /* "iteration 3" */
+    const char *phase; /* "outputs"; NULL: of none */
+};
+
+struct seen_candidates {
+    struct name_map indices; /* from the bytes of an identity to an index into `items` */
+    struct seen_candidate *items;
+    size_t count, capacity;
+    struct arena memory; /* of identities and texts */
+};
+
+void seen_candidates_init(struct seen_candidates *seen);
+void seen_candidates_release(struct seen_candidates *seen);
+
+/* NULL when no candidate of this identity was added. */
+const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity);
+
+/* Remembers a verdict, unless the identity has one. The texts are copied. */
+void seen_candidates_add(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate);
+
+#endif

@@ -1,0 +1,30 @@
+/* debug/temporary_file.h: a file that lives no longer than an iteration of the loop. */
+#ifndef DEBUG_TEMPORARY_FILE_H
+#define DEBUG_TEMPORARY_FILE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct temporary_file {
+    const char *path; /* borrowed; NULL: not wanted */
+    bool kept;        /* stays behind after all */
+    bool present;     /* written and to be removed */
+};
+
+/* Writes the file with `write`, unless it is not wanted. Whatever ends this process while the file is there removes it,
+ * too. A device, a pipe or a link of the user's at that path can be written to, but is never removed. */
+int temporary_file_write(struct temporary_file *file, int (*write)(void *data, const char *path, struct error *err),
+                         void *data, struct error *err);
+
+/* Takes what is at the path for this file, left by another process: removes it, unless the file is kept. Returns false when
+ * it is no regular file or cannot be removed. */
+bool temporary_file_take_over(const struct temporary_file *file);
+
+/* From here on the file is not ours: it was moved to where it belongs. */
+void temporary_file_forget(struct temporary_file *file);
+
+/* Removes the file if it is there to be removed. Returns false when that is not possible. */
+bool temporary_file_remove(struct temporary_file *file);
+
+#endif

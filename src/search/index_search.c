@@ -1,0 +1,120 @@
+/* search/index_search.c: see index_search.h. */
+#include "search/index_search.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+void index_search_start(struct index_search *search, enum index_mode mode, enum index_direction direction,
+                        int64_t count)
+{
+    *search = (struct index_search){
+        .mode = mode, .direction = direction, .count = count, .best_bad = -1, .best_bad_nodes = INT64_MAX};
+    if (direction == INDEX_FOR_OUTPUTS)
+        search->bad = count;
+    else
+        search->good = count;
+    if (count == 0)
+        search->next = -1;
+    else if (mode == INDEX_BISECT)
+        search->next = count / 2;
+    else
+        search->next = direction == INDEX_FOR_OUTPUTS ? count - 1 : 0;
+}
+
+void index_search_release(struct index_search *search)
+{
+    free(search->passes.items);
+    search->passes.items = NULL;
+}
+
+static void record(struct index_search *search, int64_t nodes, enum verdict verdict)
+{
+    if (verdict == VERDICT_FAIL) {
+        if (nodes <= search->best_bad_nodes) {
+            search->best_bad = search->next;
+            search->best_bad_nodes = nodes;
+        }
+        return;
+    }
+    for (size_t i = 0; i < search->passes.count; i++)
+        if (search->passes.items[i].nodes == nodes) {
+            search->passes.items[i].index = search->next;
+            return;
+        }
+    *VECTOR_APPEND(&search->passes) = (struct index_pass){search->next, nodes};
+}
+
+static int64_t next_of_bisection(struct index_search *search, enum verdict verdict)
+{
+    int64_t distance;
+    int64_t sum;
+
+    if (verdict == VERDICT_PASS) {
+        search->seen_pass = true;
+        search->good = search->next;
+    } else {
+        search->bad = search->next;
+    }
+    sum = search->good + search->bad;
+    distance = search->good > search->bad ? search->good - search->bad : search->bad - search->good;
+    if (distance > 1)
+        return verdict == VERDICT_PASS ? (sum + 1) / 2 : sum / 2;
+    /* The lower bound was presumed to pass: see whether it does. */
+    if (search->direction == INDEX_FOR_OUTPUTS && !search->seen_pass && search->bad == 1)
+        return 0;
+    return -1;
+}
+
+static bool move_on(struct index_search *search, enum verdict verdict)
+{
+    search->tried++;
+    if (search->mode == INDEX_BISECT)
+        search->next = next_of_bisection(search, verdict);
+    else if (search->direction == INDEX_FOR_OUTPUTS)
+        search->next--;
+    else
+        search->next = search->next + 1 < search->count ? search->next + 1 : -1;
+    return search->next >= 0;
+}
+
+bool index_search_advance(struct index_search *search, int64_t nodes, enum verdict verdict)
+{
+    record(search, nodes, verdict);
+    return move_on(search, verdict);
+}
+
+bool index_search_skip(struct index_search *search)
+{
+    return move_on(search, VERDICT_PASS);
+}
+
+int64_t index_search_remaining(const struct index_search *search)
+{
+    int64_t steps = 0;
+
+    if (search->mode == INDEX_LINEAR)
+        return search->count - search->tried;
+    while (((int64_t)1 << steps) < search->count)
+        steps++;
+    return steps > search->tried ? steps - search->tried : 0;
+}
+
+int64_t index_search_best_good(const struct index_search *search)
+{
+    const struct index_pass *below = NULL, *above = NULL;
+
+    for (size_t i = 0; i < search->passes.count; i++) {
+        const struct index_pass *pass = &search->passes.items[i];
+
+        if (pass->nodes < search->best_bad_nodes) {
+            if (below == NULL || pass->nodes > below->nodes)
+                below = pass;
+        } else if (above == NULL || pass->nodes < above->nodes) {
+            above = pass;
+        }
+    }
+    if (below != NULL)
+        return below->index;
+    return above != NULL ? above->index : -1;
+}

@@ -1,0 +1,10 @@
+/* search/verdict.h: what a check said about one candidate. */
+#ifndef SEARCH_VERDICT_H
+#define SEARCH_VERDICT_H
+
+enum verdict {
+    VERDICT_PASS,
+    VERDICT_FAIL,
+};
+
+#endif

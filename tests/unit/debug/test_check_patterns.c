@@ -1,0 +1,145 @@
+/* test_check_patterns.c: --fail-regex means what it means to Python's re.search(). */
+#include "support/unit_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/check_patterns.h"
+
+static bool found_in(const char *pattern, const char *data, size_t size)
+{
+    struct check_patterns *patterns;
+    struct error err = {0};
+    bool found = false;
+
+    if (check_patterns_new(&pattern, 1, &patterns, &err) < 0 ||
+        check_patterns_search(patterns, data, size, &found, &err) < 0)
+        fail_msg("%s", err.message);
+    check_patterns_free(patterns);
+    return found;
+}
+
+static bool found(const char *pattern, const char *text)
+{
+    return found_in(pattern, text, strlen(text));
+}
+
+static void pattern_is_found_anywhere(void **state)
+{
+    assert_true(found("BAD", "REALLY BAD!\n"));
+    assert_false(found("bad", "REALLY BAD!\n"));
+    assert_true(found("(?i)bad", "REALLY BAD!\n"));
+    assert_true(found("(?P<what>B[AB]D)", "REALLY BAD!\n"));
+    assert_false(found("x", ""));
+    assert_true(found("", ""));
+}
+
+static void anchors_hold_at_the_ends_of_the_text_only(void **state)
+{
+    assert_true(found("^a", "a\nb\n"));
+    assert_false(found("^b", "a\nb\n"));
+    assert_true(found("b$", "a\nb\n"));
+    assert_true(found("b$", "a\nb"));
+    assert_false(found("b$", "a\nb\n\n"));
+    assert_false(found("a$", "a\nb\n"));
+    assert_true(found("(?m)^b", "a\nb\n"));
+}
+
+static void dot_stops_at_a_line_feed_only(void **state)
+{
+    assert_false(found("a.b", "a\nb"));
+    assert_true(found("a.b", "a\rb"));
+    assert_true(found("(?s)a.b", "a\nb"));
+}
+
+static void classes_know_unicode(void **state)
+{
+    assert_true(found("^\\w+$", "größe"));
+    assert_true(found("^.$", "é"));
+    assert_true(found("^\\d$", "٣"));
+    assert_true(found("a\\sb", "a\xc2\xa0"
+                               "b"));
+}
+
+static void bytes_that_are_not_utf8_do_no_harm(void **state)
+{
+    static const char data[] = "\xff\xfe\0 lead \xc3 then BAD \xf0\x9f end\xed\xa0\x80";
+
+    assert_true(found_in("BAD", data, sizeof(data) - 1));
+    assert_true(found_in("then B.D", data, sizeof(data) - 1));
+    assert_false(found_in("lead . then", data, sizeof(data) - 1));
+    assert_false(found_in("GOOD", data, sizeof(data) - 1));
+}
+
+static void several_patterns_add_up(void **state)
+{
+    const char *const texts[] = {"one", "two"};
+    struct check_patterns *patterns;
+    struct error err;
+    bool hit;
+
+    assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, "only one", 8, &hit, &err), 0);
+    assert_true(hit);
+    assert_int_equal(check_patterns_search(patterns, "or two", 6, &hit, &err), 0);
+    assert_true(hit);
+    assert_int_equal(check_patterns_search(patterns, "three", 5, &hit, &err), 0);
+    assert_false(hit);
+    check_patterns_free(patterns);
+}
+
+static void invalid_pattern_is_refused_with_its_position(void **state)
+{
+    const char *const texts[] = {"fine", "ab(cd"};
+    struct check_patterns *patterns = NULL;
+    struct error err;
+
+    assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), ERR_INVALID);
+    assert_null(patterns);
+    assert_string_equal(err.message, "--fail-regex 'ab(cd': missing closing parenthesis (at position 5)");
+}
+
+static void endless_backtracking_is_an_error_and_not_a_miss(void **state)
+{
+    const char *text = "(a|aa)+$";
+    struct check_patterns *patterns;
+    struct error err;
+    bool hit;
+    char data[4096];
+
+    memset(data, 'a', sizeof(data));
+    data[sizeof(data) - 1] = '!';
+    assert_int_equal(check_patterns_new(&text, 1, &patterns, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, data, sizeof(data), &hit, &err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "--fail-regex '(a|aa)+$': gave up"));
+    check_patterns_free(patterns);
+}
+
+static void pattern_is_found_at_the_end_of_a_long_text(void **state)
+{
+    size_t size = (size_t)8 << 20;
+    char *data = malloc(size);
+
+    assert_non_null(data);
+    memset(data, 'x', size);
+    memcpy(data + size - 3, "BAD", 3);
+    assert_true(found_in("B.D$", data, size));
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pattern_is_found_anywhere),
+        cmocka_unit_test(anchors_hold_at_the_ends_of_the_text_only),
+        cmocka_unit_test(dot_stops_at_a_line_feed_only),
+        cmocka_unit_test(classes_know_unicode),
+        cmocka_unit_test(bytes_that_are_not_utf8_do_no_harm),
+        cmocka_unit_test(several_patterns_add_up),
+        cmocka_unit_test(invalid_pattern_is_refused_with_its_position),
+        cmocka_unit_test(endless_backtracking_is_an_error_and_not_a_miss),
+        cmocka_unit_test(pattern_is_found_at_the_end_of_a_long_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
