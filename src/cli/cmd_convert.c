@@ -1,0 +1,59 @@
+/* cmd_convert.c: from one kind of model to another: ONNX, as the options change it, in float32 or float16. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/option_groups.h"
+#include "onnx/model_save.h"
+
+static int save(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct convert_values *values = parse_values(context->parse, &convert_options);
+    struct model_file_options options = model_file_options(context);
+    struct external_settings external = model_file_external(options.save);
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", values->output);
+    rc = model_save(&whole, values->output, &external, options.load->ignore_external_data, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int convert_run(const struct command_context *context, struct error *err)
+{
+    const struct model_values *values = model_file_options(context).model;
+    struct model *model;
+    int rc;
+
+    if (values->type != MODEL_ONNX)
+        return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
+                         values->path);
+    rc = model_file_load(context, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = save(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,         &convert_model_options,     &data_loader_options,  &onnxrt_library_options,
+    &shape_inference_options, &onnx_load_outputs_options, &convert_save_options, &convert_options,
+};
+
+const struct command cmd_convert = {
+    .name = "convert",
+    .summary = "write a model in another form, for instance in float16",
+    .description =
+        "Loads a model, changes it as the options say, and saves it.\n\n"
+        "--fp-to-fp16 makes it compute in float16. Its inputs and outputs keep their types. Operators that do not take "
+        "float16 stay float32, and so do those that --keep-float32 names; tensors between the two kinds pass a Cast. "
+        "Weights whose values are beyond the range of float16 are named.",
+    .example = "# float16, but for one operator and the nodes of one part\n"
+               "polygraphy convert model.onnx -o half.onnx --fp-to-fp16 --keep-float32 Softmax 'head/*'",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = convert_run,
+};

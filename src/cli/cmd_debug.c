@@ -1,0 +1,25 @@
+/* cli/cmd_debug.c: the tool whose subtools run a check again and again. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/option_groups.h"
+
+static const struct option_group *const groups[] = {&logging_options};
+
+/* In early versions of Polygraphy diff-tactics was one of these, and documents still call it so. */
+static const struct command *const subtools[] = {&cmd_debug_reduce, &cmd_debug_repeat, &cmd_inspect_diff_tactics};
+
+const struct command cmd_debug = {
+    .name = "debug",
+    .summary = "find out what makes a model fail",
+    .description =
+        "Each of these tools makes candidates, and lets a command of yours, the check, tell good ones from bad ones. "
+        "What the check and the tool leave behind can be sorted into good and bad.\n\n"
+        "The check is any program: exit code 0 means that the candidate is good.",
+    .example = "# the smallest part of model.onnx on which two runs disagree\n"
+               "polygraphy debug reduce model.onnx -o reduced.onnx \\\n"
+               "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .subcommands = subtools,
+    .subcommand_count = ARRAY_LEN(subtools),
+};

@@ -1,0 +1,230 @@
+/* cmd_debug_reduce.c: cut a failing ONNX model down to the smallest part that still fails. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/data_loader_values.h"
+#include "cli/debug_session.h"
+#include "cli/model_file.h"
+#include "cli/option_groups.h"
+#include "debug/reduce.h"
+#include "onnx/external_data.h"
+#include "onnx/model_edit.h"
+
+/* The values that branches are frozen to follow from the input data. */
+static int hash_input_data(const struct data_loader_values *data, struct hash *hash, struct error *err)
+{
+    struct string_builder text;
+    int rc = 0;
+
+    string_init(&text);
+    string_add_format(&text, "%lld %lld", (long long)data->seed, (long long)data->iterations);
+    if (data->has_integer_range)
+        string_add_format(&text, " int:%lld:%lld", (long long)data->int_min, (long long)data->int_max);
+    if (data->has_float_range)
+        string_add_format(&text, " float:%a:%a", data->float_min, data->float_max);
+    for (size_t i = 0; i < data->ranges.count; i++)
+        string_add_format(&text, " %s:%a:%a", data->ranges.items[i].name, data->ranges.items[i].min,
+                          data->ranges.items[i].max);
+    if (data->load_inputs.count == 0)
+        *hash = hash_combine(*hash, hash_bytes(text.data, text.size));
+    for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {
+        struct hash content;
+
+        rc = hash_file(data->load_inputs.items[i], &content, err);
+        if (rc == 0)
+            *hash = hash_combine(*hash, content);
+    }
+    string_release(&text);
+    return rc;
+}
+
+/* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the candidates. */
+static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
+{
+    const struct model_values *values = parse_values(context->parse, &reduce_model_options);
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
+    struct subgraph whole;
+    struct text_list locations = {0};
+    struct hash hash;
+    struct string_builder options;
+    int rc = hash_file(values->path, &hash, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    if (!load->ignore_external_data)
+        rc = external_data_locations(&whole, &locations, err);
+    if (rc == 0)
+        rc = external_data_hash(model, &locations, &hash, err);
+    if (rc == 0)
+        rc = hash_input_data(parse_values(context->parse, &data_loader_options), &hash, err);
+    subgraph_release(&whole);
+    free(locations.items);
+    string_init(&options);
+    string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, reduce->no_reduce_inputs,
+                      reduce->no_reduce_outputs, inference->enabled, inference->force_fallback);
+    for (size_t i = 0; i < values->shapes.count; i++) {
+        string_add_format(&options, " %s:", values->shapes.items[i].name);
+        shape_to_text(&values->shapes.items[i].shape, &options);
+    }
+    *ret = hash_combine(hash, hash_bytes(options.data, options.size));
+    string_release(&options);
+    return rc;
+}
+
+static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
+    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+
+    return (struct reduce_settings){
+        .mode = reduce->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
+        .reduce_outputs = !reduce->no_reduce_outputs,
+        .reduce_inputs = !reduce->no_reduce_inputs,
+        .verify = !reduce->no_verify,
+        .output = save->path,
+        .min_good = reduce->min_good,
+        .external = model_file_external(save),
+        .intermediate_artifact = intermediate->path,
+        .keep_intermediate = intermediate->no_remove_intermediate,
+        .static_inference = inference->enabled,
+        .force_fallback = inference->force_fallback,
+        .ignore_external_data = load->ignore_external_data,
+        .random_data = data->load_inputs.count == 0,
+        .backend = &onnxrt_backend,
+        .request = model_file_request(context),
+        .loader = loader,
+    };
+}
+
+/* Loads the model and makes it ready to be cut up. */
+static int prepare(const struct command_context *context, struct model **ret, size_t *ret_nodes, struct hash *ret_hash,
+                   struct error *err)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    struct model *model;
+    int rc;
+
+    if (load->fp_to_fp16)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--fp-to-fp16: make a float16 model with `polygraphy convert --fp-to-fp16 -o half.onnx` and reduce "
+            "that");
+    rc = model_file_open(context, &model, err);
+    if (rc < 0)
+        return rc;
+    *ret_nodes = model->nodes.count;
+    rc = model_file_override_shapes(context, model, err);
+    if (rc == 0)
+        rc = model_lower_constants(model, err);
+    if (rc == 0)
+        rc = hash_session(context, model, ret_hash, err);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
+/* The loop refuses to write over what exists, but takes a file there for its own when it goes on with a replay. */
+static int refuse_model_as_artifact(const struct command_context *context, struct error *err)
+{
+    const struct model_values *values = parse_values(context->parse, &reduce_model_options);
+    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+    struct stat model, artifact;
+
+    if (stat(values->path, &model) != 0 || stat(intermediate->path, &artifact) != 0 ||
+        model.st_ino != artifact.st_ino || model.st_dev != artifact.st_dev)
+        return 0;
+    return error_set(err, ERR_EXISTS,
+                     "'%s' is the model itself, and candidates would replace it: choose another path for them with "
+                     "--intermediate-artifact",
+                     intermediate->path);
+}
+
+static int end_of_session(const struct command_context *context, struct loop *loop, enum reduce_outcome outcome, int rc)
+{
+    const struct check_values *check = parse_values(context->parse, &check_options);
+
+    if (rc < 0)
+        return debug_session_end(context, loop, rc);
+    return check->exit_code && outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+}
+
+static int debug_reduce_run(const struct command_context *context, struct error *err)
+{
+    struct loop_settings loop_settings = debug_loop_settings(context);
+    struct reduce_settings settings;
+    struct data_loader *loader = NULL;
+    struct model *model = NULL;
+    struct loop *loop = NULL;
+    struct hash hash;
+    size_t nodes = 0;
+    enum reduce_outcome outcome = REDUCE_NOTHING_FAILED;
+    int rc = refuse_model_as_artifact(context, err);
+
+    if (rc == 0)
+        rc = prepare(context, &model, &nodes, &hash, err);
+    if (rc == 0)
+        rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+    if (rc == 0)
+        rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
+    if (rc == 0) {
+        settings = settings_from_options(context, loader);
+        rc = reduce_run(model, nodes, &settings, loop, context->log, &outcome, err);
+        rc = end_of_session(context, loop, outcome, rc);
+    }
+    loop_free(loop);
+    data_loader_free(loader);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options,
+                                                    &check_options,
+                                                    &artifact_options,
+                                                    &intermediate_onnx_options,
+                                                    &iteration_options,
+                                                    &replay_options,
+                                                    &reduce_model_options,
+                                                    &onnx_save_options,
+                                                    &shape_inference_default_options,
+                                                    &onnx_load_options,
+                                                    &data_loader_options,
+                                                    &onnxrt_library_options,
+                                                    &reduce_options};
+
+const struct command cmd_debug_reduce = {
+    .name = "reduce",
+    .summary = "cut a failing ONNX model down to the smallest part that still fails",
+    .description =
+        "Looks for the smallest piece of the model that still fails the check. First the outputs are moved towards the "
+        "beginning for as long as the failure stays, then the inputs towards the end. In every iteration the candidate "
+        "is "
+        "written to polygraphy_debug.onnx, and the check decides: exit status 0 means that it passed.\n\n"
+        "The original model is checked first: if it does not fail, the tool says so and stops. What is written in the "
+        "end "
+        "is a model that was seen to fail.\n\n"
+        "Cutting inputs can leave other branches without a source; they are frozen to the values that they have for "
+        "the "
+        "input data, so give real data with --load-inputs when the failure depends on them.\n\n"
+        "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
+        "was.",
+    .example =
+        "polygraphy debug reduce model.onnx -o reduced.onnx --check polygraphy run polygraphy_debug.onnx --onnxrt "
+        "--validate\n"
+        "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_reduce_run,
+};

@@ -1,0 +1,72 @@
+/* cli/cmd_inspect_tactics.c: which tactics a replay holds. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/option_groups.h"
+#include "format/tactic_replay.h"
+
+struct tactics_values {
+    const char *path;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"tactic_replay"},
+        .kind = OPTION_ONE,
+        .offset = offsetof(struct tactics_values, path),
+        .help = "a file that --save-tactics has written",
+    },
+};
+
+static const struct option_group tactics_options = {
+    .title = "Tactics",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct tactics_values),
+};
+
+static void show(const struct tactic_replay *replay, struct log *log)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct tactic_choice *choice = &replay->items[i];
+
+        string_add_format(&text, "%sLayer: %s\n    Algorithm: ", i > 0 ? "\n" : "", choice->layer);
+        tactic_algorithm_text(&choice->algorithm, &text);
+        if (choice->algorithm.name)
+            string_add_format(&text, "\n    Name: %s", choice->algorithm.name);
+    }
+    if (replay->count == 0)
+        string_add(&text, "The replay holds no layers.");
+    log_text(log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+static int inspect_tactics_run(const struct command_context *context, struct error *err)
+{
+    const struct tactics_values *values = parse_values(context->parse, &tactics_options);
+    struct tactic_replay replay;
+    int rc;
+
+    tactic_replay_init(&replay);
+    log_message(context->log, LOG_INFO, "Loading tactic replay file from %s", values->path);
+    rc = tactic_replay_load(&replay, values->path, err);
+    if (rc == 0)
+        show(&replay, context->log);
+    tactic_replay_release(&replay);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &tactics_options};
+
+const struct command cmd_inspect_tactics = {
+    .name = "tactics",
+    .summary = "show which tactic a builder took for each layer",
+    .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, the "
+                   "memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name.",
+    .example = "polygraphy inspect tactics replay.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .run = inspect_tactics_run,
+};

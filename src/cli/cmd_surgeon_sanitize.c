@@ -1,0 +1,191 @@
+/* cmd_surgeon_sanitize.c: make a model simpler: compute its constants, drop what nothing needs, put its nodes in order. */
+#include <stdlib.h>
+
+#include "backend/constant_folding.h"
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/data_loader_values.h"
+#include "cli/model_file.h"
+#include "cli/option_groups.h"
+#include "comparator/reference_values.h"
+#include "onnx/constants.h"
+#include "onnx/model_edit.h"
+#include "onnx/model_rebuild.h"
+#include "onnx/unbounded_shapes.h"
+#include "onnx/upper_bounds.h"
+
+/* ---- Upper bounds ---- */
+
+static void warn_of_other_names(const struct command_context *context, const struct model *model,
+                                const struct value_list *candidates, const struct named_integers *bounds)
+{
+    for (size_t i = 0; i < bounds->count; i++) {
+        const char *name = bounds->items[i].name;
+        uint32_t value = model_find_value(model, text_of(name));
+
+        if (name[0] != '\0' && (value == VALUE_NONE || !value_list_has(candidates, value)))
+            log_message(context->log, LOG_WARNING,
+                        "--set-unbounded-dds-upper-bound: '%s' is no tensor that decides about a size at run time "
+                        "(`inspect model --list-unbounded-dds` lists those)",
+                        name);
+    }
+}
+
+static int set_upper_bounds(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct named_integers *wanted = &model_file_options(context).load->unbounded_dds_upper_bound;
+    struct value_list candidates = {0};
+    struct upper_bound *bounds;
+    size_t count = 0;
+    int rc;
+
+    if (wanted->count == 0)
+        return 0;
+    unbounded_shapes_find(model, &candidates);
+    warn_of_other_names(context, model, &candidates, wanted);
+    bounds = memory_alloc_zero(candidates.count + 1, sizeof(*bounds));
+    for (size_t i = 0; i < candidates.count; i++) {
+        char *name = memory_copy(model->values.items[candidates.items[i]].name.data,
+                                 model->values.items[candidates.items[i]].name.size);
+
+        bounds[count] = (struct upper_bound){candidates.items[i], named_integer_find(wanted, name, -1)};
+        count += bounds[count].bound >= 0;
+        free(name);
+    }
+    rc = upper_bounds_set(model, bounds, count, err);
+    free(bounds);
+    free(candidates.items);
+    return rc;
+}
+
+/* ---- Shapes ---- */
+
+/* Runs the model once and writes down the shapes that come out. */
+static int observe_shapes(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct backend_request request = model_file_request(context);
+    struct reference_values *reference = NULL;
+    struct data_loader *loader = NULL;
+    struct value_list all = {0};
+    struct subgraph whole;
+    int rc = data_loader_from_options(context, model_file_options(context).model, &loader, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    value_list_assign(&all, &model->inputs);
+    types_list_all(&whole, &all);
+    reference_values_new(&whole, &onnxrt_backend, &request, loader, context->log, &reference);
+    rc = reference_values_record(reference, &all, err);
+    for (size_t i = 0; rc == 0 && i < all.count; i++) {
+        const struct tensor *tensor = reference_values_get(reference, all.items[i]);
+        struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
+
+        model_set_type(model, all.items[i], &type);
+    }
+    reference_values_free(reference);
+    subgraph_release(&whole);
+    data_loader_free(loader);
+    free(all.items);
+    return rc;
+}
+
+static int settle_shapes(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct model_file_options options = model_file_options(context);
+    int rc = model_file_override_shapes(context, model, err);
+
+    if (rc < 0)
+        return rc;
+    if (options.model->shapes.count > 0)
+        model_file_infer(context, model);
+    return options.inference->force_fallback ? observe_shapes(context, model, err) : 0;
+}
+
+/* ---- Constants ---- */
+
+static int fold_constants(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    struct folding_settings settings = {
+        .backend = &onnxrt_backend,
+        .request = model_file_request(context),
+        .log = context->log,
+        .passes = values->passes,
+        .keep_shapes = values->no_fold_shapes,
+        .infer_types = model_file_options(context).inference->enabled && !values->no_per_pass_shape_inference,
+        .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
+    };
+
+    if (values->has_partitioning)
+        settings.partition = values->partitioning == PARTITIONING_BASIC ? FOLDING_HALVES : FOLDING_NODES;
+    return constants_fold(model, &settings, err);
+}
+
+/* ---- The command ---- */
+
+static int sanitize(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    int rc = set_upper_bounds(context, model, err);
+
+    if (rc == 0)
+        rc = settle_shapes(context, model, err);
+    if (rc == 0 && values->cleanup)
+        rc = model_remove_unneeded_nodes(model, err);
+    if (rc == 0 && values->toposort)
+        rc = model_sort_nodes(model, err);
+    if (rc == 0 && values->fold_constants) {
+        rc = fold_constants(context, model, err);
+        if (rc == 0)
+            model_file_infer(context, model);
+    }
+    return rc;
+}
+
+static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
+{
+    struct subgraph whole;
+    struct model *model;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = sanitize(context, model, err);
+    if (rc == 0) {
+        subgraph_init_whole(&whole, model);
+        rc = model_file_save(context, &whole, err);
+        subgraph_release(&whole);
+    }
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,
+    &sanitize_model_options,
+    &data_loader_options,
+    &onnxrt_library_options,
+    &shape_inference_default_options,
+    &onnx_load_sanitize_options,
+    &onnx_save_required_options,
+    &sanitize_options,
+};
+
+const struct command cmd_surgeon_sanitize = {
+    .name = "sanitize",
+    .summary = "simplify a model: fold constants, remove what is not needed, sort nodes",
+    .description =
+        "Writes a model that computes the same with less. Without further options it only infers shapes.\n\n"
+        "--fold-constants computes what depends on constants alone, among them the shapes of tensors whose shape is "
+        "known, and replaces If nodes that are decided by the branch that is taken. Quantisation and random operators "
+        "are never folded.",
+    .example = "# static shapes, and all that follows from them\n"
+               "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
+               "image:[1,3,224,224]",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = surgeon_sanitize_run,
+};

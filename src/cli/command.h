@@ -1,0 +1,46 @@
+/* cli/command.h: what a command is: a table, then the work.
+ *
+ *   static const struct option_group *const groups[] = {&logging_options, &check_options, &until_options};
+ *
+ *   const struct command cmd_debug_repeat = {
+ *       .name = "repeat",
+ *       .summary = "run a command repeatedly and sort its artifacts into good and bad",
+ *       .groups = groups, .group_count = ARRAY_LEN(groups),
+ *       .exact_names = true, .framed = true,
+ *       .run = debug_repeat_run,
+ *   };
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/log.h"
+#include "cli/option.h"
+#include "cli/option_parser.h"
+
+/* What main() hands to a command. */
+struct command_context {
+    const struct parse *parse; /* parse_values(context->parse, &check_options) */
+    struct log *log;
+    const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
+    const char *program;             /* path of this program's file; NULL when unknown */
+};
+
+struct command {
+    const char *name;                         /* as typed */
+    const char *summary;                      /* one line for the list of commands */
+    const char *description;                  /* what it is good for: a paragraph or more, separated by blank lines */
+    const char *example;                      /* command lines that teach, one per line, for the end of --help */
+    const struct option_group *const *groups; /* in the order in which they are checked and shown */
+    size_t group_count;
+    const struct command *const *subcommands; /* when not NULL the first positional word names one of these */
+    size_t subcommand_count;
+    bool exact_names; /* long options may not be abbreviated */
+    bool framed;      /* log a line when it starts (RUNNING) and when it ends (PASSED or FAILED) */
+
+    /* Does the work. Returns the exit status (0: success, 1: the work was done, with a bad result), or a negative error
+     * code with `err` filled: the message is printed and the exit status is 1. After ERR_INTERRUPTED the process ends
+     * by the signal that came, without the message. */
+    int (*run)(const struct command_context *context, struct error *err);
+};
+
+#endif

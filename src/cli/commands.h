@@ -1,0 +1,30 @@
+/* cli/commands.h: every command, each defined in the file of its name. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command cmd_run;
+extern const struct command cmd_check;
+extern const struct command cmd_check_lint;
+extern const struct command cmd_data;
+extern const struct command cmd_data_to_input;
+extern const struct command cmd_convert;
+extern const struct command cmd_debug;
+extern const struct command cmd_debug_reduce;
+extern const struct command cmd_debug_repeat;
+extern const struct command cmd_surgeon;
+extern const struct command cmd_surgeon_extract;
+extern const struct command cmd_surgeon_insert;
+extern const struct command cmd_surgeon_prune;
+extern const struct command cmd_surgeon_sanitize;
+extern const struct command cmd_surgeon_weight_strip;
+extern const struct command cmd_surgeon_weight_reconstruct;
+extern const struct command cmd_inspect;
+extern const struct command cmd_inspect_data;
+extern const struct command cmd_inspect_model;
+extern const struct command cmd_inspect_sparsity;
+extern const struct command cmd_inspect_tactics;
+extern const struct command cmd_inspect_diff_tactics;
+
+#endif

@@ -1,0 +1,22 @@
+/* cli/inspect_data.h: the arrays of a file, as `inspect data` shows them (spec, behaviour 11.3). */
+#ifndef CLI_INSPECT_DATA_H
+#define CLI_INSPECT_DATA_H
+
+#include "cli/data_file.h"
+#include "tensor/tensor_text.h"
+
+struct inspect_data_settings {
+    bool all;               /* iterations, not just the first */
+    bool values, histogram; /* beside statistics */
+    struct tensor_text_options layout;
+};
+
+void inspect_data_to_text(const struct data_file *file, const struct inspect_data_settings *settings,
+                          struct string_builder *text);
+
+/* The same as JSON: {"kind": "results", "runners": [{"name", "iteration_count", "iterations": [[{"name", "dtype", ...}]]}]},
+ * or {"kind": "inputs", "iteration_count", "iterations"}. */
+int inspect_data_save(const struct data_file *file, const struct inspect_data_settings *settings, const char *path,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* cli/main.c: the table of tools, and the way from the words of the command line to one of them. */
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "cli/command_frame.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/log_sink.h"
+#include "cli/option_groups.h"
+#include "cli/version.h"
+
+static const struct command *const tools[] = {
+    &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
+};
+
+static const struct command polygraphy = {
+    .name = "polygraphy",
+    .description = "Runs and compares neural networks, and finds out why one of them fails.",
+    .example = "# what does debug reduce do?\n"
+               "polygraphy debug reduce --help",
+    .subcommands = tools,
+    .subcommand_count = ARRAY_LEN(tools),
+};
+
+/* The path of this program's file, malloc'd; NULL when it cannot be found out. */
+static char *find_program(const char *name)
+{
+#ifdef __linux__
+    char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
+
+    if (size > 0 && (size_t)size < sizeof(path))
+        return memory_copy(path, (size_t)size);
+#endif
+    return name ? process_find(name) : NULL;
+}
+
+/* A model must never land in what everybody takes for standard output because that was closed when we started. */
+static void open_standard_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* With a handler that does nothing, a broken pipe becomes an error of write(). Unlike SIG_IGN it is not inherited. */
+static void note_broken_pipe(int signal_number)
+{
+    (void)signal_number;
+}
+
+static void print_version(struct log_sink *sink, const char *program)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "Polygraphy | Version: %s (compatible with %s) | Path: ['%s']\n", POLYGRAPHY_VERSION,
+                      POLYGRAPHY_COMPATIBLE_WITH, program ? program : "");
+    log_sink_print(sink, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+static void print_help(struct parse *parse, struct log_sink *sink)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    help_render(parse, help_width(), &text);
+    log_sink_print(sink, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+static void print_refusal(struct parse *parse, const struct error *err)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    help_usage(parse, &text);
+    string_add_format(&text, "%s: error: %s\n", parse_command_name(parse), err->message);
+    fputs(text.data, stderr);
+    string_release(&text);
+}
+
+/* Everything between the parsed words and the exit status. */
+static int run_command(struct parse *parse, struct log_sink *sink, struct command_context *context)
+{
+    const struct command *command = parse_command(parse);
+    struct command_frame frame;
+    struct error err = {0};
+    int rc;
+
+    command_frame_begin(&frame, &sink->log, context->command_line, false);
+    rc = parse_finish_group(parse, &logging_options, &err);
+    if (rc == 0)
+        rc = log_sink_configure(sink, &((const struct logging_values *)parse_values(parse, &logging_options))->settings,
+                                &err);
+    if (rc == 0)
+        rc = parse_finish(parse, &sink->log, &err);
+    if (rc < 0)
+        return command_frame_end(&frame, rc, &err);
+
+    command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
+    rc = command->run(context, &err);
+    return command_frame_end(&frame, rc, &err);
+}
+
+static int dispatch(struct parse *parse, struct log_sink *sink, struct command_context *context, size_t word_count)
+{
+    struct error err = {0};
+
+    switch (parse_words(parse, word_count, context->command_line + 1, &err)) {
+    case PARSE_DONE:
+        return run_command(parse, sink, context);
+    case PARSE_HELP:
+        print_help(parse, sink);
+        return 0;
+    case PARSE_VERSION:
+        print_version(sink, context->program);
+        return 0;
+    case PARSE_REFUSED:
+        if (word_count == 0)
+            print_help(parse, sink);
+        else
+            print_refusal(parse, &err);
+        return EXIT_STATUS_REFUSED;
+    case PARSE_UNRECOGNIZED:
+        log_message(&sink->log, LOG_CRITICAL, "%s", err.message);
+        return EXIT_STATUS_ERROR;
+    }
+    return EXIT_STATUS_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+    struct sigaction broken_pipe = {.sa_handler = note_broken_pipe};
+    struct log_sink sink;
+    struct parse parse;
+    char *program;
+    int status;
+
+    open_standard_streams();
+    sigemptyset(&broken_pipe.sa_mask);
+    sigaction(SIGPIPE, &broken_pipe, NULL);
+    interrupt_install();
+
+    program = find_program(argv[0]);
+    log_sink_init(&sink);
+    parse_init(&parse, &polygraphy);
+    struct command_context context = {
+        .parse = &parse,
+        .log = &sink.log,
+        .command_line = (const char *const *)argv,
+        .program = program,
+    };
+    status = dispatch(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
+    if (sink.write_errno && status == 0) {
+        dprintf(STDERR_FILENO, "[!] cannot write the output: %s\n", strerror(sink.write_errno));
+        status = EXIT_STATUS_ERROR;
+    }
+    parse_release(&parse);
+    log_sink_release(&sink);
+    free(program);
+    if (interrupt_pending())
+        interrupt_die();
+    return status;
+}

@@ -1,0 +1,221 @@
+/* cli/model_file.c: see model_file.h. */
+#include "cli/model_file.h"
+
+#include <stdlib.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "onnx/float16.h"
+#include "onnx/mark_outputs.h"
+#include "onnx/model_edit.h"
+#include "onnx/model_save.h"
+
+/* The variants of a group; no command has two. */
+static const struct option_group *const model_groups[] = {
+    &run_model_options,  &reduce_model_options,  &lint_model_options,   &sanitize_model_options,
+    &onnx_model_options, &inspect_model_options, &convert_model_options};
+static const struct option_group *const load_groups[] = {&onnx_load_options, &onnx_load_outputs_options,
+                                                         &onnx_load_sanitize_options};
+static const struct option_group *const inference_groups[] = {
+    &shape_inference_options, &shape_inference_default_options, &shape_inference_fallback_options};
+static const struct option_group *const save_groups[] = {&onnx_save_options, &onnx_save_required_options,
+                                                         &run_save_options, &convert_save_options};
+static const struct option_group *const onnxrt_groups[] = {&onnxrt_options, &onnxrt_library_options};
+
+static const void *find_values(const struct command_context *context, const struct option_group *const *groups,
+                               size_t count)
+{
+    const void *values = NULL;
+
+    for (size_t i = 0; values == NULL && i < count; i++)
+        values = parse_values(context->parse, groups[i]);
+    return values;
+}
+
+#define FIND_VALUES(context, groups) find_values(context, groups, ARRAY_LEN(groups))
+
+struct model_file_options model_file_options(const struct command_context *context)
+{
+    return (struct model_file_options){
+        .model = FIND_VALUES(context, model_groups),
+        .load = FIND_VALUES(context, load_groups),
+        .inference = FIND_VALUES(context, inference_groups),
+        .save = FIND_VALUES(context, save_groups),
+        .onnxrt = FIND_VALUES(context, onnxrt_groups),
+    };
+}
+
+struct backend_request model_file_request(const struct command_context *context)
+{
+    const struct onnxrt_values *onnxrt = model_file_options(context).onnxrt;
+
+    if (onnxrt == NULL)
+        return (struct backend_request){.optimization_level = -1, .log = context->log};
+    return (struct backend_request){
+        .library = onnxrt->library,
+        .providers = onnxrt->providers.items,
+        .custom_op_libraries = onnxrt->custom_ops.items,
+        .optimization_level = onnxrt->optimization_level,
+        .intra_threads = onnxrt->threads,
+        .log = context->log,
+    };
+}
+
+struct external_settings model_file_external(const struct onnx_save_values *save)
+{
+    return (struct external_settings){
+        .save = save->external_data.wanted,
+        .file_name = save->external_data.file,
+        .threshold = (uint64_t)save->external_data_size_threshold,
+        .one_file_per_tensor = save->no_save_all_tensors_to_one_file,
+    };
+}
+
+/* ---- Loading ---- */
+
+int model_file_open(const struct command_context *context, struct model **ret, struct error *err)
+{
+    struct model_file_options options = model_file_options(context);
+
+    log_message(context->log, LOG_INFO, "Loading model: %s", options.model->path);
+    return model_open(options.model->path, options.load != NULL ? options.load->external_data_dir : NULL, ret, err);
+}
+
+void model_file_infer(const struct command_context *context, struct model *model)
+{
+    struct model_file_options options = model_file_options(context);
+    struct backend_request request = model_file_request(context);
+    struct subgraph whole;
+    struct error why = {0};
+
+    if (options.inference == NULL || !options.inference->enabled)
+        return;
+    subgraph_init_whole(&whole, model);
+    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
+        log_message(context->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
+    subgraph_release(&whole);
+}
+
+static void report_skipped(const struct model *model, const struct value_list *skipped, struct log *log)
+{
+    struct string_builder names;
+
+    if (skipped->count == 0)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < skipped->count; i++)
+        string_add_format(&names, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
+                          TEXT_ARGS(model->values.items[skipped->items[i]].name));
+    log_message(log, LOG_WARNING, "Not marked as outputs, because they are no tensors: [%s]", names.data);
+    string_release(&names);
+}
+
+int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct onnx_load_values *load = model_file_options(context).load;
+    struct value_list skipped = {0};
+    struct subgraph whole;
+    int rc = 0;
+
+    if (load == NULL)
+        return 0;
+    subgraph_init_whole(&whole, model);
+    if (load->outputs.mark_all)
+        outputs_mark_all(&whole, &skipped);
+    else if (load->outputs.names.count > 0)
+        rc = outputs_mark_named(&whole, load->outputs.names.items, load->outputs.names.count, err);
+    report_skipped(model, &skipped, context->log);
+    if (rc == 0 && load->exclude_outputs.count > 0)
+        rc = outputs_exclude(&whole, load->exclude_outputs.items, load->exclude_outputs.count, err);
+    if (rc == 0)
+        value_list_assign(&model->outputs, &whole.outputs);
+    free(skipped.items);
+    subgraph_release(&whole);
+    return rc;
+}
+
+/* Types of the main graph, or of a body, for the conversion. */
+static void infer_for_float16(void *data, const struct subgraph *graph)
+{
+    const struct command_context *context = data;
+    struct backend_request request = model_file_request(context);
+    struct error why = {0};
+
+    if (types_infer(graph, &onnxrt_backend, &request, NULL, &why) < 0)
+        log_message(context->log, LOG_WARNING,
+                    "Shape inference is not possible, so nodes whose types are not known stay float32: %s",
+                    why.message);
+}
+
+int model_file_convert_to_float16(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct onnx_load_values *load = model_file_options(context).load;
+    const struct convert_values *convert = parse_values(context->parse, &convert_options);
+    struct float16_settings settings = {
+        .infer = infer_for_float16,
+        .data = (void *)context,
+        .log = context->log,
+    };
+
+    if (load == NULL || !load->fp_to_fp16)
+        return 0;
+    if (convert != NULL) {
+        settings.keep = convert->keep_float32.items;
+        settings.keep_count = convert->keep_float32.count;
+    }
+    log_message(context->log, LOG_INFO, "Converting float tensors to float16");
+    return float16_convert(model, &settings, err);
+}
+
+int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_open(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    model_file_infer(context, model);
+    rc = model_file_mark_outputs(context, model, err);
+    if (rc == 0)
+        rc = model_file_convert_to_float16(context, model, err);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
+int model_file_override_shapes(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct input_shapes *shapes = &model_file_options(context).model->shapes;
+
+    for (size_t i = 0; i < shapes->count; i++) {
+        const struct input_shape *input = &shapes->items[i];
+        struct text symbols[TENSOR_MAX_RANK];
+        int rc;
+
+        for (size_t j = 0; j < input->shape.rank; j++)
+            symbols[j] = text_of(input->symbols != NULL ? input->symbols[j] : NULL);
+        rc = model_override_input(model, text_of(input->name), &input->shape, symbols, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (shapes->count > 0)
+        model_forget_shapes(model);
+    return 0;
+}
+
+/* ---- Saving ---- */
+
+int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+{
+    struct model_file_options options = model_file_options(context);
+    struct external_settings external;
+
+    if (options.save == NULL || options.save->path == NULL)
+        return 0;
+    external = model_file_external(options.save);
+    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", options.save->path);
+    return model_save(subgraph, options.save->path, &external,
+                      options.load != NULL && options.load->ignore_external_data, err);
+}

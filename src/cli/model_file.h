@@ -1,0 +1,59 @@
+/* cli/model_file.h: an ONNX model, loaded and saved as the command line says (spec, command line 2.2 and 2.6 to 2.9).
+ *
+ *   rc = model_file_load(context, &model, err);
+ *   ... change it ...
+ *   subgraph_init_whole(&whole, model);
+ *   rc = model_file_save(context, &whole, err);
+ *
+ * Commands have these groups in different variants; every function here finds the one that is there, and does without a
+ * group that the command does not have.
+ */
+#ifndef CLI_MODEL_FILE_H
+#define CLI_MODEL_FILE_H
+
+#include "backend/backend.h"
+#include "cli/command.h"
+#include "cli/option_groups.h"
+#include "onnx/model_write.h"
+
+/* What the options say; NULL where the command has no such group. */
+struct model_file_options {
+    const struct model_values *model;
+    const struct onnx_load_values *load;
+    const struct shape_inference_values *inference;
+    const struct onnx_save_values *save;
+    const struct onnxrt_values *onnxrt;
+};
+
+struct model_file_options model_file_options(const struct command_context *context);
+
+/* Library, providers, custom operators and log for ONNX Runtime. */
+struct backend_request model_file_request(const struct command_context *context);
+
+/* How the options on external data want a model to be saved. */
+struct external_settings model_file_external(const struct onnx_save_values *save);
+
+/* Everything that the options ask of loading, in this order: the steps below, each of which does nothing where its
+ * options were not given. */
+int model_file_load(const struct command_context *context, struct model **ret, struct error *err);
+
+/* Maps and indexes the file. */
+int model_file_open(const struct command_context *context, struct model **ret, struct error *err);
+
+/* Asks ONNX Runtime for types and shapes. That it cannot tell is a warning. */
+void model_file_infer(const struct command_context *context, struct model *model);
+
+/* --onnx-outputs, --onnx-exclude-outputs and what they are called elsewhere: changes model->outputs. */
+int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err);
+
+/* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. */
+int model_file_convert_to_float16(const struct command_context *context, struct model *model, struct error *err);
+
+/* Writes shapes given for inputs into the model; all other shapes may be wrong then, and are forgotten. Not part of
+ * loading: to some commands the same option means something else. */
+int model_file_override_shapes(const struct command_context *context, struct model *model, struct error *err);
+
+/* Saves to the path that the options name; nothing happens when they name none. */
+int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err);
+
+#endif

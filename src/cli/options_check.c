@@ -1,0 +1,130 @@
+/* cli/options_check.c: the check that debug tools run, and what its end means. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/option_groups.h"
+#include "cli/option_parser.h"
+
+/* Whether a word is a whole command line, written as one quoted string, and no path of a program with blanks in it. */
+static bool is_command_line(const char *word)
+{
+    return word[strcspn(word, " \t\n")] != '\0' && !file_exists(word);
+}
+
+static int convert_exit_codes(struct parse *parse, const char *spelling, struct words words, void *field,
+                              struct error *err)
+{
+    int *codes = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*codes));
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct cast_value value;
+
+        cast_word(parse, text_of(words.items[i]), &value);
+        if (value.integer < INT_MIN || value.integer > INT_MAX)
+            return error_set(err, ERR_INVALID, "%s: no program ends with %s", spelling, words.items[i]);
+        codes[i] = (int)value.integer;
+    }
+    *(struct exit_codes *)field = (struct exit_codes){codes, words.count};
+    return 0;
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct check_values *values = data;
+
+    if (!(values->timeout >= 0))
+        return error_set(err, ERR_INVALID, "--check-timeout: %g is not a number of seconds", values->timeout);
+    if (!parse_given(parse, "--check")) {
+        log_message(parse_log(parse), LOG_START,
+                    "Starting interactive debugging session since no `--check` command was provided");
+        return 0;
+    }
+    if (values->command.count == 0 || values->command.items[0][0] == '\0')
+        return error_set(err, ERR_INVALID,
+                         "--check: no command follows; leave --check out to be asked about each iteration");
+    values->shell = values->command.count == 1 && is_command_line(values->command.items[0]);
+    return 0;
+}
+
+static const struct option options[] = {
+    {
+        .names = {"--check", "--check-inference"},
+        .kind = OPTION_REST,
+        .value_name = "COMMAND",
+        .stands_alone = is_command_line,
+        .offset = offsetof(struct check_values, command),
+        .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the whole "
+                "command into "
+                "quotes: then a shell runs it, and options may follow. Without --check you are asked",
+    },
+    {
+        .names = {"--fail-code", "--fail-returncode"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .exclusive = 1,
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, fail_codes),
+        .help = "only these exit codes of the check are failures; -N stands for signal N",
+    },
+    {
+        .names = {"--ignore-fail-code", "--ignore-fail-returncode"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .exclusive = 1,
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, ignore_fail_codes),
+        .help = "these exit codes of the check are no failures",
+    },
+    {
+        .names = {"--fail-regex"},
+        .kind = OPTION_MANY,
+        .value_name = "PATTERN",
+        .append = true,
+        .offset = offsetof(struct check_values, fail_regex),
+        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
+                "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
+    },
+    {
+        .names = {"--show-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, show_output),
+        .help = "show what the check writes even when it passes",
+    },
+    {
+        .names = {"--hide-fail-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, hide_fail_output),
+        .help = "do not show what the check writes when it fails",
+    },
+    {
+        .names = {"--check-timeout"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "SECONDS",
+        .offset = offsetof(struct check_values, timeout),
+        .help = "end the check, with all processes that it started, after this time; it has then failed. For "
+                "--fail-code and "
+                "--ignore-fail-code that is exit code 124",
+    },
+    {
+        .names = {"--exit-code"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, exit_code),
+        .help =
+            "let the outcome decide about this tool's exit code; otherwise that is 0 whenever the tool did its work",
+    },
+};
+
+const struct option_group check_options = {
+    .title = "Pass or fail",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct check_values),
+    .finish = finish,
+};

@@ -1,0 +1,94 @@
+/* cli/options_convert.c: what only `convert` has (spec, command line 3.12). */
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/option_groups.h"
+#include "cli/option_parser.h"
+
+static const char *const targets[] = {"onnx", "trt", "onnx-like-trt-network", NULL};
+
+/* What extensions say, other than ONNX's. */
+static const struct {
+    const char *extension, *type;
+} other_types[] = {
+    {".engine", "engine"}, {".plan", "engine"}, {".py", "trt-network-script"}, {".graphdef", "frozen"},
+    {".hdf5", "keras"},    {".uff", "uff"},     {".prototxt", "caffe"},
+};
+
+static int refuse_tensorrt(const char *what, struct error *err)
+{
+    return error_set(err, ERR_UNSUPPORTED,
+                     "%s: engines are built by TensorRT, which this program does not use yet; it converts to ONNX "
+                     "(--convert-to onnx)",
+                     what);
+}
+
+static int guess_target(const char *path, struct error *err)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (dot != NULL && strcmp(dot, ".onnx") == 0)
+        return 0;
+    for (size_t i = 0; dot != NULL && i < ARRAY_LEN(other_types); i++) {
+        if (strcmp(dot, other_types[i].extension) != 0)
+            continue;
+        if (strcmp(other_types[i].type, "engine") == 0)
+            return refuse_tensorrt(path, err);
+        return error_set(err, ERR_UNSUPPORTED, "Cannot convert to model type: %s ('%s'); this program converts to ONNX",
+                         other_types[i].type, path);
+    }
+    return error_set(err, ERR_INVALID,
+                     "Could not automatically determine model type based on output path: %s; end it in .onnx, or say "
+                     "--convert-to onnx",
+                     path);
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct convert_values *values = data;
+    const struct onnx_load_values *load = parse_values(parse, &onnx_load_outputs_options);
+
+    if (values->keep_float32.count > 0 && !load->fp_to_fp16)
+        log_message(parse_log(parse), LOG_WARNING, "--keep-float32 has no effect without --fp-to-fp16");
+    if (!parse_given(parse, "--convert-to")) {
+        values->target = CONVERT_ONNX;
+        return guess_target(values->output, err);
+    }
+    return values->target == CONVERT_ONNX ? 0 : refuse_tensorrt(targets[values->target], err);
+}
+
+static const struct option rows[] = {
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .required = true,
+        .offset = offsetof(struct convert_values, output),
+        .help = "where to save the converted model",
+    },
+    {
+        .names = {"--convert-to"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = targets,
+        .offset = offsetof(struct convert_values, target),
+        .help = "what to convert to; otherwise the extension of the output tells. Only onnx is supported yet",
+    },
+    {
+        .names = {"--keep-float32"},
+        .kind = OPTION_MANY,
+        .value_name = "NODE|PATTERN|OPERATOR",
+        .append = true,
+        .offset = offsetof(struct convert_values, keep_float32),
+        .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
+                "('head/*'), or by operator (Softmax)",
+    },
+};
+
+const struct option_group convert_options = {
+    .title = "Conversion",
+    .options = rows,
+    .count = ARRAY_LEN(rows),
+    .values_size = sizeof(struct convert_values),
+    .finish = finish,
+};

@@ -1,0 +1,223 @@
+/* cli/options_iteration.c: what the iterations of debug tools leave behind, and when they end. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number_text.h"
+#include "cli/command.h"
+#include "cli/option_groups.h"
+#include "cli/prompt.h"
+
+/* ---- Artifacts ---- */
+
+static int finish_expected_artifacts(void *data, struct parse *parse, struct error *err)
+{
+    const struct artifact_values *values = data;
+
+    (void)err;
+    if (values->paths.count == 0)
+        log_message(
+            parse_log(parse), LOG_WARNING,
+            "`--artifacts` was not specified; No artifacts will be stored: name the files to keep with --artifacts");
+    return 0;
+}
+
+static const struct option artifact_rows[] = {
+    {
+        .names = {"--artifacts"},
+        .kind = OPTION_MANY,
+        .value_name = "PATH",
+        .offset = offsetof(struct artifact_values, paths),
+        .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name",
+    },
+    {
+        .names = {"--art-dir", "--artifacts-dir"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .fallback = "polygraphy_artifacts",
+        .offset = offsetof(struct artifact_values, folder),
+        .help = "where good/ and bad/ are",
+    },
+};
+
+#define ARTIFACT_GROUP(finisher)                                                                                       \
+    {                                                                                                                  \
+        .title = "Artifacts", .options = artifact_rows, .count = ARRAY_LEN(artifact_rows),                             \
+        .values_size = sizeof(struct artifact_values), .finish = (finisher),                                           \
+    }
+
+const struct option_group artifact_options = ARTIFACT_GROUP(NULL);
+const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expected_artifacts);
+
+/* ---- The candidate on disk ---- */
+
+/* clang-format off */
+#define INTERMEDIATE_ROWS(path_unless_given, what)                                                                     \
+    {                                                                                                                  \
+        .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
+        .fallback = path_unless_given, .offset = offsetof(struct intermediate_values, path),                           \
+        .help = "where each iteration writes its " what ", for the check to use",                                      \
+    },                                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
+        .offset = offsetof(struct intermediate_values, no_remove_intermediate),                                        \
+        .help = "leave that file behind after each iteration",                                                         \
+    }
+/* clang-format on */
+
+static const struct option intermediate_onnx_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.onnx", "model")};
+static const struct option intermediate_engine_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.engine", "engine")};
+
+#define ITERATION_GROUP(rows, type, finisher)                                                                          \
+    {                                                                                                                  \
+        .title = "Iterations", .options = (rows), .count = ARRAY_LEN(rows), .values_size = sizeof(type),               \
+        .finish = (finisher),                                                                                          \
+    }
+
+const struct option_group intermediate_onnx_options =
+    ITERATION_GROUP(intermediate_onnx_rows, struct intermediate_values, NULL);
+const struct option_group intermediate_engine_options =
+    ITERATION_GROUP(intermediate_engine_rows, struct intermediate_values, NULL);
+
+static const struct option iteration_rows[] = {
+    {
+        .names = {"--iter-info", "--iteration-info"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .offset = offsetof(struct iteration_values, iteration_info),
+        .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
+    },
+};
+
+const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, struct iteration_values, NULL);
+
+/* ---- Replays ---- */
+
+static int finish_replay(void *data, struct parse *parse, struct error *err)
+{
+    struct replay_values *values = data;
+
+    (void)parse, (void)err;
+    if (values->save_replay[0] == '\0')
+        values->save_replay = NULL;
+    return 0;
+}
+
+static const struct option replay_rows[] = {
+    {
+        .names = {"--load-debug-replay"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .offset = offsetof(struct replay_values, load_replay),
+        .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check",
+    },
+    {
+        .names = {"--save-debug-replay"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .fallback = "polygraphy_debug_replay.json",
+        .offset = offsetof(struct replay_values, save_replay),
+        .help = "keep the verdicts in this file; '' keeps none",
+    },
+    {
+        .names = {"--force-debug-replay"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct replay_values, force_replay),
+        .help = "take the replay even if it belongs to another model or check",
+    },
+};
+
+const struct option_group replay_options = ITERATION_GROUP(replay_rows, struct replay_values, finish_replay);
+
+/* ---- The end ---- */
+
+static int convert_until(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    const char *word = words.items[words.count - 1];
+    struct until_value *ret = field;
+
+    (void)parse;
+    *ret = (struct until_value){.kind = UNTIL_COUNT};
+    if (strcmp(word, "good") == 0)
+        ret->kind = UNTIL_GOOD;
+    else if (strcmp(word, "bad") == 0)
+        ret->kind = UNTIL_BAD;
+    else if (!number_parse_integer(text_of(word), &ret->count))
+        return error_set(err, ERR_INVALID, "%s value must be an integer, 'good', or 'bad', but was: %s", spelling,
+                         word);
+    else if (ret->count < 1)
+        ret->count = 1;
+    return 0;
+}
+
+static const struct option until_rows[] = {
+    {
+        .names = {"--until"},
+        .kind = OPTION_ONE,
+        .value_name = "{good,bad,N}",
+        .required = true,
+        .convert = convert_until,
+        .offset = offsetof(struct until_values, until),
+        .help = "stop after the first iteration that passes, the first one that fails, or after N iterations",
+    },
+};
+
+const struct option_group until_options = ITERATION_GROUP(until_rows, struct until_values, NULL);
+
+/* ---- All of it, for the loop ---- */
+
+static void use_check(const struct check_values *check, struct check_settings *ret)
+{
+    ret->command = check->command.items;
+    ret->command_count = check->command.count;
+    ret->shell = check->shell;
+    ret->fail_codes = check->fail_codes.items;
+    ret->fail_code_count = check->fail_codes.count;
+    ret->ignored_codes = check->ignore_fail_codes.items;
+    ret->ignored_code_count = check->ignore_fail_codes.count;
+    ret->fail_patterns = check->fail_regex.items;
+    ret->fail_pattern_count = check->fail_regex.count;
+    ret->show_output = check->show_output;
+    ret->hide_fail_output = check->hide_fail_output;
+    ret->timeout = check->timeout;
+}
+
+/* The values of whichever variant the command has; NULL: neither. */
+static const void *values_of_either(const struct parse *parse, const struct option_group *one,
+                                    const struct option_group *other)
+{
+    const void *values = parse_values(parse, one);
+
+    return values ? values : parse_values(parse, other);
+}
+
+struct loop_settings debug_loop_settings(const struct command_context *context)
+{
+    const struct parse *parse = context->parse;
+    const struct check_values *check = parse_values(parse, &check_options);
+    const struct artifact_values *artifacts = values_of_either(parse, &artifact_options, &expected_artifact_options);
+    const struct intermediate_values *intermediate =
+        values_of_either(parse, &intermediate_onnx_options, &intermediate_engine_options);
+    const struct iteration_values *iteration = parse_values(parse, &iteration_options);
+    const struct replay_values *replay = parse_values(parse, &replay_options);
+    struct loop_settings ret = {.check = {.self = context->program, .ask = prompt_ask}};
+
+    if (check)
+        use_check(check, &ret.check);
+    if (artifacts) {
+        ret.artifacts.paths = artifacts->paths.items;
+        ret.artifacts.count = artifacts->paths.count;
+        ret.artifacts.folder = artifacts->folder;
+    }
+    if (intermediate) {
+        ret.intermediate_artifact = intermediate->path;
+        ret.keep_intermediate = intermediate->no_remove_intermediate;
+    }
+    if (iteration)
+        ret.iteration_info = iteration->iteration_info;
+    if (replay) {
+        ret.load_replay = replay->load_replay;
+        ret.save_replay = replay->save_replay;
+        ret.force_replay = replay->force_replay;
+    }
+    return ret;
+}

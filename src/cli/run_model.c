@@ -1,0 +1,78 @@
+/* cli/run_model.c: see run_model.h. */
+#include "cli/run_model.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "cli/model_file.h"
+
+void run_model_init(struct run_model *model, const struct command_context *context)
+{
+    *model = (struct run_model){.context = context};
+}
+
+void run_model_release(struct run_model *model)
+{
+    free(model->bytes);
+    free(model->folder);
+}
+
+static bool is_changed(const struct command_context *context)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &run_save_options);
+
+    return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
+           load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL;
+}
+
+/* Shape inference first, so that marked outputs get their types; it shows only in a saved model, since runtimes infer
+ * shapes by themselves. */
+static int load(struct run_model *ret, struct error *err)
+{
+    const struct onnx_save_values *save = parse_values(ret->context->parse, &run_save_options);
+    struct subgraph whole;
+    struct model *model;
+    int rc = model_file_open(ret->context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    if (save->path != NULL)
+        model_file_infer(ret->context, model);
+    rc = model_file_mark_outputs(ret->context, model, err);
+    if (rc == 0)
+        rc = model_file_convert_to_float16(ret->context, model, err);
+    subgraph_init_whole(&whole, model);
+    if (rc == 0)
+        rc = model_file_save(ret->context, &whole, err);
+    if (rc == 0)
+        rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);
+    if (rc == 0)
+        ret->folder = memory_strdup(model->folder);
+    subgraph_release(&whole);
+    model_free(model);
+    return rc;
+}
+
+int run_model_prepare(void *data, struct backend_request *ret, struct error *err)
+{
+    struct run_model *model = data;
+    const struct model_values *values = parse_values(model->context->parse, &run_model_options);
+
+    if (!model->loaded && is_changed(model->context)) {
+        int rc = load(model, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    model->loaded = true;
+    *ret = model_file_request(model->context);
+    if (model->bytes == NULL) {
+        ret->model_path = values->path;
+    } else {
+        ret->model_data = model->bytes;
+        ret->model_size = model->size;
+        ret->external_folder = model->folder;
+    }
+    return 0;
+}

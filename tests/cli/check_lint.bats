@@ -1,0 +1,183 @@
+# check_lint.bats: what `check lint` finds in good and bad models.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+golden=$POLYGRAPHY_ROOT/tests/golden
+theirs=$POLYGRAPHY_TEST_MODELS/polygraphy
+
+# Lints $1 with further options, into report.json.
+lint()
+{
+    run --separate-stderr polygraphy check lint "$1" -o report.json "${@:2}"
+    [ -z "$stderr" ] || {
+        echo "$stderr"
+        return 1
+    }
+}
+
+# Entries as "level source node", then "passing: names" and "failing: names". With the option "-m" the messages, too.
+report()
+{
+    /usr/bin/python3 - "$@" <<'END'
+import json, sys
+with open(sys.argv[1]) as file:
+    report = json.load(file)
+for entry in report["lint_entries"]:
+    print(entry["level"], entry["source"], *entry.get("nodes", ["-"]), entry["message"] if "-m" in sys.argv else "")
+for kind in "passing", "failing":
+    names = report["summary"][kind]
+    assert kind != "passing" or sys.argv[1] != "report.json" or names == sorted(names)
+    print(kind + ":", *sorted(names))
+END
+}
+
+# The same, without blanks at line ends, compared with the text on standard input.
+found()
+{
+    diff <(report report.json | sed 's/ *$//') -
+}
+
+@test "on Polygraphy's models, level, source and node of every finding are Polygraphy's" {
+    [ -d "$theirs" ] || skip 'the models of Polygraphy are not there'
+    for expected in "$golden"/lint/*.json; do
+        name=$(basename "$expected" .json)
+        lint "$theirs/$name.onnx"
+        diff <(report report.json) <(report "$expected")
+        ! grep -q '^\[E\] FAILED' "$golden/logs/lint_$name.log" || [ "$status" -eq 1 ]
+        ! grep -q '^\[I\] PASSED' "$golden/logs/lint_$name.log" || [ "$status" -eq 0 ]
+        # Words differ only where ONNX Runtime has changed its own: it ends the sentence about missing imports without a
+        # full stop, and refuses an operator of a domain without import before it looks for the operator.
+        case $name in bad_graph_with_no_import_domains | custom_op_node) continue ;; esac
+        diff <(report report.json -m) <(report "$expected" -m)
+    done
+}
+
+@test "the log is Polygraphy's" {
+    [ -d "$theirs" ] || skip 'the models of Polygraphy are not there'
+    mask()
+    {
+        sed -E 's#Runtime: [0-9.]+s#Runtime: TIME#; s#(<samples>/lint|ir8)/##g; s#/[^ ]*/##g' "$@"
+    }
+    for name in add_with_dup_inputs bad_graph_conditionally_invalid bad_graph_with_multi_level_errors \
+        bad_graph_with_no_name bad_graph_with_parallel_invalid_nodes cleanable empty identity reducable; do
+        run --separate-stderr polygraphy check lint "$theirs/$name.onnx" -o "$name.json"
+        diff <(mask <<<"$output") <(mask "$golden/logs/lint_$name.log")
+    done
+}
+
+@test "a model that is in order passes" {
+    lint "$models/reducable.onnx" --json same.json
+    [ "$status" -eq 0 ]
+    found <<'END'
+passing: onnx_graphsurgeon_node_1 onnx_graphsurgeon_node_3 onnx_graphsurgeon_node_5 onnx_graphsurgeon_node_7 onnx_graphsurgeon_node_9
+failing:
+END
+    cmp report.json same.json
+}
+
+# Behind them are also those whose bodies take a tensor from around them: captures_b.
+@test "all nodes at fault are found at once, and those behind them are not judged" {
+    lint "$models/impossible_nodes.onnx"
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnxruntime matmul
+exception onnxruntime add
+passing: abs captures_a polygraphy_unnamed_node_4
+failing: add matmul
+END
+    logged '^\[E\] LINT \| Name: matmul, Op: MatMul \|  Incompatible dimensions for matrix multiplication$'
+}
+
+@test "duplicate names fail the check although nothing else is wrong" { # D63
+    lint "$models/duplicate_node_names.onnx"
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnx_graphsurgeon twice
+passing: once
+failing: twice
+END
+    logged "^\[E\] LINT \| Duplicate node name: 'twice' for nodes with topological IDs: \[0, 2\] found\.$"
+}
+
+@test "missing imports and a missing name are found without a runtime" {
+    lint "$models/no_imports_and_no_name.onnx"
+    [ "$status" -eq 1 ]
+    logged '^\[E\] LINT \| model with IR version >= 3 must specify opset_import for ONNX$'
+    logged "^\[E\] LINT \| Field 'name' of 'graph' is required to be non-empty\.$"
+}
+
+@test "tensors that nothing makes are found" {
+    lint "$models/unknown_tensors.onnx"
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnx_checker -
+exception onnx_checker add
+passing: neg
+failing: add
+END
+    logged "'void'"
+    logged "Name: add, Op: Add \| Input 'nothing'"
+}
+
+@test "nodes in the wrong order are found, and judged in the right one" {
+    lint "$models/unsorted_nodes.onnx"
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnx_checker third
+exception onnx_checker second
+passing: first
+failing: second third
+END
+}
+
+@test "an operator that the runtime does not know is a warning" {
+    lint "$models/unknown_operator.onnx"
+    [ "$status" -eq 0 ]
+    found <<'END'
+warning onnxruntime secret
+passing: neg secret
+failing:
+END
+    logged '^\[W\] LINT \| Name: secret, Op: Secret \| Fatal error: test\.secret:Secret\(-1\) is not a registered function/op$'
+}
+
+@test "what no output depends on is a warning" {
+    lint "$models/useless_parts.onnx"
+    [ "$status" -eq 0 ]
+    found <<'END'
+warning onnx_graphsurgeon -
+warning onnx_graphsurgeon useless
+passing: neg
+failing:
+END
+}
+
+@test "sequences cannot be handed on, so what reads them is not judged" {
+    lint "$models/sequence_node.onnx"
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnxruntime reshape
+passing: pair
+failing: reshape
+END
+}
+
+@test "a file that is no model is a finding" {
+    : >empty.onnx
+    head -c 100 "$models/reducable.onnx" >torn.onnx
+    for model in empty torn; do
+        lint "$model.onnx"
+        [ "$status" -eq 1 ]
+        [ "$(report report.json | head -1)" = 'exception onnx_loader - ' ]
+    done
+}
+
+@test "a model that is not there, or data that do not fit, are errors, and no report is written" {
+    run --separate-stderr polygraphy check lint missing.onnx -o report.json
+    refused missing.onnx
+    [ ! -e report.json ]
+    run --separate-stderr polygraphy check lint "$models/identity.onnx" --input-shapes 'x:[3]' -o report.json
+    refused "x"
+    [ ! -e report.json ]
+}

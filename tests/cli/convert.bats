@@ -1,0 +1,128 @@
+# convert.bats: from ONNX to ONNX, in float32 and float16.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+
+convert()
+{
+    run --separate-stderr polygraphy convert "$@"
+    [ "$status" -eq 0 ] && [ -z "$stderr" ] || {
+        echo "status $status; $stderr"
+        echo "$output"
+        return 1
+    }
+}
+
+# Whether the onnx package, if it is there, finds the model valid.
+valid()
+{
+    local status=0
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/support/check_model.py" "$1" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+}
+
+# Whether the outputs of the second model are those of the first, within a tolerance, and it is valid.
+close_outputs()
+{
+    local before=$1 after=$2 tolerance=$3
+    shift 3
+    polygraphy run "$before" --onnxrt --iterations 2 --save-outputs expected.json "$@" >/dev/null &&
+        polygraphy run "$after" --onnxrt --iterations 2 --load-outputs expected.json --rtol "$tolerance" \
+            --atol "$tolerance" "$@" && valid "$after"
+}
+
+shown()
+{
+    polygraphy inspect model "$@" --show layers
+}
+
+@test "a model without changes is the same model" {
+    convert "$models/reducable.onnx" -o same.onnx
+    close_outputs "$models/reducable.onnx" same.onnx 0
+    convert "$models/reducable.onnx" -o same --convert-to onnx
+    cmp same same.onnx
+}
+
+@test "outputs are marked and shapes inferred on the way" {
+    convert "$models/reducable.onnx" -o marked.onnx --onnx-outputs mark all --shape-inference
+    valid marked.onnx
+    shown marked.onnx | grep -E -- '---- 5 Graph Output\(s\) ----'
+}
+
+@test "what an extension says may be unknown, or not supported" {
+    run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.xyz
+    refused 'Could not automatically determine model type based on output path: model.xyz'
+    run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.hdf5
+    refused "Cannot convert to model type: keras"
+    run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.plan
+    refused 'engines are built by TensorRT'
+    run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.onnx --convert-to onnx-like-trt-network
+    refused 'onnx-like-trt-network: engines are built by TensorRT'
+    [ ! -e model.onnx ]
+}
+
+@test "float16 within, float32 at the border, and operators that take no float16" {
+    convert "$models/out_of_half_range.onnx" -o half.onnx --fp-to-fp16
+    logged "^\[W\] Weight 'huge': 1 of 2 values are beyond the range of float16 \(65504\) and become infinite"
+    logged '^\[I\] 1 values in 1 weights are too small for float16 and become 0$'
+    logged '^\[I\] Converted 5 nodes to float16; 1 others compute in float32$'
+    valid half.onnx
+    run shown half.onnx
+    logged 'x \[dtype=float32, shape=\(2, 2\)\]'
+    logged '\{a \[dtype=float32, shape=\(2, 2\)\],$'
+    logged 'Initializer \| good \[dtype=float16'
+    logged '\{c_float32 \[dtype=float32, shape=\(2, 2\)\],$' # CumSum
+    polygraphy run half.onnx --onnxrt --save-outputs half.json
+}
+
+@test "--keep-float32 takes names, patterns and operators" {
+    convert "$models/out_of_half_range.onnx" -o half.onnx --fp-to-fp16 --keep-float32 b c --keep-float32 Softmax
+    not_logged 'Weight|too small'
+    logged 'Converted 2 nodes to float16; 4 others compute in float32'
+    close_outputs "$models/out_of_half_range.onnx" half.onnx 1e-2
+    convert "$models/out_of_half_range.onnx" -o half.onnx --fp-to-fp16 --keep-float32 '[a-f]' nothing
+    logged 'Converted 0 nodes to float16; 6 others compute in float32'
+    logged "^\[W\] --keep-float32: no node is called 'nothing' or has that operator$"
+    close_outputs "$models/out_of_half_range.onnx" half.onnx 0
+    convert "$models/out_of_half_range.onnx" -o half.onnx --keep-float32 a
+    logged '^\[W\] --keep-float32 has no effect without --fp-to-fp16$'
+}
+
+@test "bodies are converted, sizes are not" {
+    convert "$models/half_and_bodies.onnx" -o half.onnx --fp-to-fp16
+    logged 'Converted 7 nodes to float16; 2 others compute in float32'
+    close_outputs "$models/half_and_bodies.onnx" half.onnx 1e-2 --seed 1
+    close_outputs "$models/half_and_bodies.onnx" half.onnx 1e-2 --seed 2
+    run shown half.onnx
+    logged 'size \[dtype=float32, shape=\(\)\]'
+}
+
+@test "external data are converted without being copied first" {
+    convert "$models/external_weights.onnx" -o half.onnx --fp-to-fp16 --save-external-data half.bin \
+        --external-data-size-threshold 0
+    close_outputs "$models/external_weights.onnx" half.onnx 1
+    size=$(polygraphy inspect model "$models/external_weights.onnx" --show weights | wc -c)
+    [ -s half.bin ] && [ "$size" -gt 0 ]
+}
+
+@test "run converts, too, and saves what it runs" {
+    run --separate-stderr polygraphy run "$models/half_and_bodies.onnx" --onnxrt --fp-to-fp16 --save-onnx half.onnx
+    [ "$status" -eq 0 ]
+    convert "$models/half_and_bodies.onnx" -o other.onnx --fp-to-fp16
+    cmp half.onnx other.onnx
+}
+
+@test "debug reduce names the way to a float16 model" {
+    run --separate-stderr polygraphy debug reduce "$models/reducable.onnx" -o r.onnx --fp-to-fp16 --check true
+    refused 'polygraphy convert --fp-to-fp16'
+}
+
+@test "real models in float16 run, and their outputs are close" {
+    [ -d "$POLYGRAPHY_TEST_MODELS" ] || skip 'no real models'
+    convert "$POLYGRAPHY_TEST_MODELS/silero/silero_vad.onnx" -o half.onnx --fp-to-fp16
+    close_outputs "$POLYGRAPHY_TEST_MODELS/silero/silero_vad.onnx" half.onnx 1e-2 \
+        --input-shapes 'input:[1,512]' 'state:[2,1,128]' --val-range 'sr:[16000,16000]'
+    convert "$POLYGRAPHY_TEST_MODELS/onnx_light/light_resnet50.onnx" -o half.onnx --fp-to-fp16
+    close_outputs "$POLYGRAPHY_TEST_MODELS/onnx_light/light_resnet50.onnx" half.onnx 1e-2
+}

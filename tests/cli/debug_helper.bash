@@ -1,0 +1,133 @@
+# debug_helper.bash: what tests of the debug tools share. Each test starts in an empty folder of its own. After each, no
+# process started from there may be left, and no temporary file.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+    mkdir "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/tmp"
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    disk=
+    cd "$BATS_TEST_TMPDIR/here" || return 1
+}
+
+teardown()
+{
+    cd / || return 1
+    local result=0
+    { no_process_left "$BATS_TEST_TMPDIR" && no_temporary_file_left; } || result=1
+    [ -z "$disk" ] || umount "$disk"
+    return $result
+}
+
+# Processes are told by their working folder, which even a daemon of the check keeps. A killed one needs a moment to go.
+no_process_left()
+{
+    local attempt left
+    [ -d /proc/self/cwd ] || return 0
+    for attempt in $(seq 100); do
+        left=$(find /proc -maxdepth 2 -name cwd -lname "$1*" 2>/dev/null)
+        [ -n "$left" ] || return 0
+        sleep 0.01
+    done
+    echo "processes are left: $left"
+    return 1
+}
+
+no_temporary_file_left()
+{
+    local left
+    left=$(find "$BATS_TEST_TMPDIR/here" -mindepth 1 -name '.*'; find "$TMPDIR" -mindepth 1)
+    [ -z "$left" ] || {
+        echo "temporary files are left: $left"
+        return 1
+    }
+}
+
+# Runs `polygraphy debug repeat` with $output and $stderr apart.
+repeat()
+{
+    run --separate-stderr polygraphy debug repeat "$@"
+}
+
+# The same with `polygraphy debug reduce`.
+reduce()
+{
+    run --separate-stderr polygraphy debug reduce "$@"
+}
+
+# Whether the tool ended with status 0 and wrote nothing to standard error.
+worked()
+{
+    [ "$status" -eq 0 ] && [ -z "$stderr" ] || {
+        echo "status $status; $stderr"
+        cut -c 1-400 <<<"$output"
+        return 1
+    }
+}
+
+# Whether a line of $output matches the extended regular expression.
+logged()
+{
+    grep -qE -e "$1" <<<"$output" || {
+        echo "no line matches '$1' in:"
+        cut -c 1-400 <<<"$output"
+        return 1
+    }
+}
+
+not_logged()
+{
+    ! grep -E -e "$1" <<<"$output"
+}
+
+# Whether the tool ended with status 1 and one line of error, which holds the text.
+refused()
+{
+    [ "$status" -eq 1 ] || {
+        echo "status $status; $output"
+        return 1
+    }
+    [[ $stderr == '[!] '*"$1"* && $stderr != *$'\n'* ]] || {
+        echo "standard error: $stderr"
+        return 1
+    }
+}
+
+# Writes an executable shell script.
+script()
+{
+    {
+        echo '#!/bin/sh'
+        cat
+    } >"$1"
+    chmod +x "$1"
+}
+
+# How many verdicts a debug replay holds; fails when it is not whole.
+verdicts_in()
+{
+    [ "$(tail -c 2 "$1" | tr '\n' ' ')" = ' }' ] && grep -cE '^    "_N[0-9]+(_[a-z]+)?"' "$1"
+}
+
+# reduce_models make|show|shapes|merge ...: see reduce_models.py.
+reduce_models()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/reduce_models.py" "$@"
+}
+
+# Whether these models are what the onnx package calls valid, as far as it knows them, and ONNX Runtime takes them.
+valid_models()
+{
+    local status=0
+    "$POLYGRAPHY_TEST_PROGRAMS/load_models" "$@" || return 1
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/support/check_model.py" "$@" || status=$?
+    [ $status -eq 0 ] || [ $status -eq 77 ]
+}
+
+# A file system of 64 KiB at the folder, where tests are allowed to mount one; it goes with the test.
+small_disk()
+{
+    mkdir "$1" && mount -t tmpfs -o size=64k tmpfs "$1" 2>/dev/null || skip 'mounting is not permitted'
+    disk=$PWD/$1
+}

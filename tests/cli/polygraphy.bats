@@ -1,0 +1,151 @@
+# polygraphy.bats: what all tools share: help, version, refusals, log options, standard streams, the lines around a command.
+
+load debug_helper
+
+# Whether the tool ended with status 2, having written nothing but a usage line and one line with the text.
+refused_with_usage()
+{
+    [ "$status" -eq 2 ] && [ -z "$output" ] || {
+        echo "status $status; $output"
+        return 1
+    }
+    [[ $stderr == 'usage: polygraphy'*$'\n'"$1" && $(wc -l <<<"$stderr") -eq 2 ]] || {
+        echo "standard error: $stderr"
+        return 1
+    }
+}
+
+@test "-v and --version before the tool show the version" {
+    for option in -v --version; do
+        run --separate-stderr polygraphy "$option"
+        [ "$status" -eq 0 ]
+        [[ $output =~ ^Polygraphy\ \|\ Version:\ [0-9]+\.[0-9]+\.[0-9]+\ .*\ \|\ Path:\ \[\'/.*polygraphy\'\]$ ]]
+        [ -z "$stderr" ]
+    done
+}
+
+@test "every tool and subtool has help" {
+    for words in '' debug 'debug reduce' 'debug repeat' run; do
+        run --separate-stderr polygraphy $words --help
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        [[ ${lines[0]} == "usage: polygraphy ${words:+$words }[options]"* ]]
+        logged '^Example:$'
+    done
+}
+
+@test "help fits the terminal" {
+    for width in 60 80 100; do
+        COLUMNS=$width run polygraphy debug reduce --help
+        # Examples are there to be copied, and are not broken.
+        output=$(sed '/^Example:/,$d' <<<"$output")
+        not_logged ".{$((width + 1))}"
+    done
+}
+
+@test "polygraphy alone shows its help and is refused" {
+    run polygraphy
+    [ "$status" -eq 2 ]
+    logged '^usage: polygraphy'
+    logged '^  debug  '
+}
+
+@test "command lines that make no sense get a usage line, one sentence and status 2" {
+    run --separate-stderr polygraphy debug
+    refused_with_usage 'polygraphy debug: error: the following arguments are required: subtool'
+    run --separate-stderr polygraphy data input
+    refused_with_usage "polygraphy data: error: argument subtool: invalid choice: 'input' (choose from 'to-input')"
+    run --separate-stderr polygraphy debug reduce m.onnx --mode x
+    refused_with_usage "polygraphy debug reduce: error: argument --mode: invalid choice: 'x' (choose from 'bisect', 'linear')"
+    repeat --check true
+    refused_with_usage 'polygraphy debug repeat: error: the following arguments are required: --until'
+}
+
+@test "unknown options are listed on one line with a suggestion and end with status 1" {
+    repeat --until 1 --artfacts log --check true
+    refused "Unrecognized Options: ['--artfacts', 'log']; did you mean '--artifacts'?"
+    [ -z "$output" ]
+}
+
+@test "long options of debug tools may not be abbreviated, those of others may" {
+    repeat --unt 1 --check true
+    [ "$status" -eq 2 ]
+    run --separate-stderr polygraphy run --help-me
+    refused "Unrecognized Options: ['--help-me']"
+    run polygraphy run --hel
+    [ "$status" -eq 0 ]
+}
+
+@test "a command is framed by lines that repeat it" {
+    repeat --until 1 --artifacts log --check sh -c ''
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = '[I] RUNNING | Command: polygraphy debug repeat --until 1 --artifacts log --check sh -c ' ]
+    [[ ${lines[-1]} =~ ^\[I\]\ PASSED\ \|\ Runtime:\ [0-9]+\.[0-9]{3}s\ \|\ Command:\ polygraphy\ debug\ repeat ]]
+}
+
+@test "an error is one line on standard error, and the closing line says FAILED" {
+    repeat --until 1 --check ./missing
+    refused missing
+    [[ ${lines[-1]} =~ ^\[E\]\ FAILED\ \|\ Runtime:\ [0-9]+\.[0-9]{3}s\ \|\ Command:\ polygraphy\ debug\ repeat ]]
+}
+
+@test "warnings about options come before the line that a command is running" {
+    repeat --until 1 --check true
+    [[ ${lines[0]} == '[W] `--artifacts` was not specified'* ]]
+    [[ ${lines[1]} == '[I] RUNNING | Command: '* ]]
+}
+
+@test "log options before the subtool count together with those behind it" {
+    run polygraphy debug -q repeat --until 1 --check true
+    logged '^\[I\] RUNNING'
+    not_logged 'Running check command'
+    run polygraphy debug -q repeat -qq --until 1 --check true
+    not_logged '^\[I\]'
+    logged '^\[W\]'
+}
+
+@test "--silent leaves nothing but the error that ends the tool" {
+    repeat --silent --until 1 --check true
+    [ -z "$output$stderr" ]
+    repeat --silent --until 1 --check ./missing
+    refused missing
+    [ -z "$output" ]
+}
+
+@test "--log-file gets every line that is shown, in new folders" {
+    repeat --log-file new/folder/log.txt --until 1 --check true
+    [ "$status" -eq 0 ]
+    [ "$(cat new/folder/log.txt)" = "$output" ]
+    logged '^\[W\]'
+}
+
+@test "--log-file keeps no earlier content and no colours" {
+    seq 1000 >log.txt
+    polygraphy debug repeat --log-file log.txt --until 1 --check true
+    grep -q RUNNING log.txt
+    run ! grep 1000 log.txt
+}
+
+@test "a log file that cannot be written is one clear error" {
+    repeat --log-file . --until 1 --check true
+    refused "--log-file: cannot write '.'"
+}
+
+@test "without a reader the program ends quietly" {
+    polygraphy debug repeat --until 1000 --check true 2>error | head -1 >first
+    [ "$(wc -l <first)" -eq 1 ]
+    [ ! -s error ]
+}
+
+@test "a full disk behind standard output is an error" {
+    [ -w /dev/full ] || skip 'there is no /dev/full'
+    run --separate-stderr bash -c 'polygraphy --version >/dev/full'
+    refused 'cannot write the output'
+}
+
+@test "closed standard streams do no harm" {
+    polygraphy debug repeat --until 1 --iter-info info.json --no-such 2>error >&- || true
+    grep -q 'Unrecognized' error
+    polygraphy debug repeat --until 1 --save-debug-replay replay.json --check true <&- >&- 2>&-
+    run ! grep RUNNING replay.json
+}

@@ -1,0 +1,101 @@
+# run_first_divergence.bats: the nodes at which two runs begin to differ.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+
+run_tool()
+{
+    run polygraphy run "$@"
+}
+
+# Layerwise results of the model, with its inputs in in.safetensors.
+golden()
+{
+    polygraphy run "$1" --onnxrt --onnx-outputs mark all --save-inputs in.safetensors --save-outputs golden.safetensors -q
+}
+
+# Adds 1 to the first element of float32 tensors in golden.safetensors.
+damage()
+{
+    /usr/bin/python3 - "$@" <<'END'
+import json, struct, sys
+data = bytearray(open("golden.safetensors", "rb").read())
+size = struct.unpack("<Q", data[:8])[0]
+header = json.loads(data[8:8 + size])
+for name in sys.argv[1:]:
+    tensor = header["0/0/" + name]
+    assert tensor["dtype"] == "F32"
+    at = 8 + size + tensor["data_offsets"][0]
+    data[at:at + 4] = struct.pack("<f", struct.unpack("<f", data[at:at + 4])[0] + 1)
+open("golden.safetensors", "wb").write(data)
+END
+}
+
+@test "equal runs do not diverge" {
+    golden "$models/chain17.onnx"
+    run_tool "$models/chain17.onnx" --onnxrt --load-inputs in.safetensors --load-outputs golden.safetensors \
+        --first-divergence
+    [ "$status" -eq 0 ]
+    logged 'No tensor of the model differs'
+    logged 'Re-checked without the extra outputs.*match$'
+}
+
+@test "the first node and every independent one are named, not those behind them" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" chain.onnx 12 0 chain
+    golden chain.onnx
+    damage t3 t4 t7
+    for memory in 0 1; do
+        run_tool chain.onnx --onnxrt --load-inputs in.safetensors --load-outputs golden.safetensors \
+            --first-divergence --output-memory $memory
+        [ "$status" -eq 1 ]
+        logged "agree: 2$"
+        logged "First divergence: node 'node_3' \(Neg\) \| Inputs: \['t2'\] \| Outputs: \['t3'\]"
+        logged "Independent divergence: node 'node_7'"
+        not_logged "divergence: node 'node_4'"
+        logged 'Re-checked without the extra outputs.*match$'
+    done
+}
+
+@test "the node that makes the first infinity is shown with what went into it" {
+    /usr/bin/python3 - <<'END'
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+def field(number, data):
+    if isinstance(data, int):
+        return varint(number << 3) + varint(data)
+    data = data.encode() if isinstance(data, str) else data
+    return varint(number << 3 | 2) + varint(len(data)) + data
+def node(op, name, inputs, output):
+    return field(1, b"".join(field(1, i) for i in inputs) + field(2, output) + field(3, name) + field(4, op))
+def info(number, name):
+    shape = field(2, field(1, field(1, 3)))
+    return field(number, field(1, name) + field(2, field(1, field(1, 1) + shape)))
+import struct
+zeros = field(5, field(1, 3) + field(2, 1) + field(8, "w") + field(9, struct.pack("<3f", 1, 0, 2)))
+graph = node("Neg", "n0", ["x"], "a") + node("Div", "n1", ["a", "w"], "b") + node("Neg", "n2", ["b"], "y")
+graph += field(2, "g") + zeros + info(11, "x") + info(12, "y")
+open("model.onnx", "wb").write(field(1, 8) + field(8, field(2, 13)) + field(7, graph))
+END
+    for memory in 0 1; do
+        run_tool model.onnx --onnxrt --validate --first-divergence --output-memory $memory
+        [ "$status" -eq 1 ]
+        logged "First NaN or infinity: node 'n1' \(Div\)"
+        not_logged "Independent NaN"
+        logged 'w \| Stats: mean=1,'
+        logged "The first bad element, at \(1,\), is -inf \| 'a' there: -[0-9.]+ \| 'w' there: 0\.0$"
+        logged 'Re-checked.*hold NaN or infinities$'
+    done
+}
+
+@test "what makes no sense with it is refused" {
+    run_tool "$models/identity.onnx" --onnxrt --first-divergence
+    [ "$status" -eq 1 ]
+    run_tool "$models/identity.onnx" --onnxrt --onnxrt --first-divergence --use-subprocess
+    [ "$status" -eq 1 ]
+    [[ $output == *"--use-subprocess"* ]]
+}

@@ -1,0 +1,184 @@
+# surgeon_sanitize.bats: folding constants, shapes, order and cleanliness, upper bounds.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+
+sanitize()
+{
+    run --separate-stderr polygraphy surgeon sanitize "$@"
+    [ "$status" -eq 0 ] && [ -z "$stderr" ] || {
+        echo "status $status; $stderr"
+        echo "$output"
+        return 1
+    }
+}
+
+# The operators of a model's nodes in their order, bodies left out.
+operators()
+{
+    polygraphy inspect model "$1" --show layers |
+        sed -nE 's/^ {0,8}(\[I\] )? *Node [0-9]+ .*\[Op: (\w+)\].*/\2/p' | tr '\n' ' '
+}
+
+# Whether both models give the same outputs for the same inputs, and the onnx package finds the second one valid.
+same_outputs()
+{
+    local before=$1 after=$2 status=0
+    shift 2
+    polygraphy run "$before" --onnxrt --iterations 3 --save-outputs expected.json "$@" >/dev/null &&
+        polygraphy run "$after" --onnxrt --iterations 3 --load-outputs expected.json --rtol 1e-6 --atol 0 "$@" || return
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/support/check_model.py" "$after" || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ]
+}
+
+# Folding a second time takes one pass, and changes neither nodes nor constants.
+is_settled()
+{
+    sanitize "$1" -o again.onnx --fold-constants
+    logged 'Pass 1'
+    not_logged 'Pass 2'
+    [ "$(operators "$1")" = "$(operators again.onnx)" ]
+}
+
+@test "constants are folded, random numbers and quantisation are not" {
+    sanitize "$models/foldable.onnx" -o folded.onnx --fold-constants
+    logged '^\[I\] Folding Constants \| Pass 1$'
+    logged '^\[I\]     Total Nodes \| Original:    11, After Folding:     7,     4 Nodes Folded$'
+    logged '^\[I\]     Total Nodes \| Original:     7, After Folding:     7,     0 Nodes Folded$'
+    [ "$(operators folded.onnx)" = 'Mul Reshape RandomUniform Mul QuantizeLinear DequantizeLinear Add ' ]
+    same_outputs "$models/foldable.onnx" folded.onnx
+    is_settled folded.onnx
+}
+
+@test "known dimensions of a dynamic shape are folded, and arithmetic on the others needs no casts" {
+    sanitize "$models/dynamic_shapes.onnx" -o folded.onnx --fold-constants
+    [ "$(operators folded.onnx)" = 'Shape Gather Mul Concat Reshape ' ]
+    same_outputs "$models/dynamic_shapes.onnx" folded.onnx --input-shapes x:[3,2,4]
+    is_settled folded.onnx
+}
+
+@test "--no-fold-shapes leaves shapes alone" {
+    sanitize "$models/dynamic_shapes.onnx" -o folded.onnx --fold-constants --no-fold-shapes
+    [ "$(operators folded.onnx)" = "$(operators "$models/dynamic_shapes.onnx")" ]
+}
+
+@test "an overridden shape makes everything that follows from it constant" {
+    sanitize "$models/dynamic_shapes.onnx" -o folded.onnx --fold-constants --override-input-shapes x:[3,2,4]
+    [ "$(operators folded.onnx)" = 'Reshape ' ]
+    same_outputs "$models/dynamic_shapes.onnx" folded.onnx --input-shapes x:[3,2,4]
+}
+
+@test "--force-fallback-shape-inference takes shapes from a run" {
+    sanitize "$models/dynamic_shapes.onnx" -o folded.onnx --fold-constants --force-fallback-shape-inference
+    [ "$(operators folded.onnx)" = 'Reshape ' ]
+}
+
+@test "the branch that is taken replaces an If" {
+    sanitize "$models/decided_branch.onnx" -o folded.onnx --fold-constants
+    [ "$(operators folded.onnx)" = 'Mul If Identity Add Add ' ]
+    for flag in 0 1; do
+        same_outputs "$models/decided_branch.onnx" folded.onnx --seed $flag
+    done
+    is_settled folded.onnx
+}
+
+@test "a constant that cannot be computed ends folding, or is left out" {
+    sanitize "$models/one_constant_fails.onnx" -o whole.onnx --fold-constants
+    logged "^\[W\]     Constant folding pass failed, and is the last one: .*'g2'.*"
+    not_logged 'Pass 2'
+    [ "$(operators whole.onnx)" = "$(operators "$models/one_constant_fails.onnx")" ]
+
+    sanitize "$models/one_constant_fails.onnx" -o halves.onnx --fold-constants --partitioning basic
+    [ "$(operators halves.onnx)" = 'Add Add Neg Squeeze Gather Add Neg Squeeze Gather Add ' ]
+
+    sanitize "$models/one_constant_fails.onnx" -o nodes.onnx --fold-constants --partitioning recursive
+    logged "^\[W\]     Constant folding: cannot compute 'g2', which stays as it is: "
+    [ "$(operators nodes.onnx)" = 'Add Add Gather Add Add ' ]
+}
+
+@test "large constants stay to be computed, small ones made from them do not" {
+    sanitize "$models/large_constants.onnx" -o folded.onnx --fold-constants --fold-size-threshold 1K
+    [ "$(operators folded.onnx)" = 'ConstantOfShape Add Add ' ]
+    same_outputs "$models/large_constants.onnx" folded.onnx
+    sanitize "$models/large_constants.onnx" -o folded.onnx --fold-constants --fold-size-threshold 4000
+    [ "$(operators folded.onnx)" = 'Add Add ' ]
+}
+
+@test "large constants whose size only shows when they are computed stay, too" {
+    sanitize "$models/large_constants.onnx" -o folded.onnx --fold-constants --fold-size-threshold 1K --no-shape-inference
+    [ "$(operators folded.onnx)" = 'ConstantOfShape Add Add ' ]
+    same_outputs "$models/large_constants.onnx" folded.onnx
+}
+
+@test "--num-passes ends folding early" {
+    sanitize "$models/decided_branch.onnx" -o folded.onnx --fold-constants --num-passes 1
+    not_logged 'Pass 2'
+    sanitize "$models/decided_branch.onnx" -o folded.onnx --fold-constants --num-passes 0
+    not_logged 'Pass'
+    [ "$(operators folded.onnx)" = "$(operators "$models/decided_branch.onnx")" ]
+}
+
+@test "options of folding without --fold-constants are warned of" {
+    sanitize "$models/foldable.onnx" -o same.onnx --num-passes 1 --partitioning basic --no-fold-shapes \
+        --no-per-pass-shape-inference --fold-size-threshold 1M
+    [ "$(grep -c '^\[W\] .* has no effect without --fold-constants$' <<<"$output")" -eq 5 ]
+    [ "$(operators same.onnx)" = "$(operators "$models/foldable.onnx")" ]
+}
+
+@test "without ONNX Runtime shapes are folded all the same" {
+    POLYGRAPHY_ONNXRUNTIME=$PWD/nowhere.so sanitize "$models/dynamic_shapes.onnx" -o folded.onnx --fold-constants
+    logged '^\[E\]     Only shapes are folded, because nothing can be computed: '
+    [ "$(operators folded.onnx)" = 'Shape Gather Cast Mul Cast ReduceProd Div Concat Reshape ' ]
+}
+
+@test "other outputs and --cleanup leave what they need, with their types" {
+    sanitize "$models/foldable.onnx" -o cut.onnx --outputs scaled --cleanup
+    [ "$(operators cut.onnx)" = 'Constant Add Mul ' ]
+    polygraphy inspect model cut.onnx | grep -F 'scaled [dtype=float32, shape=(1, 3)]'
+    same_outputs cut.onnx cut.onnx
+    sanitize "$models/foldable.onnx" -o cut.onnx --exclude-outputs y --cleanup
+    [ "$(operators cut.onnx)" = 'Constant QuantizeLinear DequantizeLinear ' ]
+}
+
+@test "--toposort puts nodes in order" {
+    sanitize "$models/unsorted_nodes.onnx" -o sorted.onnx --toposort
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/support/check_model.py" sorted.onnx || [ $? -eq 77 ]
+    [ "$(operators sorted.onnx)" != "$(operators "$models/unsorted_nodes.onnx")" ]
+}
+
+@test "an upper bound stands right behind the node that computes a size" {
+    sanitize "$models/sizes_from_data.onnx" -o bounded.onnx --set-unbounded-dds-upper-bound 5
+    [ "$(operators bounded.onnx)" = 'ReduceMax Min Range Shape Expand Expand ' ]
+    same_outputs "$models/sizes_from_data.onnx" bounded.onnx --val-range '[1,5]'
+    polygraphy run "$models/sizes_from_data.onnx" --onnxrt --val-range '[9,9]' --save-outputs nine.json
+    run ! polygraphy run bounded.onnx --onnxrt --val-range '[9,9]' --load-outputs nine.json
+    logged "Output: 'counted' .*shape=\(5,\)|counted \[dtype=int64, shape=\(5,\)\]"
+    sanitize "$models/sizes_from_data.onnx" -o named.onnx --set-unbounded-dds-upper-bound most:5
+    [ "$(operators named.onnx)" = 'ReduceMax Min Range Shape Expand Expand ' ]
+    sanitize "$models/sizes_from_data.onnx" -o other.onnx --set-unbounded-dds-upper-bound three:5
+    logged "^\[W\] --set-unbounded-dds-upper-bound: 'three' is no tensor that decides about a size"
+    [ "$(operators other.onnx)" = "$(operators "$models/sizes_from_data.onnx")" ]
+}
+
+@test "folded constants can go into a file of external data" {
+    sanitize "$models/large_constants.onnx" --fold-constants -o folded.onnx --save-external-data weights.bin
+    [ "$(stat -c %s weights.bin)" -eq 4000 ]
+    same_outputs "$models/large_constants.onnx" folded.onnx
+}
+
+@test "real models: same outputs, not more nodes, and a second pass changes nothing" {
+    [ -d "$POLYGRAPHY_TEST_MODELS" ] || skip 'no real models'
+    for model in onnx_light/light_squeezenet silero/silero_vad_half silero/silero_vad polygraphy/loop polygraphy/scan \
+        polygraphy/reducable_with_const polygraphy/const_foldable polygraphy/needs_constraints; do
+        shapes=()
+        case $model in
+            */silero_vad) shapes=(--input-shapes 'input:[1,512]' 'state:[2,1,128]' --val-range 'sr:[16000,16000]') ;;
+            */silero_vad_half) shapes=(--input-shapes 'input:[1,576]' 'state:[2,1,128]') ;;
+        esac
+        sanitize "$POLYGRAPHY_TEST_MODELS/$model.onnx" -o folded.onnx --fold-constants
+        not_logged ' -[0-9]+ Nodes Folded'
+        same_outputs "$POLYGRAPHY_TEST_MODELS/$model.onnx" folded.onnx "${shapes[@]}"
+        is_settled folded.onnx
+    done
+}
