@@ -1,0 +1,151 @@
+/* support/loop_fixture.c: see loop_fixture.h. */
+#include "support/loop_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "support/unit_test.h"
+
+/* ---- The subject ---- */
+
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct fixture *fixture = data;
+    size_t candidate = index < 0 ? 0 : (size_t)index % MAXIMUM_CANDIDATES;
+    int identity = fixture->subject.identities[candidate];
+
+    (void)err;
+    fixture->subject.described++;
+    fixture->subject.current = candidate;
+    if (!quiet)
+        log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
+    *ret = (struct loop_candidate){
+        .action = fixture->subject.actions[candidate],
+        .skip_verdict = VERDICT_FAIL,
+        .num_nodes = (int64_t)candidate + 10,
+        .has_identity = identity != 0,
+        .identity = {(uint64_t)identity, 0},
+    };
+    return 0;
+}
+
+static int write_candidate(void *data, const char *path, struct error *err)
+{
+    struct fixture *fixture = data;
+    struct file_writer writer;
+
+    if (fixture->subject.write_fails)
+        return error_set(err, ERR_IO, "cannot write '%s'", path);
+    fixture->subject.written++;
+    log_message(&fixture->log.log, LOG_INFO, "Saving candidate %zu to %s", fixture->subject.current, path);
+    int rc = file_writer_open(&writer, path, err);
+    if (rc < 0)
+        return rc;
+    rc = file_writer_add_format(&writer, err, "candidate %zu", fixture->subject.current);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
+    file_writer_release(&writer);
+    return rc;
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    struct fake_subject *subject = &((struct fixture *)data)->subject;
+
+    string_add_format(&subject->learned, "%" PRId64 ":%" PRId64 ":%s ", index, num_nodes,
+                      verdict == VERDICT_PASS ? "pass" : "fail");
+    return index + 1 < subject->count;
+}
+
+static int64_t remaining(void *data)
+{
+    return ((struct fixture *)data)->subject.count;
+}
+
+static struct loop_subject subject_of(struct fixture *fixture, const char *suffix)
+{
+    return (struct loop_subject){
+        .data = fixture,
+        .suffix = suffix,
+        .describe = describe,
+        .write = write_candidate,
+        .advance = advance,
+        .remaining = fixture->subject.shows_remaining ? remaining : NULL,
+    };
+}
+
+/* ---- The session ---- */
+
+void fixture_init(struct fixture *fixture, const char *check)
+{
+    *fixture = (struct fixture){.model = {1, 2}, .subject.count = 1};
+    fixture->command[0] = "sh";
+    fixture->command[1] = "-c";
+    fixture->command[2] = fixture->script;
+    snprintf(fixture->script, sizeof(fixture->script), "echo $POLYGRAPHY_ITERATION >>runs; %s", check);
+    fixture->settings = (struct loop_settings){
+        .check = {.command = fixture->command, .command_count = 3},
+        .artifacts = {.folder = "sorted"},
+        .save_replay = "replay.json",
+    };
+    string_init(&fixture->subject.learned);
+    captured_log_init(&fixture->log);
+}
+
+void fixture_release(struct fixture *fixture)
+{
+    loop_free(fixture->loop);
+    string_release(&fixture->subject.learned);
+    captured_log_release(&fixture->log);
+}
+
+int fixture_begin(struct fixture *fixture)
+{
+    loop_free(fixture->loop);
+    fixture->loop = NULL;
+    string_clear(&fixture->log.text);
+    string_clear(&fixture->subject.learned);
+    fixture->subject.described = 0;
+    fixture->subject.written = 0;
+    return loop_new(&fixture->settings, &fixture->model, &fixture->log.log, &fixture->loop, &fixture->err);
+}
+
+int fixture_run_phase(struct fixture *fixture, const char *suffix)
+{
+    struct loop_subject subject = subject_of(fixture, suffix);
+
+    return loop_run(fixture->loop, &subject, &fixture->err);
+}
+
+void fixture_run(struct fixture *fixture, const char *suffix)
+{
+    if (fixture_begin(fixture) < 0 || fixture_run_phase(fixture, suffix) < 0)
+        fail_msg("%s", fixture->err.message);
+}
+
+int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *ret)
+{
+    struct loop_subject subject = subject_of(fixture, NULL);
+
+    return loop_check_apart(fixture->loop, &subject, key, "the original model", ret, &fixture->err);
+}
+
+void fixture_assert_log(struct fixture *fixture, const char *expected)
+{
+    static const char marker[] = "Duration ";
+    struct string_builder masked;
+    const char *rest = fixture->log.text.data;
+
+    string_init(&masked);
+    for (const char *duration; (duration = strstr(rest, marker));) {
+        duration += strlen(marker);
+        string_add_bytes(&masked, rest, (size_t)(duration - rest));
+        string_add_char(&masked, '#');
+        rest = duration + strspn(duration, "0123456789.e-");
+    }
+    string_add(&masked, rest);
+    assert_string_equal(masked.data, expected);
+    string_release(&masked);
+}

@@ -1,0 +1,53 @@
+/* support/loop_fixture.h: a subject made up for tests of the loop, and a session around it. */
+#ifndef SUPPORT_LOOP_FIXTURE_H
+#define SUPPORT_LOOP_FIXTURE_H
+
+#include "debug/loop.h"
+#include "support/captured_log.h"
+
+#define MAXIMUM_CANDIDATES 8
+
+/* What a tool would bring. Candidate n is a file that holds the text "candidate n" and has n + 10 nodes. */
+struct fake_subject {
+    int64_t count;                      /* iterations until advance() ends the loop */
+    int identities[MAXIMUM_CANDIDATES]; /* 0: none */
+    enum candidate_action actions[MAXIMUM_CANDIDATES];
+    bool shows_remaining;
+    bool write_fails;
+    struct string_builder learned; /* "0:10:pass 1:11:fail " of advance() */
+    int64_t described, written;    /* how often */
+    size_t current;                /* candidate */
+};
+
+/* A session in the current folder. Set up `settings` and `subject`, then run. */
+struct fixture {
+    struct loop_settings settings;
+    struct hash model;
+    struct fake_subject subject;
+    struct captured_log log;
+    struct loop *loop; /* of the last session; NULL at first */
+    struct error err;
+    const char *command[4];
+    char script[1024];
+};
+
+/* The check is the shell command `check`, which appends the number of the iteration to the file "runs" first. */
+void fixture_init(struct fixture *fixture, const char *check);
+void fixture_release(struct fixture *fixture);
+
+/* Begins a new session, the last one having ended. Returns what loop_new() does. */
+int fixture_begin(struct fixture *fixture);
+
+/* Runs the subject's candidates as the phase `suffix` (may be NULL) of the session that was begun. */
+int fixture_run_phase(struct fixture *fixture, const char *suffix);
+
+/* Both; a failure fails the test. */
+void fixture_run(struct fixture *fixture, const char *suffix);
+
+/* Checks candidate 0 under `key`, calling it "the original model". */
+int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *ret);
+
+/* Fails the test unless the log is `expected`, "#" standing for every duration. */
+void fixture_assert_log(struct fixture *fixture, const char *expected);
+
+#endif

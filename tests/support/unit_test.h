@@ -1,0 +1,12 @@
+/* support/unit_test.h: cmocka, with the headers that it needs before it. */
+#ifndef SUPPORT_UNIT_TEST_H
+#define SUPPORT_UNIT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif
