@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# bench/run.sh BUILD: measures against floors (make bench). docs/benchmarks.md says what and why.
+#
+# Ratios mean something on a noisy machine, seconds do not: a command and its floor take turns, and their medians are
+# compared. Prints a table and writes the same to BUILD/bench.json. A missed target is said, not punished.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$1" && pwd)
+tools=$build/bench
+polygraphy=$build/polygraphy
+: "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
+export POLYGRAPHY_ONNXRUNTIME
+folder=$(mktemp -d "$build/bench.XXXXXX") # on the disk where the build is, not in a file system in memory
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM
+rows=()
+
+# row WHAT UNIT OURS FLOOR RATIO TARGET OK: a line of the table. OK is 1, 0 or - (no target); FLOOR and RATIO may be -.
+row()
+{
+    local verdict=
+    case $7 in
+        1) verdict=ok ;;
+        0) verdict=MISSED ;;
+    esac
+    printf '%-54s %9s %9s  %-3s %6s  %-10s %s\n' "$1" "$3" "$4" "$2" "$5" "$6" "$verdict"
+    rows+=("$(printf '{"what": "%s", "unit": "%s", "ours": %s, "floor": %s, "ratio": %s, "target": "%s", "ok": %s}' \
+        "$1" "$2" "$3" "${4/#-/null}" "${5/#-/null}" "$6" "$(sed 's/0/false/; s/1/true/; s/-/null/' <<<"$7")")")
+}
+
+# at_most A B: 1 or 0
+at_most()
+{
+    awk -v a="$1" -v b="$2" 'BEGIN { print a <= b ? 1 : 0 }'
+}
+
+# milliseconds SECONDS
+milliseconds()
+{
+    awk -v s="$1" 'BEGIN { printf "%.2f", s * 1000 }'
+}
+
+# against_floor WHAT UNIT OURS FLOOR [TARGET]: the target is a ratio.
+against_floor()
+{
+    local ratio
+    ratio=$(awk -v a="$3" -v b="$4" 'BEGIN { printf "%.2f", a / b }')
+    if [ $# -eq 5 ]; then
+        row "$1" "$2" "$3" "$4" "$ratio" "<= $5" "$(at_most "$ratio" "$5")"
+    else
+        row "$1" "$2" "$3" "$4" "$ratio" "" -
+    fi
+}
+
+# absolute WHAT UNIT OURS TARGET
+absolute()
+{
+    row "$1" "$2" "$3" - - "<= $4 $2" "$(at_most "$3" "$4")"
+}
+
+# measure_reduce MODEL MODE PERCENT ROUNDS [OUTPUT]: the check fails above PERCENT of the model's size. Sets `ours` and
+# `floor` (milliseconds), `memory` (MB) and `checks`.
+measure_reduce()
+{
+    local limit=$(($(stat -c %s "$1") * $3 / 100))
+    local reduce=("$polygraphy" debug reduce "$1" --mode "$2" -o "${5:-/dev/null}")
+    rm -f record
+    "${reduce[@]}" --check "$tools/check_size" "$limit" record polygraphy_debug.onnx >/dev/null
+    checks=$(wc -l <record)
+    read -r ours floor memory <<<"$("$tools/measure" "$4" \
+        "${reduce[@]}" --check "$tools/check_size" "$limit" /dev/null polygraphy_debug.onnx -- \
+        "$tools/floor" "$1" record copy.onnx "$tools/check_size" "$limit" /dev/null copy.onnx)"
+    ours=$(milliseconds "$ours")
+    floor=$(milliseconds "$floor")
+    memory=$((memory / 1024))
+}
+
+# reduce_case WHAT MODEL MODE PERCENT ROUNDS [TARGET]
+reduce_case()
+{
+    measure_reduce "$2" "$3" "$4" "$5"
+    against_floor "$1, $checks checks" ms "$ours" "$floor" ${6:+"$6"}
+}
+
+# own_time MODEL: milliseconds between the end of one check and the beginning of the next: the mean over a search, the
+# median of five searches.
+own_time()
+{
+    local limit=$(($(stat -c %s "$1") * 4 / 5))
+    for _ in 1 2 3 4 5; do
+        rm -f record
+        "$tools/measure" 1 "$polygraphy" debug reduce "$1" -o /dev/null --check "$tools/check_size" "$limit" record \
+            polygraphy_debug.onnx -- true >/dev/null
+        awk 'NR > 1 { sum += $2 - end } { end = $3 } END { printf "%.2f\n", sum / (NR - 1) / 1e6 }' record
+    done | sort -n | sed -n 3p
+}
+
+cd "$folder"
+make_chain=$build/tests/make_chain
+printf '%-54s %9s %9s  %-3s %6s  %-10s\n' "" ours floor "" ratio target
+
+"$make_chain" small.onnx 20000 256 chain
+"$make_chain" large.onnx 4000 65536 chain
+"$make_chain" short.onnx 400 256 chain
+reduce_case "reduce, bisect, 20,000 nodes, 6.9 MB" small.onnx bisect 12 15 1.5
+reduce_case "    candidates of four fifths" small.onnx bisect 81 15
+reduce_case "reduce, bisect, 4,000 nodes, 262 MB" large.onnx bisect 12 7 1.5
+absolute "    peak memory" MB "$memory" 60
+reduce_case "    candidates of four fifths" large.onnx bisect 81 3
+measure_reduce large.onnx bisect 12 5 result.onnx
+against_floor "    result brought to disk" ms "$ours" "$floor"
+reduce_case "reduce, linear, 400 nodes" short.onnx linear 81 3 1.5
+
+if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
+    "$make_chain" small.onnx 20000 256 chain untyped
+    "$make_chain" large.onnx 4000 65536 chain untyped
+    "$make_chain" short.onnx 400 256 chain untyped
+    reduce_case "bisect, 20,000 nodes, without types" small.onnx bisect 12 1
+    reduce_case "bisect, 4,000 nodes, without types" large.onnx bisect 12 3
+    row "    peak memory" MB "$memory" - - "" -
+    reduce_case "linear, 400 nodes, without types" short.onnx linear 81 1
+fi
+rm -f large.onnx
+
+for topology in chain branches; do
+    "$make_chain" small.onnx 50000 0 $topology
+    "$make_chain" large.onnx 100000 0 $topology
+    half=$(own_time small.onnx)
+    whole=$(own_time large.onnx)
+    absolute "own time per iteration, 100,000 nodes, $topology" ms "$whole" 10
+    against_floor "    against 50,000 nodes" ms "$whole" "$half" 2.5
+done
+
+read -r ours floor _ <<<"$("$tools/measure" 50 "$polygraphy" --version -- true)"
+absolute "polygraphy --version" ms "$(milliseconds "$ours")" 5
+against_floor "    against /bin/true" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")"
+
+if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
+    cp "$root/tests/models/identity.onnx" .
+    read -r ours floor _ <<<"$("$tools/measure" 25 "$polygraphy" run identity.onnx --onnxrt -- \
+        "$tools/ort_floor" "$POLYGRAPHY_ONNXRUNTIME" identity.onnx)"
+    against_floor "run identity.onnx --onnxrt" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.3
+else
+    echo "no ONNX Runtime at $POLYGRAPHY_ONNXRUNTIME: what needs it is left out; make setup brings it"
+fi
+
+read -r ours floor <<<"$("$tools/compare_speed" 100000000 11)"
+against_floor "compare 2 x 100,000,000 float32, against reading them" ms "$(milliseconds "$ours")" \
+    "$(milliseconds "$floor")" 2
+
+(
+    IFS=,
+    printf '[%s]\n' "${rows[*]}"
+) >"$build/bench.json"
