@@ -5,6 +5,7 @@
 enum verdict {
     VERDICT_PASS,
     VERDICT_FAIL,
+    VERDICT_SKIP, /* neither: the candidate cannot be tested, or fails in another way */
 };
 
 #endif

@@ -1,0 +1,163 @@
+/* search/failure_rates.c: see failure_rates.h. */
+#include "search/failure_rates.h"
+
+#include <math.h>
+
+/* Calibration: the original is run until it has failed so often, or so many times in all. */
+#define ENOUGH_FAILURES 3
+#define MOST_CALIBRATION_RUNS 20
+
+/* So many runs in a row that all end in the same way are taken to mean that all do. */
+#define RELIABLE_RUNS 5
+
+/* Nothing is known of an original that was not run: then the bug is presumed to show in half of the runs. */
+#define PRESUMED_RATE 0.5
+
+/* The rate is presumed to be so low that it is higher with a probability of 75 %: the quantile of the normal distribution. */
+#define ONE_SIDED_75_PERCENT 0.6744897501960817
+
+/* What "always" is taken to mean. */
+#define HIGHEST_RATE 0.99
+
+/* Of all runs with the bug together, so many count: the rate may change as the model does. */
+#define REMEMBERED_RUNS 60
+
+/* Before anything was run without the bug, this many runs of it are made up, and so large a part of them failed. With these
+ * numbers reductions keep the bug at rates of 0.9 and 0.1, too: see the tests. */
+#define PRESUMED_RUNS 25
+#define PRESUMED_FALSE_RATE 0.09
+#define LOWEST_FALSE_RATE 0.01
+
+/* How often verdicts may be wrong. At the second look it was found to fail once, and goes back for good if it does not now. */
+static const struct {
+    double false_presence, false_absence;
+} errors[] = {
+    [WEIGHTY_FAILURE] = {SEQUENTIAL_FALSE_PRESENCE, SEQUENTIAL_FALSE_ABSENCE},
+    [WEIGHTY_PASS] = {SEQUENTIAL_FALSE_ABSENCE, SEQUENTIAL_FALSE_PRESENCE},
+    [WEIGHTY_BOTH] = {SEQUENTIAL_FALSE_PRESENCE, SEQUENTIAL_FALSE_PRESENCE},
+    [WEIGHTY_SECOND_LOOK] = {0.02, 0.03},
+};
+
+void failure_rates_init(struct failure_rates *rates, bool no_false_failures)
+{
+    *rates = (struct failure_rates){.no_false_failures = no_false_failures};
+}
+
+/* ---- Estimates ---- */
+
+double failure_rate_with_bug(const struct failure_rates *rates)
+{
+    double square = ONE_SIDED_75_PERCENT * ONE_SIDED_75_PERCENT;
+
+    if (!rates->calibrated)
+        return PRESUMED_RATE;
+    if (rates->always_fails)
+        return HIGHEST_RATE;
+    /* As rate_interval(), but of counts that are no whole numbers. */
+    double rate = rates->fails / rates->runs;
+    double center = rate + square / (2 * rates->runs);
+    double half =
+        ONE_SIDED_75_PERCENT * sqrt(rate * (1 - rate) / rates->runs + square / (4 * rates->runs * rates->runs));
+    return fmin((center - half) / (1 + square / rates->runs), HIGHEST_RATE);
+}
+
+double failure_rate_without_bug(const struct failure_rates *rates)
+{
+    if (rates->no_false_failures)
+        return 0;
+    double presumed = fmin(PRESUMED_FALSE_RATE, failure_rate_with_bug(rates) / 4);
+    double rate =
+        ((double)rates->without.fails + presumed * PRESUMED_RUNS) / ((double)rates->without.runs + PRESUMED_RUNS);
+    return fmax(rate, LOWEST_FALSE_RATE);
+}
+
+bool failure_rates_differ(const struct failure_rates *rates)
+{
+    return failure_rate_with_bug(rates) >= 2 * failure_rate_without_bug(rates);
+}
+
+/* ---- Judgement ---- */
+
+static bool is_mixed(struct run_counts counts)
+{
+    return counts.fails > 0 && counts.fails < counts.runs;
+}
+
+enum sequential_state failure_rates_judge_bad(struct run_counts counts)
+{
+    bool always = counts.fails == counts.runs;
+
+    if (counts.fails >= ENOUGH_FAILURES && (!always || counts.runs >= RELIABLE_RUNS))
+        return SEQUENTIAL_PRESENT;
+    if (counts.runs < MOST_CALIBRATION_RUNS)
+        return SEQUENTIAL_OPEN;
+    return counts.fails > 0 ? SEQUENTIAL_PRESENT : SEQUENTIAL_ABSENT;
+}
+
+enum sequential_state failure_rates_judge_good(struct run_counts counts)
+{
+    if (counts.runs < (is_mixed(counts) ? MOST_CALIBRATION_RUNS : RELIABLE_RUNS))
+        return SEQUENTIAL_OPEN;
+    return rate_interval(counts, QUANTILE_OF_80_PERCENT).high < 0.5 ? SEQUENTIAL_ABSENT : SEQUENTIAL_PRESENT;
+}
+
+enum sequential_state failure_rates_judge(struct failure_rates *rates, struct run_counts counts,
+                                          enum weighty_verdict weighty)
+{
+    if (is_mixed(counts))
+        rates->always_fails = false;
+
+    double present = failure_rate_with_bug(rates);
+    struct sequential_plan plan = {
+        .present = present,
+        .absent = fmin(failure_rate_without_bug(rates), present / 2), /* beyond that nothing is judged: see above */
+        .false_presence = errors[weighty].false_presence,
+        .false_absence = errors[weighty].false_absence,
+        .most_runs = SEQUENTIAL_MOST_RUNS,
+    };
+    return sequential_judge(&plan, counts);
+}
+
+/* ---- Learning ---- */
+
+static void add_runs_with_bug(struct failure_rates *rates, struct run_counts counts)
+{
+    rates->fails += (double)counts.fails;
+    rates->runs += (double)counts.runs;
+    if (rates->runs > REMEMBERED_RUNS) {
+        rates->fails *= REMEMBERED_RUNS / rates->runs;
+        rates->runs = REMEMBERED_RUNS;
+    }
+}
+
+void failure_rates_learn_bad(struct failure_rates *rates, struct run_counts counts)
+{
+    if (counts.fails == 0)
+        return;
+    rates->calibrated = true;
+    rates->always_fails = counts.fails == counts.runs && counts.runs >= RELIABLE_RUNS;
+    add_runs_with_bug(rates, counts);
+}
+
+void failure_rates_learn_good(struct failure_rates *rates, struct run_counts counts)
+{
+    rates->without.runs += counts.runs;
+    rates->without.fails += counts.fails;
+}
+
+void failure_rates_learn(struct failure_rates *rates, struct run_counts counts, enum verdict verdict)
+{
+    if (is_mixed(counts))
+        rates->always_fails = false;
+    switch (verdict) {
+    case VERDICT_FAIL:
+        if (rates->calibrated)
+            add_runs_with_bug(rates, counts);
+        break;
+    case VERDICT_PASS:
+        failure_rates_learn_good(rates, counts);
+        break;
+    case VERDICT_SKIP: /* it may have the bug or not */
+        break;
+    }
+}

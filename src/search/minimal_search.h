@@ -1,0 +1,58 @@
+/* search/minimal_search.h: the smallest set of elements that still fails: 1-minimal, in few checks.
+ *
+ * The elements are the nodes of a graph, and every subset is a candidate. What is found fails, and without any single one of its
+ * elements it does not: that is the certificate, and it was checked, not inferred. In this order:
+ *
+ * 1. Cuts from the outputs, by git's rule for bisection on a graph: the candidate is an element with its ancestors, the one that halves the suspects
+ *    best. Then cuts from the inputs, with descendants.
+ * 2. Chunks are left out, in topological order so that they are nearly connected pieces; their size halves. (The complements of
+ *    Zeller and Hildebrandt's ddmin, "Simplifying and Isolating Failure-Inducing Input", 2002; its tests of subsets cost more than they bring.)
+ * 3. Single elements are left out, until a whole round changes nothing.
+ *
+ * Monotone failures are not presumed: only what was seen to fail is ever gone on with. A search is a value: it never reads a file,
+ * starts a process or keeps time.
+ */
+#ifndef SEARCH_MINIMAL_SEARCH_H
+#define SEARCH_MINIMAL_SEARCH_H
+
+#include "search/dag.h"
+#include "search/verdict.h"
+
+enum minimal_phase {
+    MINIMAL_CUT_OUTPUTS,
+    MINIMAL_CUT_INPUTS,
+    MINIMAL_DELETE, /* chunks, then single elements */
+    MINIMAL_DONE,
+};
+
+struct minimal_search {
+    const struct dag *dag; /* borrowed */
+    enum minimal_phase phase;
+    struct bitset current;   /* fails */
+    struct bitset candidate; /* to be checked next */
+    size_t checks;           /* verdicts so far */
+
+    /* cuts */
+    struct bitset suspects; /* elements at one of which the failure begins */
+    struct bitset refused;  /* cuts there cannot be checked */
+    uint32_t pivot;         /* where the candidate is cut */
+
+    /* deletion */
+    size_t chunk;         /* elements that are left out at a time */
+    size_t end;           /* elements beyond this one have had their turn in this round */
+    struct bitset needed; /* without it, `current` was seen not to fail */
+};
+
+/* `all` is known to fail. False when nothing can be left out of it. */
+bool minimal_search_start(struct minimal_search *search, const struct dag *dag, const struct bitset *all);
+void minimal_search_copy(struct minimal_search *search, const struct minimal_search *from);
+void minimal_search_release(struct minimal_search *search);
+
+/* Records the verdict on search->candidate and moves on. Returns false when the search is over: then search->current is
+ * 1-minimal. A skipped candidate counts as one that does not fail, except that cuts beside it are tried. */
+bool minimal_search_advance(struct minimal_search *search, enum verdict verdict);
+
+/* Checks still expected, were there a single culprit. */
+size_t minimal_search_remaining(const struct minimal_search *search);
+
+#endif

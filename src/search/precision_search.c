@@ -1,0 +1,244 @@
+/* search/precision_search.c: see precision_search.h. */
+#include "search/precision_search.h"
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t halvings(int64_t distance)
+{
+    int64_t ret = 0;
+
+    while (((int64_t)1 << ret) < distance)
+        ret++;
+    return ret;
+}
+
+static bool end_search(struct precision_search *search, enum precision_outcome outcome)
+{
+    search->outcome = outcome;
+    return false;
+}
+
+/* ---- Prefixes ---- */
+
+static bool propose_prefix(struct precision_search *search, int64_t length)
+{
+    search->next = length;
+    bitset_clear(&search->candidate);
+    for (int64_t i = 0; i < length; i++)
+        bitset_add(&search->candidate, (size_t)i);
+    return true;
+}
+
+static bool end_with_good(struct precision_search *search)
+{
+    if (search->good > search->count) /* where it began: nothing has passed */
+        return end_search(search, PRECISION_NOT_FOUND);
+    propose_prefix(search, search->good);
+    return end_search(search, PRECISION_FOUND);
+}
+
+static bool advance_bisection(struct precision_search *search, bool passed)
+{
+    int64_t next;
+
+    if (passed) {
+        search->good = search->next;
+        next = (search->good + search->bad) / 2;
+    } else {
+        search->bad = search->next;
+        next = (search->good + search->bad + 1) / 2;
+    }
+    if (next == search->next || search->good - search->bad <= 1)
+        return end_with_good(search);
+    return propose_prefix(search, next);
+}
+
+static bool advance_line(struct precision_search *search, bool passed)
+{
+    if (passed)
+        search->good = search->next;
+    if (passed || search->next == search->count)
+        return end_with_good(search);
+    return propose_prefix(search, search->next + 1);
+}
+
+/* ---- Deletion ---- */
+
+/* Takes the next chunk out of what is kept: those that nothing is known of; one by one, all that are not proven to be
+ * needed. Returns false when there is none left in this round. */
+static bool propose_deletion(struct precision_search *search)
+{
+    const struct bitset *spared = search->chunk > 1 ? &search->suspected : &search->needed;
+    int64_t taken = 0;
+
+    bitset_assign(&search->candidate, &search->kept);
+    while (taken < search->chunk && search->end > 0) {
+        size_t element = (size_t)--search->end;
+
+        if (bitset_has(&search->kept, element) && !bitset_has(spared, element)) {
+            bitset_remove(&search->candidate, element);
+            taken++;
+        }
+    }
+    return taken > 0;
+}
+
+static bool next_deletion(struct precision_search *search)
+{
+    while (!propose_deletion(search)) {
+        if (search->chunk == 1 && bitset_equal(&search->kept, &search->needed)) {
+            bitset_assign(&search->candidate, &search->kept);
+            return end_search(search, PRECISION_FOUND);
+        }
+        search->chunk = larger(1, smaller(search->chunk, (int64_t)bitset_count(&search->kept)) / 2);
+        search->end = search->count;
+    }
+    return true;
+}
+
+static bool start_deletion(struct precision_search *search)
+{
+    search->phase = PRECISION_DELETE;
+    for (int64_t i = 0; i < search->good; i++)
+        bitset_add(&search->kept, (size_t)i);
+    if (search->good > 0) { /* without its last element, the beginning was seen to fail */
+        bitset_add(&search->needed, (size_t)(search->good - 1));
+        bitset_add(&search->suspected, (size_t)(search->good - 1));
+    }
+    search->chunk = larger(1, search->good / 2);
+    search->end = search->count;
+    return next_deletion(search);
+}
+
+/* The elements that the candidate does without. */
+static void add_deleted(const struct precision_search *search, struct bitset *ret)
+{
+    struct bitset deleted;
+
+    bitset_init_copy(&deleted, &search->kept);
+    bitset_subtract(&deleted, &search->candidate);
+    bitset_unite(ret, &deleted);
+    bitset_release(&deleted);
+}
+
+static bool advance_deletion(struct precision_search *search, bool passed)
+{
+    if (passed) {
+        bitset_assign(&search->kept, &search->candidate);
+        bitset_clear(&search->needed); /* that was seen with a larger set */
+        bitset_intersect(&search->suspected, &search->kept);
+    } else if (search->chunk == 1) {
+        add_deleted(search, &search->needed);
+        add_deleted(search, &search->suspected);
+    }
+    return next_deletion(search);
+}
+
+/* ---- The shortest beginning ---- */
+
+/* Good guesses are short: the length is doubled before it is halved. */
+static bool next_beginning(struct precision_search *search)
+{
+    if (search->good - search->bad <= 1)
+        return start_deletion(search);
+    return propose_prefix(search, smaller(larger(1, 2 * search->bad), (search->good + search->bad) / 2));
+}
+
+static bool advance_minimal(struct precision_search *search, bool passed)
+{
+    switch (search->phase) {
+    case PRECISION_ALL:
+        if (!passed)
+            return end_search(search, PRECISION_NOT_FOUND);
+        if (search->count == 0)
+            return end_search(search, PRECISION_FOUND);
+        search->good = search->count;
+        search->phase = PRECISION_NONE;
+        return propose_prefix(search, 0);
+    case PRECISION_NONE:
+        if (passed)
+            return end_search(search, PRECISION_FOUND);
+        search->bad = 0;
+        search->phase = PRECISION_PREFIX;
+        return next_beginning(search);
+    case PRECISION_PREFIX:
+        *(passed ? &search->good : &search->bad) = search->next;
+        return next_beginning(search);
+    case PRECISION_DELETE:
+        break;
+    }
+    return advance_deletion(search, passed);
+}
+
+/* ---- All of them ---- */
+
+void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified)
+{
+    *search = (struct precision_search){.mode = mode, .count = (int64_t)count, .phase = PRECISION_PREFIX};
+    bitset_init(&search->candidate, count);
+    bitset_init(&search->kept, count);
+    bitset_init(&search->needed, count);
+    bitset_init(&search->suspected, count);
+    search->good = search->count + 1;
+    if (mode != PRECISION_MINIMAL) {
+        propose_prefix(search, mode == PRECISION_BISECT ? search->count : 0);
+        return;
+    }
+    if (verified && count > 0) {
+        search->good = search->count;
+        next_beginning(search);
+        return;
+    }
+    search->phase = PRECISION_ALL;
+    propose_prefix(search, search->count);
+}
+
+void precision_search_release(struct precision_search *search)
+{
+    bitset_release(&search->candidate);
+    bitset_release(&search->kept);
+    bitset_release(&search->needed);
+    bitset_release(&search->suspected);
+}
+
+bool precision_search_advance(struct precision_search *search, enum verdict verdict)
+{
+    bool passed = verdict == VERDICT_PASS;
+
+    if (search->mode == PRECISION_BISECT)
+        return advance_bisection(search, passed);
+    if (search->mode == PRECISION_LINEAR)
+        return advance_line(search, passed);
+    return advance_minimal(search, passed);
+}
+
+/* Tests left in this round, and one for each element behind it. */
+static int64_t deletions_remaining(const struct precision_search *search)
+{
+    int64_t left = 0, kept = (int64_t)bitset_count(&search->kept);
+
+    for (int64_t i = 0; i < search->end; i++)
+        left += bitset_has(&search->kept, (size_t)i);
+    if (search->chunk == 1)
+        return left + 1;
+    return (left + search->chunk - 1) / search->chunk + kept + 1;
+}
+
+int64_t precision_search_remaining(const struct precision_search *search)
+{
+    if (search->mode == PRECISION_LINEAR)
+        return search->count - search->next;
+    if (search->mode == PRECISION_BISECT)
+        return halvings(search->good - search->bad);
+    if (search->phase == PRECISION_DELETE)
+        return deletions_remaining(search);
+    return halvings(search->good - search->bad) + 1;
+}

@@ -1,0 +1,62 @@
+/* search/precision_search.h: which elements have to stay in high precision, in few checks.
+ *
+ * Elements are positions 0 .. count - 1, the first of them first in line for the high precision. A check passes or
+ * fails with a set of elements in high precision. Three searches:
+ *
+ * - bisect and linear: the smallest number of elements from the first on, as Polygraphy has them (spec, behaviour
+ *   10.1), except that all elements are an answer, and that there is always one (D16, D17).
+ * - minimal: a set without any element that it could do without. Elements are in the order of how much they are thought
+ *   to matter: the shortest beginning that passes is looked for, then what is not needed is taken out of it from its
+ *   end, in chunks that are halved, then one by one, until each that is left was seen to be needed. That last round is
+ *   the proof: it does not presume that more high precision is always better.
+ *
+ * A search is a value: it never reads a file, starts a process or keeps time.
+ */
+#ifndef SEARCH_PRECISION_SEARCH_H
+#define SEARCH_PRECISION_SEARCH_H
+
+#include "base/bitset.h"
+#include "search/verdict.h"
+
+enum precision_mode { PRECISION_BISECT, PRECISION_LINEAR, PRECISION_MINIMAL };
+enum precision_outcome { PRECISION_SEARCHING, PRECISION_FOUND, PRECISION_NOT_FOUND };
+
+enum precision_phase {
+    PRECISION_ALL,    /* minimal: do all of them suffice? */
+    PRECISION_NONE,   /* minimal: are any needed? */
+    PRECISION_PREFIX, /* how many from the first on? */
+    PRECISION_DELETE, /* minimal: which of those? */
+};
+
+struct precision_search {
+    enum precision_mode mode;
+    enum precision_phase phase;
+    enum precision_outcome outcome;
+    int64_t count;
+    struct bitset candidate; /* elements in high precision, to be checked next; in the end those that were found */
+
+    /* prefixes */
+    int64_t next;      /* how many elements the candidate has */
+    int64_t good, bad; /* so many suffice, and do not, as far as is known */
+
+    /* deletion */
+    struct bitset kept;      /* suffices */
+    struct bitset needed;    /* without it `kept` was seen to fail */
+    struct bitset suspected; /* without it some set with all of `kept` was */
+    int64_t chunk;           /* elements that are taken out at a time */
+    int64_t end;             /* elements from here on have had their turn in this round */
+};
+
+/* `verified`: that all elements suffice, and none do not, was checked before; else a minimal search begins with
+ * that. */
+void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified);
+void precision_search_release(struct precision_search *search);
+
+/* Records the verdict on search->candidate and moves on. Returns false when the search is over: see search->outcome.
+ * What is not known to pass counts as failing. */
+bool precision_search_advance(struct precision_search *search, enum verdict verdict);
+
+/* Checks still expected. */
+int64_t precision_search_remaining(const struct precision_search *search);
+
+#endif

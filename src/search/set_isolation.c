@@ -1,0 +1,141 @@
+/* search/set_isolation.c: see set_isolation.h. */
+#include "search/set_isolation.h"
+
+/* What was found, and the first `prefix` elements. */
+static void propose_prefix(struct set_isolation *search, size_t prefix)
+{
+    bitset_assign(&search->candidate, &search->found);
+    for (size_t i = 0; i < prefix; i++)
+        bitset_add(&search->candidate, i);
+}
+
+static bool finish(struct set_isolation *search)
+{
+    search->phase = ISOLATION_DONE;
+    return false;
+}
+
+static bool check_necessity(struct set_isolation *search)
+{
+    bitset_fill(&search->candidate);
+    bitset_subtract(&search->candidate, &search->found);
+    search->phase = ISOLATION_NECESSARY;
+    search->necessary = true;
+    if (bitset_next(&search->candidate, 0) == search->count) /* it is everything, and nothing is known to pass */
+        return finish(search);
+    return true;
+}
+
+/* What was found last is needed: the set passed without it. All others are left out, until none can be any more. */
+static bool delete_next(struct set_isolation *search)
+{
+    size_t element = bitset_next(&search->found, search->next_delete);
+
+    if (element == search->last_found)
+        element = bitset_next(&search->found, element + 1);
+    if (element >= search->count || bitset_count(&search->found) == 1) /* nothing at all is known to pass */
+        return check_necessity(search);
+    search->phase = ISOLATION_DELETE;
+    search->next_delete = element;
+    bitset_assign(&search->candidate, &search->found);
+    bitset_remove(&search->candidate, element);
+    return true;
+}
+
+/* Halves the difference; when it is one element, this is the one that turns the verdict. */
+static bool narrow(struct set_isolation *search)
+{
+    if (search->high - search->low > 1) {
+        search->phase = ISOLATION_NARROW;
+        propose_prefix(search, search->low + (search->high - search->low) / 2);
+        return true;
+    }
+    search->last_found = search->high - 1;
+    bitset_add(&search->found, search->last_found);
+    if (search->low == 0) { /* there is nothing else in what was seen to fail */
+        search->next_delete = 0;
+        return delete_next(search);
+    }
+    search->phase = ISOLATION_ALONE;
+    bitset_assign(&search->candidate, &search->found);
+    return true;
+}
+
+bool set_isolation_start(struct set_isolation *search, size_t count)
+{
+    *search = (struct set_isolation){.count = count, .high = count};
+    bitset_init(&search->candidate, count);
+    bitset_init(&search->found, count);
+    return narrow(search);
+}
+
+void set_isolation_release(struct set_isolation *search)
+{
+    bitset_release(&search->candidate);
+    bitset_release(&search->found);
+    *search = (struct set_isolation){0};
+}
+
+bool set_isolation_advance(struct set_isolation *search, enum verdict verdict)
+{
+    bool fails = verdict == VERDICT_FAIL;
+
+    search->checks++;
+    switch (search->phase) {
+    case ISOLATION_NARROW: {
+        size_t middle = search->low + (search->high - search->low) / 2;
+
+        *(fails ? &search->high : &search->low) = middle;
+        return narrow(search);
+    }
+    case ISOLATION_ALONE:
+        if (fails) {
+            search->next_delete = 0;
+            return delete_next(search);
+        }
+        search->high = search->last_found; /* with these it was seen to fail */
+        search->low = 0;
+        return narrow(search);
+    case ISOLATION_DELETE:
+        if (fails) { /* what passed before was said of a larger set */
+            bitset_remove(&search->found, search->next_delete);
+            search->next_delete = 0;
+            search->last_found = search->count;
+        } else {
+            search->next_delete++;
+        }
+        return delete_next(search);
+    case ISOLATION_NECESSARY:
+        search->necessary = verdict == VERDICT_PASS;
+        return finish(search);
+    case ISOLATION_DONE:
+        break;
+    }
+    return false;
+}
+
+static size_t halvings(size_t count)
+{
+    size_t ret = 0;
+
+    while (((size_t)1 << ret) < count)
+        ret++;
+    return ret;
+}
+
+size_t set_isolation_remaining(const struct set_isolation *search)
+{
+    switch (search->phase) {
+    case ISOLATION_NARROW: /* then alone, then whether it is necessary */
+        return halvings(search->high - search->low) + 2;
+    case ISOLATION_ALONE:
+        return 2;
+    case ISOLATION_DELETE:
+        return bitset_count(&search->found);
+    case ISOLATION_NECESSARY:
+        return 1;
+    case ISOLATION_DONE:
+        break;
+    }
+    return 0;
+}

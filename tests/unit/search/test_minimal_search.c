@@ -1,0 +1,202 @@
+/* Tests of search/minimal_search.c: what it finds is 1-minimal, and takes few checks. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "search/minimal_search.h"
+#include "support/block_graph.h"
+#include "support/unit_test.h"
+
+#define MAX_CULPRITS 8
+
+/* A check that fails when all culprits are there, or something else that a test needs. */
+struct oracle {
+    size_t culprits[MAX_CULPRITS];
+    size_t count;
+    bool not_monotone; /* an even number of elements fails only when element 0 is among them, too */
+};
+
+static uint64_t random_state;
+
+static size_t random_below(size_t limit)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(random_state >> 33) % limit;
+}
+
+static bool fails(const struct oracle *oracle, const struct bitset *set)
+{
+    if (bitset_count(set) == 0)
+        return false;
+    for (size_t i = 0; i < oracle->count; i++)
+        if (!bitset_has(set, oracle->culprits[i]))
+            return false;
+    return !oracle->not_monotone || bitset_count(set) % 2 == 1 || bitset_has(set, 0);
+}
+
+static void make_random(struct dag *dag, size_t count)
+{
+    struct dag_edge *edges = memory_alloc_zero(2 * count, sizeof(*edges));
+    size_t edge_count = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        for (size_t k = 0; k < 2; k++)
+            edges[edge_count++] = (struct dag_edge){(uint32_t)random_below(i), i};
+    dag_init(dag, count, edges, edge_count);
+    free(edges);
+}
+
+/* Runs a search to its end; returns the number of checks. */
+static size_t solve(const struct dag *dag, const struct oracle *oracle, struct bitset *ret)
+{
+    struct minimal_search search;
+    struct bitset all;
+    bool more;
+    size_t checks;
+
+    bitset_init(&all, dag->count);
+    bitset_fill(&all);
+    assert_true(fails(oracle, &all));
+    more = minimal_search_start(&search, dag, &all);
+    while (more) {
+        assert_true(search.checks < 100000);
+        assert_true(bitset_count(&search.candidate) > 0);
+        more = minimal_search_advance(&search, fails(oracle, &search.candidate) ? VERDICT_FAIL : VERDICT_PASS);
+    }
+    bitset_init_copy(ret, &search.current);
+    checks = search.checks;
+    minimal_search_release(&search);
+    bitset_release(&all);
+    return checks;
+}
+
+static void assert_one_minimal(const struct oracle *oracle, struct bitset *set)
+{
+    assert_true(fails(oracle, set));
+    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1)) {
+        bitset_remove(set, i);
+        assert_false(fails(oracle, set));
+        bitset_add(set, i);
+    }
+}
+
+static void single_culprit_is_found_wherever_it_is(void **state)
+{
+    struct dag dag;
+
+    (void)state;
+    block_graph_init(&dag, 3);
+    for (size_t i = 0; i < dag.count; i++) {
+        struct oracle oracle = {.culprits = {i}, .count = 1};
+        struct bitset found;
+
+        solve(&dag, &oracle, &found);
+        assert_int_equal(bitset_count(&found), 1);
+        assert_true(bitset_has(&found, i));
+        bitset_release(&found);
+    }
+    dag_release(&dag);
+}
+
+static void result_is_one_minimal_in_random_graphs(void **state)
+{
+    (void)state;
+    random_state = 1;
+    for (size_t round = 0; round < 300; round++) {
+        struct oracle oracle = {.count = 1 + round % 4, .not_monotone = round % 3 == 0};
+        struct bitset found;
+        struct dag dag;
+
+        make_random(&dag, 21 + 2 * random_below(40)); /* odd: the whole fails, too, when failures are not monotone */
+        for (size_t i = 0; i < oracle.count; i++)
+            oracle.culprits[i] = random_below(dag.count);
+        solve(&dag, &oracle, &found);
+        assert_one_minimal(&oracle, &found);
+        bitset_release(&found);
+        dag_release(&dag);
+    }
+}
+
+static void two_culprits_in_276_nodes_take_at_most_45_checks_on_average(void **state)
+{
+    enum { CASES = 100 };
+    size_t checks = 0;
+    struct dag dag;
+
+    (void)state;
+    random_state = 7;
+    block_graph_init(&dag, 12);
+    for (size_t round = 0; round < CASES; round++) {
+        struct oracle oracle = {.culprits = {random_below(dag.count), random_below(dag.count)}, .count = 2};
+        struct bitset found;
+
+        checks += solve(&dag, &oracle, &found);
+        assert_one_minimal(&oracle, &found);
+        bitset_release(&found);
+    }
+    print_message("mean checks: %.1f\n", (double)checks / CASES);
+    assert_true(checks <= 45 * CASES);
+    dag_release(&dag);
+}
+
+static void cut_that_cannot_be_checked_is_passed_over(void **state)
+{
+    struct oracle oracle = {.culprits = {30}, .count = 1};
+    struct minimal_search search;
+    struct bitset all;
+    struct dag dag;
+    bool more;
+
+    (void)state;
+    block_graph_init(&dag, 3);
+    bitset_init(&all, dag.count);
+    bitset_fill(&all);
+    more = minimal_search_start(&search, &dag, &all);
+    while (more) {
+        bool refused = search.phase != MINIMAL_DELETE && search.pivot % 3 == 0;
+        enum verdict verdict = fails(&oracle, &search.candidate) ? VERDICT_FAIL : VERDICT_PASS;
+
+        more = minimal_search_advance(&search, refused ? VERDICT_SKIP : verdict);
+    }
+    assert_int_equal(bitset_count(&search.current), 1);
+    assert_true(bitset_has(&search.current, 30));
+    minimal_search_release(&search);
+    bitset_release(&all);
+    dag_release(&dag);
+}
+
+static void copy_goes_its_own_way(void **state)
+{
+    struct oracle oracle = {.culprits = {5, 60}, .count = 2};
+    struct minimal_search search, copy;
+    struct bitset all;
+    struct dag dag;
+
+    (void)state;
+    block_graph_init(&dag, 3);
+    bitset_init(&all, dag.count);
+    bitset_fill(&all);
+    assert_true(minimal_search_start(&search, &dag, &all));
+    minimal_search_copy(&copy, &search);
+    while (minimal_search_advance(&copy, fails(&oracle, &copy.candidate) ? VERDICT_FAIL : VERDICT_PASS))
+        ;
+    assert_int_equal(search.checks, 0);
+    assert_int_equal(bitset_count(&search.current), dag.count);
+    assert_int_equal(bitset_count(&copy.current), 2);
+    minimal_search_release(&search);
+    minimal_search_release(&copy);
+    bitset_release(&all);
+    dag_release(&dag);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_culprit_is_found_wherever_it_is),
+        cmocka_unit_test(result_is_one_minimal_in_random_graphs),
+        cmocka_unit_test(two_culprits_in_276_nodes_take_at_most_45_checks_on_average),
+        cmocka_unit_test(cut_that_cannot_be_checked_is_passed_over),
+        cmocka_unit_test(copy_goes_its_own_way),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
