@@ -181,6 +181,18 @@ static void handle(int signal_number)
     errno = saved_errno;
 }
 
+void interrupt_forget(void)
+{
+    forget_everything();
+    for (size_t i = 0; i < ARRAY_LEN(wake); i++) {
+        if (wake[i] >= 0)
+            close(wake[i]);
+        wake[i] = -1;
+    }
+    atomic_store(&first_signal, 0);
+    atomic_store(&first_signal_at, 0);
+}
+
 void interrupt_install(void)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};

@@ -12,6 +12,10 @@
 /* Installs the handlers; without it interrupt_pending() stays 0. A signal that was ignored at start (nohup, a background
  * job) stays ignored. The same signal again within a tenth of a second counts as one: timeout(1) sends it twice. */
 void interrupt_install(void);
+/* In a forked child that goes on as if it had been started anew: nothing is registered or pending any more, and
+ * interrupt_install() installs again. */
+void interrupt_forget(void);
+
 int interrupt_pending(void); /* the signal that came first, or 0 */
 void interrupt_die(void);    /* removes what is registered, restores the default action, raises the signal again */
 

@@ -21,8 +21,10 @@
 #define PROCESS_CAPTURE_MEMORY ((size_t)1 << 20)
 
 struct process_request {
-    const char *const *arguments;   /* NULL-terminated; [0] is looked up on PATH unless it holds a slash */
-    const char *program;            /* executed instead of looking up arguments[0], when not NULL */
+    const char *const *arguments; /* NULL-terminated; [0] is looked up on PATH unless it holds a slash */
+    const char *program;          /* executed instead of looking up arguments[0], when not NULL */
+    struct warm_process *warm;    /* runs `warm_arguments` in place of all that (base/warm_process.h); may be NULL */
+    const char *const *warm_arguments;
     const char *const *environment; /* "NAME=value" to add, NULL-terminated; may be NULL */
     double timeout; /* seconds; 0: none. SIGTERM to the group, SIGKILL after a grace of 2 s (or sooner) */
 };

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/warm_process.h"
 
 extern char **environ;
 
@@ -170,6 +171,9 @@ int process_spawn(const struct process_request *request, int out, int error_out,
     posix_spawnattr_t attributes;
     struct arena arena;
 
+    if (request->warm != NULL &&
+        warm_process_spawn(request->warm, request->warm_arguments, request->environment, out, error_out, ret))
+        return 0;
     int rc = choose_program(request, &program, err);
     if (rc < 0)
         return rc;
