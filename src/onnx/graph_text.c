@@ -42,12 +42,12 @@ static void add_heading(struct renderer *renderer, size_t count, const char *kin
 
 /* ---- Tensors ---- */
 
-static int add_values(struct renderer *renderer, const struct graph_view *view, struct span tensor_proto, unsigned more,
-                      struct error *err)
+static int add_values(struct renderer *renderer, const struct graph_view *view, const struct initializer *constant,
+                      unsigned more, struct error *err)
 {
     struct string_builder text;
     struct tensor tensor;
-    int rc = external_tensor_read(view->graph, tensor_proto, &tensor, err);
+    int rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
 
     if (rc < 0)
         return rc;
@@ -140,7 +140,7 @@ static int add_weights(struct renderer *renderer, const struct graph_view *view,
         string_add(renderer->out, "Initializer | ");
         add_initializer_line(renderer, model, initializer);
         if (!initializer->sparse)
-            rc = add_values(renderer, view, initializer->message, 4, err);
+            rc = add_values(renderer, view, initializer, 4, err);
     }
     return rc;
 }
@@ -219,7 +219,7 @@ static int add_tensor_attribute(struct renderer *renderer, const struct graph_vi
     graph_view_initializer_type(&constant, &type);
     string_add(renderer->out, "Tensor:");
     tensor_line(renderer->out, TEXT(""), &type);
-    return renderer->settings->weights ? add_values(renderer, view, tensor_proto, 8, err) : 0;
+    return renderer->settings->weights ? add_values(renderer, view, &constant, 8, err) : 0;
 }
 
 /* A body begins in a line of its own and ends with an empty one. */

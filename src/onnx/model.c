@@ -222,8 +222,11 @@ static int read_value_info(struct model *model, const struct wire_field *from, s
     if (name.size == 0)
         return 0;
     value = model_add_value(model, name);
-    if (model->values.items[value].info.size == 0 || from->number != GRAPH_VALUE_INFO) {
+    /* An input that is an output, too, is what the input says: the other one often says less. */
+    if (model->values.items[value].info.size == 0 || from->number == GRAPH_INPUT ||
+        (from->number == GRAPH_OUTPUT && !model->values.items[value].info_of_input)) {
         model->values.items[value].info = from->bytes;
+        model->values.items[value].info_of_input = from->number == GRAPH_INPUT;
         model->values.items[value].info_prefix =
             from->number == GRAPH_VALUE_INFO ? (uint8_t)(from->bytes.data - from->whole.data) : 0;
     }
@@ -482,7 +485,7 @@ void model_free(struct model *model)
         free(model->external_files.items[i].map);
     }
     free(model->external_files.items);
-    if (model->map.fd >= 0)
+    if (model->map.fd >= 0 && !model->borrows_map)
         file_map_release(&model->map);
     free(model->folder);
     free(model->display_name);

@@ -22,6 +22,7 @@ struct value {
     struct text name;
     struct span info;     /* a ValueInfoProto for it; size 0 when the type is not known */
     uint8_t info_prefix;  /* bytes of tag and length in front of `info`, when it stands among the graph's value_info */
+    bool info_of_input;   /* `info` stands among the graph's inputs */
     uint32_t producer;    /* node, or NODE_NONE */
     uint32_t initializer; /* or INITIALIZER_NONE */
 };
@@ -77,6 +78,7 @@ struct span_list {
 
 struct model {
     struct file_map map; /* fd is -1 when the model was given in memory */
+    bool borrows_map;    /* it belongs to the model that this is a copy of */
     struct span file;    /* all of its bytes */
     char *folder;        /* where external data lie */
     char *display_name;  /* path, or what stands for it in messages */

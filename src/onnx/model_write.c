@@ -19,7 +19,7 @@
 struct graph_writer {
     const struct subgraph *subgraph;
     const struct model *model;
-    struct external_save *external; /* NULL: everything stays inside */
+    const struct initializer_writer *initializers; /* NULL: they are written as they stand */
     struct piece_list *out;
     struct bitset written;            /* values that are described already or need no description */
     struct bitset used;               /* see subgraph_used_values() */
@@ -140,8 +140,8 @@ static int write_initializers(struct graph_writer *writer, struct error *err)
 
         if (!bitset_has(&writer->used, initializer->value) || bitset_has(&writer->replaced, initializer->value))
             continue;
-        if (writer->external != NULL && !initializer->sparse)
-            saved = external_save_initializer(writer->external, initializer, writer->out, err);
+        if (writer->initializers != NULL && !initializer->sparse)
+            saved = writer->initializers->write(writer->initializers->data, initializer, writer->out, err);
         if (saved < 0)
             return saved;
         if (saved == 0)
@@ -274,10 +274,11 @@ static void add_spans(struct piece_list *out, const struct span_list *spans)
 }
 
 /* The whole file: what stands before the graph, the graph, what stands behind it. */
-static int assemble(const struct subgraph *subgraph, struct external_save *external, struct piece_list *graph,
-                    struct piece_list *ret, struct error *err)
+int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
+                       struct piece_list *graph, struct piece_list *ret, struct error *err)
 {
-    struct graph_writer writer = {.subgraph = subgraph, .model = subgraph->model, .external = external, .out = graph};
+    struct graph_writer writer = {
+        .subgraph = subgraph, .model = subgraph->model, .initializers = initializers, .out = graph};
     int rc = write_graph(&writer, err);
 
     if (rc < 0)
@@ -307,20 +308,27 @@ static int write_file(const struct subgraph *subgraph, const struct piece_list *
     return rc;
 }
 
+static int write_outside(void *data, const struct initializer *initializer, struct piece_list *graph, struct error *err)
+{
+    return external_save_initializer(data, initializer, graph, err);
+}
+
 /* Returns 1 when the file would be too large without external data. */
 static int write_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
                       enum file_durability durability, struct error *err)
 {
     struct piece_list graph, file;
     struct external_save *external = NULL;
+    struct initializer_writer outside = {.write = write_outside};
     int rc = 0;
 
     pieces_init(&graph);
     pieces_init(&file);
     if (settings != NULL && settings->save)
         rc = external_save_open(subgraph, path, settings, durability, &external, err);
+    outside.data = external;
     if (rc == 0)
-        rc = assemble(subgraph, external, &graph, &file, err);
+        rc = model_write_pieces(subgraph, external != NULL ? &outside : NULL, &graph, &file, err);
     if (rc == 0 && file.size > LARGEST_FILE)
         rc = external == NULL
                  ? 1
@@ -349,7 +357,7 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
 
     pieces_init(&graph);
     pieces_init(&file);
-    rc = assemble(subgraph, NULL, &graph, &file, err);
+    rc = model_write_pieces(subgraph, NULL, &graph, &file, err);
     if (rc == 0) {
         *ret = malloc(file.size + 1);
         if (*ret == NULL)

@@ -8,6 +8,7 @@
 #define ONNX_MODEL_WRITE_H
 
 #include "base/file.h"
+#include "onnx/pieces.h"
 #include "onnx/subgraph.h"
 
 /* Where initializers go that should not stay in the model file (spec, command line 2.8). */
@@ -25,5 +26,17 @@ int model_write(const struct subgraph *subgraph, const char *path, const struct 
 
 /* The same into malloc'd memory, without external data. */
 int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err);
+
+/* Who wants initializers written otherwise: adds one (tag and length included) to `graph`, whose first byte is the
+ * graph's. Returns 1; 0 leaves it to the caller. What is added without a copy has to outlive `graph`. */
+struct initializer_writer {
+    int (*write)(void *data, const struct initializer *initializer, struct piece_list *graph, struct error *err);
+    void *data;
+};
+
+/* The same as pieces, of any size. Both lists were initialised by the caller; `ret` refers to what `graph` holds, which is the
+ * content of the graph alone. */
+int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
+                       struct piece_list *graph, struct piece_list *ret, struct error *err);
 
 #endif

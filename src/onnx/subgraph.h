@@ -40,6 +40,10 @@ struct hash subgraph_identity(const struct subgraph *subgraph);
  * quantization annotations of these name. */
 void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret);
 
+/* The part of `whole` that consists of these nodes: what they read of others (captures included) becomes an input, in
+ * the order in which it is met; outputs of `whole` stay outputs, and what only other nodes read becomes one. */
+void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole, const struct bitset *nodes);
+
 /* Makes the outputs of `node` the only outputs. Omitted ones are no tensors. */
 void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node);
 

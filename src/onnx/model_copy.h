@@ -1,0 +1,14 @@
+/* onnx/model_copy.h: a model to change, beside one that stays as it is.
+ *
+ * Only the index is copied: the bytes of nodes and tensors stay where they are, in the file or in the original, which
+ * has to outlive the copy.
+ */
+#ifndef ONNX_MODEL_COPY_H
+#define ONNX_MODEL_COPY_H
+
+#include "onnx/model.h"
+
+/* To be freed with model_free(). */
+struct model *model_copy(const struct model *from);
+
+#endif
