@@ -58,23 +58,33 @@ static struct text end_member(struct json_writer *writer)
     return (struct text){writer->text.data + 1, writer->text.size - 3};
 }
 
-static void write_context(struct json_writer *writer, int64_t iteration, int64_t num_nodes, bool success)
+static void write_context(struct json_writer *writer, const struct replay_entry *entry)
 {
     json_writer_begin_object(writer);
     json_writer_key(writer, "state");
     json_writer_begin_object(writer);
-    if (num_nodes >= 0) {
+    if (entry->num_nodes >= 0) {
         json_writer_key(writer, "num_nodes");
-        json_writer_integer(writer, num_nodes);
+        json_writer_integer(writer, entry->num_nodes);
     }
     json_writer_end_object(writer);
     json_writer_key(writer, "iteration_info");
     json_writer_begin_object(writer);
     json_writer_key(writer, "iteration");
-    json_writer_integer(writer, iteration);
+    json_writer_integer(writer, entry->iteration);
     json_writer_end_object(writer);
     json_writer_key(writer, "success");
-    json_writer_boolean(writer, success);
+    json_writer_boolean(writer, entry->success);
+    if (entry->skipped) {
+        json_writer_key(writer, "skipped");
+        json_writer_boolean(writer, true);
+    }
+    if (entry->runs > 0) {
+        json_writer_key(writer, "runs");
+        json_writer_integer(writer, entry->runs);
+        json_writer_key(writer, "fails");
+        json_writer_integer(writer, entry->fails);
+    }
     json_writer_key(writer, "polygraphy_class");
     json_writer_string(writer, "IterationContext");
     json_writer_end_object(writer);
@@ -105,14 +115,14 @@ static void replace_text(struct debug_replay *replay, struct replay_entry *entry
     entry->text_size = text.size;
 }
 
-void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success)
+void debug_replay_set_entry(struct debug_replay *replay, const char *key, const struct replay_entry *verdict)
 {
     struct replay_entry *entry = find(replay, key);
     struct json_writer writer;
     struct text text;
 
     begin_member(&writer, key);
-    write_context(&writer, iteration, num_nodes, success);
+    write_context(&writer, verdict);
     text = end_member(&writer);
     if (entry) {
         replace_text(replay, entry, text);
@@ -121,10 +131,27 @@ void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iter
         *entry = (struct replay_entry){
             .key = memory_strdup(key), .text_offset = append_text(replay, text), .text_size = text.size};
     }
-    entry->iteration = iteration;
-    entry->num_nodes = num_nodes;
-    entry->success = success;
+    entry->iteration = verdict->iteration;
+    entry->num_nodes = verdict->num_nodes;
+    entry->success = verdict->success;
+    entry->skipped = verdict->skipped;
+    entry->runs = verdict->runs;
+    entry->fails = verdict->fails;
     json_writer_release(&writer);
+}
+
+void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success)
+{
+    struct replay_entry verdict = {.iteration = iteration, .num_nodes = num_nodes, .success = success};
+
+    debug_replay_set_entry(replay, key, &verdict);
+}
+
+void debug_replay_set_skipped(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes)
+{
+    struct replay_entry verdict = {.iteration = iteration, .num_nodes = num_nodes, .success = true, .skipped = true};
+
+    debug_replay_set_entry(replay, key, &verdict);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -143,11 +170,32 @@ static int read_hash(struct json_reader *reader, json_t *value, char ret[HASH_TE
 
 static int read_session(struct json_reader *reader, json_t *object, struct debug_replay *replay, struct error *err)
 {
+    const json_t *code;
+
     if (read_hash(reader, json_object_get(object, "model"), replay->model_hash, err) < 0)
         return error_context(err, "model");
     if (read_hash(reader, json_object_get(object, "check"), replay->check_hash, err) < 0)
         return error_context(err, "check");
     replay->has_session = true;
+    code = json_object_get(object, "failure_code");
+    if (code != NULL && !json_is_integer(code))
+        return error_set(err, ERR_CORRUPT, "'failure_code' is not a number");
+    replay->has_failure_code = code != NULL;
+    replay->failure_code = json_integer_value(code);
+    return 0;
+}
+
+static int read_runs(json_t *object, struct replay_entry *entry, struct error *err)
+{
+    json_t *runs = json_object_get(object, "runs"), *fails = json_object_get(object, "fails");
+
+    if (!runs && !fails)
+        return 0;
+    if (!json_is_integer(runs) || !json_is_integer(fails) || json_integer_value(fails) < 0 ||
+        json_integer_value(fails) > json_integer_value(runs))
+        return error_set(err, ERR_CORRUPT, "'runs' and 'fails' are not numbers of runs of the check");
+    entry->runs = json_integer_value(runs);
+    entry->fails = json_integer_value(fails);
     return 0;
 }
 
@@ -164,9 +212,10 @@ static int read_context(json_t *object, struct replay_entry *entry, struct error
     if (num_nodes && (!json_is_integer(num_nodes) || json_integer_value(num_nodes) < 0))
         return error_set(err, ERR_CORRUPT, "'num_nodes' is not a number of nodes");
     entry->success = json_is_true(success);
+    entry->skipped = entry->success && json_is_true(json_object_get(object, "skipped"));
     entry->iteration = json_integer_value(iteration);
     entry->num_nodes = num_nodes ? json_integer_value(num_nodes) : -1;
-    return 0;
+    return read_runs(object, entry, err);
 }
 
 /* Takes one member of the file over. What is neither the session nor a verdict is only kept as text; its name must not
@@ -273,6 +322,10 @@ static void add_session(const struct debug_replay *replay, struct string_builder
     json_writer_string(&writer, replay->model_hash);
     json_writer_key(&writer, "check");
     json_writer_string(&writer, replay->check_hash);
+    if (replay->has_failure_code) {
+        json_writer_key(&writer, "failure_code");
+        json_writer_integer(&writer, replay->failure_code);
+    }
     json_writer_end_object(&writer);
     string_add_text(head, end_member(&writer));
     if (replay->text.size > 0)

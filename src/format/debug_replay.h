@@ -2,7 +2,8 @@
  *
  * The file is Polygraphy's, with one entry more, which Polygraphy carries along and ignores: "_session" names the
  * content hashes of the model and of the check that the verdicts belong to. The verdict on the original model has the
- * key "_verify". Both are absent from files that Polygraphy wrote.
+ * key "_verify". Entries of a check that was run several times hold the numbers "runs" and "fails". All of that is
+ * absent from files that Polygraphy wrote.
  */
 #ifndef FORMAT_DEBUG_REPLAY_H
 #define FORMAT_DEBUG_REPLAY_H
@@ -13,10 +14,12 @@
 #include "base/string_builder.h"
 
 struct replay_entry {
-    char *key;         /* "_N0_outputs"; owned */
-    int64_t num_nodes; /* of the candidate; -1 when the entry has none */
-    int64_t iteration; /* 0-based, as in the iteration info */
-    bool success;
+    char *key;                     /* "_N0_outputs"; owned */
+    int64_t num_nodes;             /* of the candidate; -1 when the entry has none */
+    int64_t iteration;             /* 0-based, as in the iteration info */
+    bool success;                  /* also when skipped: Polygraphy knows only two verdicts */
+    bool skipped;                  /* the check said nothing about the candidate */
+    int64_t runs, fails;           /* of a check that was run several times; runs is 0 for one that was not */
     size_t text_offset, text_size; /* private: where the entry lies in the text of its replay */
 };
 
@@ -25,6 +28,8 @@ struct debug_replay {
     size_t count, capacity;
     bool has_session;
     char model_hash[HASH_TEXT_SIZE], check_hash[HASH_TEXT_SIZE]; /* valid when has_session */
+    bool has_failure_code; /* of the session: the exit code that its failures have */
+    int64_t failure_code;
 
     /* Private: all entries as they stand in the file, each with the line break before it, parted by commas. Kept
      * because the file is written again after every iteration. What means nothing here survives in it, too. */
@@ -45,6 +50,10 @@ const struct replay_entry *debug_replay_find(const struct debug_replay *replay, 
 
 /* Adds the entry or replaces the one with its key. */
 void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success);
+void debug_replay_set_skipped(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes);
+
+/* The same for all that an entry can say; of `verdict`, key and place in the text are not looked at. */
+void debug_replay_set_entry(struct debug_replay *replay, const char *key, const struct replay_entry *verdict);
 
 /* Replaces the file at `path` as a whole, not synced to the disk: what counts is that a killed process loses
  * nothing. */

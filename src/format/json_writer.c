@@ -68,6 +68,8 @@ void json_writer_release(struct json_writer *writer)
 
 static void add_line_break(struct json_writer *writer)
 {
+    if (writer->compact)
+        return;
     string_add_char(&writer->text, '\n');
     for (unsigned i = 0; i < writer->depth; i++)
         string_add(&writer->text, "    ");

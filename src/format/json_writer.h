@@ -22,6 +22,7 @@ struct json_writer {
     struct string_builder text; /* what is not yet in the file; all of it when there is none */
     struct file_writer file;
     bool has_file;
+    bool compact;     /* all in one line, for machines: may be set at the start */
     unsigned depth;   /* open objects and arrays */
     bool empty;       /* the innermost of them has no members yet */
     bool after_key;   /* the next value belongs to a member's name */

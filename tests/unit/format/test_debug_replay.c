@@ -204,6 +204,27 @@ static void what_is_not_understood_is_kept(void **state)
     debug_replay_release(&replay);
 }
 
+static void numbers_of_runs_are_kept(void **state)
+{
+    const struct replay_entry verdict = {.num_nodes = 3, .runs = 7, .fails = 5};
+    const char *path = scratch_path("runs.json");
+    const struct replay_entry *found;
+    struct debug_replay replay;
+
+    debug_replay_init(&replay);
+    debug_replay_set_entry(&replay, "_N0", &verdict);
+    debug_replay_set(&replay, "_N1", 1, 2, true);
+    save(&replay, path);
+    load(&replay, path);
+    found = debug_replay_find(&replay, "_N0");
+    assert_false(found->success);
+    assert_int_equal(found->runs, 7);
+    assert_int_equal(found->fails, 5);
+    assert_int_equal(debug_replay_find(&replay, "_N1")->runs, 0);
+    debug_replay_release(&replay);
+    unlink(path);
+}
+
 static void assert_refused(const char *json, int code, const char *part)
 {
     struct debug_replay replay;
@@ -229,6 +250,10 @@ static void damaged_replay_is_refused_with_the_entry(void **state)
     assert_refused(CONTEXT("\"iteration_info\": {\"iteration\": -1}, \"success\": true"), ERR_CORRUPT, "'iteration'");
     assert_refused(CONTEXT("\"iteration_info\": {\"iteration\": 0}, \"success\": true, \"state\": {\"num_nodes\": -1}"),
                    ERR_CORRUPT, "'num_nodes'");
+#define RUNS(members) CONTEXT("\"iteration_info\": {\"iteration\": 0}, \"success\": true, " members)
+    assert_refused(RUNS("\"runs\": 1"), ERR_CORRUPT, "'runs' and 'fails'");
+    assert_refused(RUNS("\"runs\": 1, \"fails\": 2"), ERR_CORRUPT, "'runs' and 'fails'");
+    assert_refused(RUNS("\"runs\": 1, \"fails\": -1"), ERR_CORRUPT, "'runs' and 'fails'");
     assert_refused("{\"_session\": {\"model\": \"" MODEL "\"}}", ERR_CORRUPT, "'_session': check");
     assert_refused("{\"_session\": {\"model\": \"abc\"}}", ERR_CORRUPT, "32 digits");
     assert_refused("{\"_session\": 1}", ERR_CORRUPT, "_session");
@@ -262,6 +287,7 @@ int main(void)
         cmocka_unit_test(entry_in_the_middle_can_be_replaced),
         cmocka_unit_test(session_is_written_first_and_read_back),
         cmocka_unit_test(what_is_not_understood_is_kept),
+        cmocka_unit_test(numbers_of_runs_are_kept),
         cmocka_unit_test(damaged_replay_is_refused_with_the_entry),
         cmocka_unit_test(skip_current_goes_before_the_extension),
     };

@@ -44,6 +44,25 @@ static void layout_is_that_of_python(void **state)
     json_writer_release(&writer);
 }
 
+static void compact_layout_is_one_line(void **state)
+{
+    struct json_writer writer;
+
+    json_writer_init(&writer);
+    writer.compact = true;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "list");
+    json_writer_begin_array(&writer);
+    json_writer_integer(&writer, 1);
+    json_writer_string(&writer, "a\nb");
+    json_writer_end_array(&writer);
+    json_writer_key(&writer, "last");
+    json_writer_null(&writer);
+    json_writer_end_object(&writer);
+    assert_string_equal(writer.text.data, "{\"list\": [1,\"a\\nb\"],\"last\": null}");
+    json_writer_release(&writer);
+}
+
 static void assert_string_becomes(const char *string, const char *expected)
 {
     struct json_writer writer;
@@ -174,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_is_that_of_python),
+        cmocka_unit_test(compact_layout_is_one_line),
         cmocka_unit_test(strings_are_escaped_to_ascii),
         cmocka_unit_test(bytes_that_are_not_utf8_become_replacement_characters),
         cmocka_unit_test(numbers_are_written_as_python_writes_them),
