@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "tensor/tensor.h"
 
+struct engine_request;
 struct backend_session; /* each backend has its own */
 
 /* One input or output of a loaded model. */
@@ -39,6 +40,8 @@ struct backend_request {
     int intra_threads, inter_threads;       /* 0: as many as this process may use */
     bool frugal;     /* memory that is free goes back to the system at once, at some cost of time */
     struct log *log; /* warnings of the runtime go here; may be NULL */
+    const struct engine_request
+        *engine; /* what only the built-in engine understands (engine/engine_backend.h); or NULL */
 };
 
 struct backend {

@@ -1,9 +1,5 @@
 /* backend/onnxrt.c: models run by ONNX Runtime. */
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "backend/backend.h"
 #include "backend/onnxrt_io.h"
@@ -29,19 +25,6 @@ struct backend_session {
 
 /* --- open --- */
 
-static int usable_processors(void)
-{
-#ifdef __linux__
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return online > 0 ? (int)online : 1;
-}
-
 static int register_custom_ops(const struct onnxrt *ort, struct ort_session_options *options, const char *library,
                                struct error *err)
 {
@@ -59,8 +42,8 @@ static int register_custom_ops(const struct onnxrt *ort, struct ort_session_opti
 static struct ort_status *set_options(const struct ort_api *api, const struct backend_request *request,
                                       struct ort_session_options *options)
 {
-    int intra = request->intra_threads > 0 ? request->intra_threads : usable_processors();
-    int inter = request->inter_threads > 0 ? request->inter_threads : usable_processors();
+    int intra = request->intra_threads > 0 ? request->intra_threads : onnxrt_usable_processors();
+    int inter = request->inter_threads > 0 ? request->inter_threads : onnxrt_usable_processors();
     struct ort_status *status;
 
     status = api->set_intra_op_threads(options, intra);

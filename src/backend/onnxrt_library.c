@@ -3,9 +3,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/onnxrt_search.h"
 #include "base/string_builder.h"
@@ -22,6 +26,37 @@ int onnxrt_severity_for(const struct log *log)
     if (log_shows(log, LOG_EXTRA_VERBOSE))
         return ORT_SEVERITY_INFO;
     return log_shows(log, LOG_VERBOSE) ? ORT_SEVERITY_WARNING : ORT_SEVERITY_ERROR;
+}
+
+int onnxrt_usable_processors(void)
+{
+#ifdef __linux__
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (int)online : 1;
+}
+
+/* A process that was forked off has none of the environment's threads. */
+struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads)
+{
+    const struct ort_api *api = ort->api;
+    int wanted = threads > 0 ? threads : onnxrt_usable_processors();
+    struct ort_status *status = api->set_inter_op_threads(options, 1);
+
+    if (!status && wanted > 1 && wanted == ort->shared_threads && getpid() == ort->shared_threads_process)
+        status = api->disable_per_session_threads(options);
+    else if (!status)
+        status = api->set_intra_op_threads(options, wanted);
+    if (!status)
+        status = api->add_session_config(options, "session.intra_op.allow_spinning", "0");
+    if (!status && ort->shares_memory)
+        status = api->add_session_config(options, "session.use_env_allocators", "1");
+    return status;
 }
 
 /* The first line of `message` that holds anything, without blanks around it and without a full stop. */
@@ -88,7 +123,8 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
         return error_set(err, ERR_UNSUPPORTED, "'%s' is not ONNX Runtime: it has no symbol OrtGetApiBase", path);
     memcpy(&get_base, &symbol, sizeof(get_base)); /* ISO C has no conversion from a pointer to data */
     base = get_base();
-    sscanf(base->get_version(), "%d.%d", &major, &minor);
+    ret->version = base->get_version();
+    sscanf(ret->version, "%d.%d", &major, &minor);
     if (major == 1 && minor >= ORT_API_VERSION)
         ret->api = base->get_api(minor >= ORT_API_VERSION_HAS_SHAPE ? ORT_API_VERSION_HAS_SHAPE : ORT_API_VERSION);
     if (!ret->api)
@@ -104,7 +140,8 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
 /* Published builds from 1.30 on report how they are used to their maker, unless a variable forbids it while the
  * environment is made. A debugger does not do that with its user's models; besides, the reporter's thread makes
  * exit() wait for ever in a forked child. A user who has set the variable has decided. */
-static struct ort_status *create_env(const struct ort_api *api, struct ort_env **ret)
+static struct ort_status *create_env(const struct ort_api *api, const struct ort_threading_options *threads,
+                                     struct ort_env **ret)
 {
     static const char variable[] = "ORT_DISABLE_TELEMETRY";
     bool undecided = !getenv(variable);
@@ -112,16 +149,54 @@ static struct ort_status *create_env(const struct ort_api *api, struct ort_env *
 
     if (undecided)
         setenv(variable, "1", 1);
-    status = api->create_env_with_custom_logger(forward_message, NULL, ORT_SEVERITY_WARNING, "polygraphy", ret);
+    status = api->create_env_with_custom_logger_and_threads(forward_message, NULL, ORT_SEVERITY_WARNING, "polygraphy",
+                                                            threads, ret);
     if (undecided)
         unsetenv(variable);
     return status;
 }
 
+/* The environment's own threads can only be asked for here, before anybody knows whether they will be used; asleep, they
+ * cost next to nothing. */
+static struct ort_status *start(struct onnxrt *ort)
+{
+    const struct ort_api *api = ort->api;
+    struct ort_threading_options *threads = NULL;
+    struct ort_status *status;
+
+    ort->shared_threads = onnxrt_usable_processors();
+    ort->shared_threads_process = getpid();
+    status = api->create_threading_options(&threads);
+    if (!status)
+        status = api->set_global_intra_op_threads(threads, ort->shared_threads);
+    if (!status)
+        status = api->set_global_inter_op_threads(threads, 1);
+    if (!status)
+        status = api->set_global_spin_control(threads, 0);
+    if (!status)
+        status = create_env(api, threads, &ort->env);
+    if (threads)
+        api->release_threading_options(threads);
+    if (!status)
+        status = api->default_allocator(&ort->allocator);
+    if (!status)
+        status = api->create_cpu_memory_info(ORT_ALLOCATOR_ARENA, ORT_MEMORY_DEFAULT, &ort->cpu_memory);
+    return status;
+}
+
+/* Without it, every session has memory of its own. */
+static void register_shared_memory(struct onnxrt *ort)
+{
+    struct ort_status *status = ort->api->create_and_register_allocator(ort->env, ort->cpu_memory, NULL);
+
+    ort->shares_memory = !status;
+    if (status)
+        ort->api->release_status(status);
+}
+
 static int load(const char *wanted, struct onnxrt *ret, struct error *err)
 {
     struct onnxrt ort = {0};
-    struct ort_status *status;
     void *handle = NULL;
     char *path = NULL;
     int rc;
@@ -132,14 +207,11 @@ static int load(const char *wanted, struct onnxrt *ret, struct error *err)
     rc = find_api(handle, path, &ort, err);
     if (rc < 0)
         goto done;
-    status = create_env(ort.api, &ort.env);
-    if (!status)
-        status = ort.api->default_allocator(&ort.allocator);
-    if (!status)
-        status = ort.api->create_cpu_memory_info(ORT_ALLOCATOR_ARENA, ORT_MEMORY_DEFAULT, &ort.cpu_memory);
-    rc = onnxrt_check(&ort, status, err, "ONNX Runtime ('%s') does not start", path);
-    if (rc == 0)
+    rc = onnxrt_check(&ort, start(&ort), err, "ONNX Runtime ('%s') does not start", path);
+    if (rc == 0) {
+        register_shared_memory(&ort);
         *ret = ort;
+    }
 done:
     if (rc < 0 && ort.env)
         ort.api->release_env(ort.env);

@@ -10,16 +10,23 @@
 #ifndef BACKEND_ONNXRT_LIBRARY_H
 #define BACKEND_ONNXRT_LIBRARY_H
 
+#include <sys/types.h>
+
 #include "backend/ort_abi.h"
 #include "base/error.h"
 #include "base/log.h"
 
 struct onnxrt {
     const struct ort_api *api;
+    const char *version; /* "1.30.0" */
     struct ort_env *env;
     struct ort_allocator *allocator;    /* of memory that the runtime hands out and of tensors that it makes */
     struct ort_memory_info *cpu_memory; /* describes memory of ours */
     bool tells_shape; /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
+    /* Threads and memory that many small sessions can share: see onnxrt_share_threads(). */
+    int shared_threads;
+    pid_t shared_threads_process;
+    bool shares_memory;
 };
 
 /* Finds the library (see onnxrt_search.h) and makes its environment. Once that has worked, every later call gives the
@@ -34,6 +41,14 @@ int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct err
  * errors as warnings, since the caller learns of a failure anyway; its warnings, which are many, only in a verbose
  * log; and its narration only in an extra verbose one. Messages of its own threads are dropped. */
 void onnxrt_set_log(struct log *log);
+
+/* The processors that this process may use. */
+int onnxrt_usable_processors(void);
+
+/* Makes sessions that `options` are for use `threads` threads (0: one for each processor) without having them of their own:
+ * those of the environment where there are as many; else their own, which sleep when there is nothing to do. Memory comes from
+ * one pool for all. For processes that have hundreds of sessions. */
+struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads);
 
 /* The least severe message that `log` wants to have, for a session to make no others. */
 int onnxrt_severity_for(const struct log *log);

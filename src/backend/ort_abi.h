@@ -41,6 +41,8 @@ struct ort_memory_info;
 struct ort_allocator;
 struct ort_cuda_options;
 struct ort_tensorrt_options;
+struct ort_threading_options;
+struct ort_arena_config;
 
 typedef void ort_log_function(void *data, int severity, const char *category, const char *log_id,
                               const char *code_location, const char *message);
@@ -61,7 +63,9 @@ struct ort_api {
                               const struct ort_value *const *inputs, size_t input_count,
                               const char *const *output_names, size_t output_count, struct ort_value **outputs);
     struct ort_status *(*create_session_options)(struct ort_session_options **);
-    void *unused_11_18[8];
+    void *unused_11[1];
+    struct ort_status *(*clone_session_options)(const struct ort_session_options *, struct ort_session_options **);
+    void *unused_13_18[6];
     struct ort_status *(*disable_cpu_memory_arena)(struct ort_session_options *);
     void *unused_20_21[2];
     struct ort_status *(*set_session_log_severity)(struct ort_session_options *, int severity);
@@ -114,12 +118,28 @@ struct ort_api {
     void (*release_type_info)(struct ort_type_info *);
     void (*release_tensor_info)(struct ort_tensor_info *);
     void (*release_session_options)(struct ort_session_options *);
-    void *unused_101_124[24];
+    void *unused_101_119[19];
+    struct ort_status *(*disable_per_session_threads)(struct ort_session_options *);
+    struct ort_status *(*create_threading_options)(struct ort_threading_options **);
+    void (*release_threading_options)(struct ort_threading_options *);
+    void *unused_123_124[2];
     struct ort_status *(*available_providers)(char ***, int *count);
     struct ort_status *(*release_available_providers)(char **, int count);
     void *unused_127_129[3];
     struct ort_status *(*add_session_config)(struct ort_session_options *, const char *key, const char *value);
-    void *unused_131_169[39];
+    void *unused_131_143[13];
+    struct ort_status *(*create_and_register_allocator)(struct ort_env *, const struct ort_memory_info *,
+                                                        const struct ort_arena_config *);
+    void *unused_145_146[2];
+    struct ort_status *(*set_global_intra_op_threads)(struct ort_threading_options *, int);
+    struct ort_status *(*set_global_inter_op_threads)(struct ort_threading_options *, int);
+    struct ort_status *(*set_global_spin_control)(struct ort_threading_options *, int);
+    void *unused_150[1];
+    struct ort_status *(*create_env_with_custom_logger_and_threads)(ort_log_function *, void *data, int severity,
+                                                                    const char *log_id,
+                                                                    const struct ort_threading_options *,
+                                                                    struct ort_env **);
+    void *unused_152_169[18];
     struct ort_status *(*append_tensorrt)(struct ort_session_options *, const struct ort_tensorrt_options *);
     struct ort_status *(*create_tensorrt_options)(struct ort_tensorrt_options **);
     void *unused_172_173[2];
@@ -129,7 +149,10 @@ struct ort_api {
     struct ort_status *(*create_cuda_options)(struct ort_cuda_options **);
     void *unused_206_207[2];
     void (*release_cuda_options)(struct ort_cuda_options *);
-    void *unused_209_215[7];
+    void *unused_209[1];
+    struct ort_status *(*add_external_initializers)(struct ort_session_options *, const char *const *names,
+                                                    const struct ort_value *const *, size_t count);
+    void *unused_211_215[5];
     struct ort_status *(*append_provider)(struct ort_session_options *, const char *name, const char *const *keys,
                                           const char *const *values, size_t count);
     void *unused_217_227[11];
@@ -155,6 +178,7 @@ ORT_SLOT(get_error_message, 2);
 ORT_SLOT(create_env_with_custom_logger, 4);
 ORT_SLOT(create_session, 7);
 ORT_SLOT(create_session_options, 10);
+ORT_SLOT(clone_session_options, 12);
 ORT_SLOT(disable_cpu_memory_arena, 19);
 ORT_SLOT(set_session_log_severity, 22);
 ORT_SLOT(session_input_count, 30);
@@ -174,12 +198,17 @@ ORT_SLOT(release_env, 92);
 ORT_SLOT(release_value, 96);
 ORT_SLOT(release_type_info, 98);
 ORT_SLOT(release_session_options, 100);
+ORT_SLOT(disable_per_session_threads, 120);
 ORT_SLOT(available_providers, 125);
 ORT_SLOT(add_session_config, 130);
+ORT_SLOT(create_and_register_allocator, 144);
+ORT_SLOT(set_global_intra_op_threads, 147);
+ORT_SLOT(create_env_with_custom_logger_and_threads, 151);
 ORT_SLOT(append_tensorrt, 170);
 ORT_SLOT(release_tensorrt_options, 174);
 ORT_SLOT(append_cuda, 204);
 ORT_SLOT(release_cuda_options, 208);
+ORT_SLOT(add_external_initializers, 210);
 ORT_SLOT(append_provider, 216);
 ORT_SLOT(register_custom_ops_library, 228);
 ORT_SLOT(resize_string_element, 252);
