@@ -1,0 +1,44 @@
+/* engine/onednn_activation.c: element by element operations, by oneDNN.
+ *
+ * Of NaN, oneDNN's vectorized Relu and Clip make a number, as processors' maximum and minimum do.
+ */
+#include "engine/onednn_onnx.h"
+
+#include <string.h>
+
+static bool describe(struct onednn_attempt *attempt)
+{
+    const struct layer *layer = attempt->request->layer;
+    struct onednn_eltwise eltwise;
+    struct onednn_memory_desc source, target;
+
+    return onednn_is_ordinary(attempt) && onednn_activation(layer->activation, layer->alpha, layer->beta, &eltwise) &&
+           onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &target) &&
+           attempt->onednn->eltwise_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, eltwise.algorithm,
+                                                      &source, eltwise.alpha, eltwise.beta) == ONEDNN_SUCCESS;
+}
+
+/* Of NaN, the vectorized exponential makes infinity, and the slow sigmoid makes 0. The vectorized logarithm of 1 is
+ * -1.4e-6, and not much better around it. */
+static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
+{
+    bool is_slow = strcmp(implementation, "ref:any") == 0;
+
+    switch (attempt->request->layer->activation) {
+    case ACTIVATION_EXP:
+    case ACTIVATION_LOG:
+        return is_slow;
+    case ACTIVATION_SIGMOID:
+        return !is_slow;
+    default:
+        return true;
+    }
+}
+
+const struct onednn_operation onednn_activation_layer = {
+    .kind = LAYER_ACTIVATION,
+    .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
+    .describe = describe,
+    .accepts = accepts,
+};

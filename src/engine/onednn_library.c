@@ -1,0 +1,155 @@
+/* engine/onednn_library.c: see onednn_library.h. */
+#include "engine/onednn_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define NEEDED_MAJOR 2
+#define NEEDED_MINOR 6
+
+/* ISO C has no conversion from a pointer to data to one to a function. */
+static bool find_function(void *handle, const char *name, void *ret)
+{
+    void *symbol = dlsym(handle, name);
+
+    if (symbol)
+        memcpy(ret, &symbol, sizeof(symbol));
+    return symbol != NULL;
+}
+
+static int check_version(void *handle, struct onednn *onednn, struct error *err)
+{
+    const struct onednn_version *version;
+
+    if (!find_function(handle, "dnnl_version", &onednn->version))
+        return error_set(err, ERR_UNSUPPORTED, "a library called libdnnl is there, but it is not oneDNN");
+    version = onednn->version();
+    snprintf(onednn->version_text, sizeof(onednn->version_text), "%d.%d.%d", version->major, version->minor,
+             version->patch);
+    if (version->major != NEEDED_MAJOR || version->minor < NEEDED_MINOR)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "oneDNN %s is installed, but a version from %d.%d to %d.x is needed (Debian 12: libdnnl2); "
+                         "name one with POLYGRAPHY_ONEDNN",
+                         onednn->version_text, NEEDED_MAJOR, NEEDED_MINOR, NEEDED_MAJOR);
+    return 0;
+}
+
+static int find_functions(void *handle, struct onednn *onednn, struct error *err)
+{
+#define X(result, name, parameters)                                                                                    \
+    if (!find_function(handle, "dnnl_" #name, &onednn->name))                                                          \
+        return error_set(err, ERR_UNSUPPORTED, "oneDNN %s has no function dnnl_" #name, onednn->version_text);
+    ONEDNN_FUNCTIONS(X)
+#undef X
+    find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
+    return 0;
+}
+
+/* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. */
+static int open_library(void **ret, struct error *err)
+{
+    static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
+    const char *wanted = getenv("POLYGRAPHY_ONEDNN");
+
+    if (wanted && *wanted) {
+        *ret = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
+        if (!*ret)
+            return error_set(err, ERR_MISSING, "cannot load oneDNN, which POLYGRAPHY_ONEDNN names: %s", dlerror());
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        *ret = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (*ret)
+            return 0;
+    }
+    return error_set(err, ERR_MISSING,
+                     "oneDNN is not installed: there is no libdnnl.so.2 (Debian's package libdnnl2 or libdnnl-dev); "
+                     "name one with POLYGRAPHY_ONEDNN");
+}
+
+/* GNU's OpenMP lets idle threads spin for milliseconds. That takes processors away from ONNX Runtime's threads, and
+ * from ours when the machine is busy: a layer then waits for the scheduler. So it spins for some microseconds only,
+ * unless the user says otherwise. It reads the variable while it is loaded; child processes do not get to see it. */
+static int open_library_spinning_little(void **ret, struct error *err)
+{
+    bool ours = !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && setenv("GOMP_SPINCOUNT", "1000", 1) == 0;
+    int rc = open_library(ret, err);
+
+    if (ours)
+        unsetenv("GOMP_SPINCOUNT");
+    return rc;
+}
+
+static int load(struct onednn *ret, struct error *err)
+{
+    struct onednn onednn = {0};
+    void *handle;
+    int rc = open_library_spinning_little(&handle, err);
+
+    if (rc < 0)
+        return rc;
+    rc = check_version(handle, &onednn, err);
+    if (rc == 0)
+        rc = find_functions(handle, &onednn, err);
+    if (rc < 0) {
+        dlclose(handle);
+        return rc;
+    }
+    /* From here on the library has state of its own and has to stay. */
+    if (onednn.engine_create(&onednn.engine, ONEDNN_CPU, 0) != ONEDNN_SUCCESS ||
+        onednn.stream_create(&onednn.stream, onednn.engine, ONEDNN_STREAM_IN_ORDER) != ONEDNN_SUCCESS)
+        return error_set(err, ERR_BACKEND, "oneDNN %s does not start", onednn.version_text);
+    onednn.set_default_fpmath_mode(ONEDNN_FPMATH_MODE_STRICT); /* whatever its environment variable says */
+    *ret = onednn;
+    return 0;
+}
+
+int onednn_load(const struct onednn **ret, struct error *err)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct onednn loaded;
+    int rc = 0;
+
+    pthread_mutex_lock(&mutex);
+    if (!loaded.engine)
+        rc = load(&loaded, err);
+    if (rc == 0)
+        *ret = &loaded;
+    pthread_mutex_unlock(&mutex);
+    return rc;
+}
+
+/* How many processors the process may use: what ONNX Runtime takes, too. */
+static int default_threads(void)
+{
+    long online;
+#ifdef __linux__
+    cpu_set_t processors;
+
+    if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
+        return CPU_COUNT(&processors);
+#endif
+    online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+void onednn_use_threads(const struct onednn *onednn, int threads)
+{
+    static _Thread_local int current;
+
+    if (!onednn->omp_set_num_threads)
+        return;
+    if (threads <= 0)
+        threads = default_threads();
+    if (threads != current)
+        onednn->omp_set_num_threads(threads);
+    current = threads;
+}
