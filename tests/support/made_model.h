@@ -1,0 +1,58 @@
+/* support/made_model.h: small models, put together in a test.
+ *
+ *   struct made_model made;
+ *   made_init(&made, 13);
+ *   made_input(&made, "x", MADE_SHAPE(1, 2, 5, 5));
+ *   made_constant(&made, "w", MADE_SHAPE(4, 2, 3, 3), -1, 1);
+ *   made_node(&made, "conv", "Conv", "x w", "y", NULL, 0);
+ *   made_output(&made, "y");
+ *   model = made_open(&made);
+ *   ...
+ *   made_release(&made);                     (not before the model)
+ */
+#ifndef SUPPORT_MADE_MODEL_H
+#define SUPPORT_MADE_MODEL_H
+
+#include "onnx/model.h"
+#include "onnx/node_build.h"
+
+struct made_model {
+    struct arena arena;
+    struct string_builder graph, file;
+    int64_t opset;
+    uint32_t seed; /* of the next constant or feed */
+};
+
+#define MADE_SHAPE(...)                                                                                                \
+    (struct shape)                                                                                                     \
+    {                                                                                                                  \
+        .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = { __VA_ARGS__ }                            \
+    }
+
+void made_init(struct made_model *made, int64_t opset);
+void made_release(struct made_model *made);
+
+/* A float32 input; -1 is a dynamic dimension. */
+void made_input(struct made_model *made, const char *name, struct shape shape);
+void made_typed_input(struct made_model *made, const char *name, enum data_type type, struct shape shape);
+
+/* An output, described as float32 without a shape unless `type` says otherwise. */
+void made_output(struct made_model *made, const char *name);
+void made_typed_output(struct made_model *made, const char *name, enum data_type type);
+
+/* A float32 initializer with values evenly spread from `low` to `high`, and one with these integers. */
+void made_constant(struct made_model *made, const char *name, struct shape shape, float low, float high);
+void made_integers(struct made_model *made, const char *name, const int64_t *values, size_t count);
+
+/* Names with blanks between them; "-" stands for an omitted tensor. `name` may be "". */
+void made_node(struct made_model *made, const char *name, const char *op_type, const char *inputs, const char *outputs,
+               const struct node_attribute *attributes, size_t attribute_count);
+
+/* The file, and it opened. */
+struct span made_bytes(struct made_model *made);
+struct model *made_open(struct made_model *made);
+
+/* Values for the float32 inputs of a model with static shapes, evenly spread from -1 to 1. */
+void made_feed(const struct model *model, struct tensor_list *ret);
+
+#endif
