@@ -1,0 +1,195 @@
+/* engine/providers.c: which providers a process has: see tactic.h. */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "backend/backend.h"
+#include "base/memory.h"
+#include "engine/tactic.h"
+
+/* What TensorRT calls its sources. They say which of its libraries to use, none of which this engine has. */
+static const char *const tensorrt_sources[] = {"CUBLAS", "CUBLAS_LT", "CUDNN", "EDGE_MASK_CONVOLUTIONS",
+                                               "JIT_CONVOLUTIONS"};
+
+enum source { SOURCE_ONEDNN, SOURCE_ONNXRT, SOURCE_COUNT };
+
+static const char *const source_names[SOURCE_COUNT] = {"onednn", "onnxrt"};
+
+enum wish { WISH_NONE, WISH_IF_THERE, WISH_NAMED };
+
+static bool is_tensorrt_source(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tensorrt_sources); i++)
+        if (strcasecmp(name, tensorrt_sources[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The source's number, or SOURCE_COUNT. */
+static size_t find_source(const char *name)
+{
+    size_t i = 0;
+
+    while (i < SOURCE_COUNT && strcasecmp(name, source_names[i]) != 0)
+        i++;
+    return i;
+}
+
+static bool is_plugin(const struct provider_list *plugins, const char *name)
+{
+    for (size_t i = 0; i < plugins->count; i++)
+        if (strcasecmp(name, plugins->items[i]->name) == 0)
+            return true;
+    return false;
+}
+
+static int unknown_source(const char *name, const struct provider_list *plugins, struct error *err)
+{
+    struct string_builder names;
+
+    string_init(&names);
+    for (size_t i = 0; i < SOURCE_COUNT; i++)
+        string_add_format(&names, "%s%s", i > 0 ? ", " : "", source_names[i]);
+    for (size_t i = 0; i < plugins->count; i++)
+        string_add_format(&names, ", %s", plugins->items[i]->name);
+    error_set(err, ERR_INVALID, "there is no tactic source '%s'; there are: %s", name, names.data);
+    string_release(&names);
+    return ERR_INVALID;
+}
+
+/* Reads --tactic-sources: which of our own providers are wanted, and which plug-ins. */
+static int read_sources(const struct provider_settings *settings, const struct provider_list *plugins,
+                        enum wish wishes[SOURCE_COUNT], bool *ret_all, struct error *err)
+{
+    size_t meaningful = 0;
+
+    for (size_t i = 0; i < settings->source_count; i++) {
+        const char *name = settings->sources[i];
+        size_t source = find_source(name);
+
+        if (source < SOURCE_COUNT)
+            wishes[source] = WISH_NAMED;
+        else if (is_tensorrt_source(name))
+            log_message(settings->log, LOG_WARNING,
+                        "Tactic source %s is one of TensorRT's, and means nothing to the built-in engine", name);
+        else if (!is_plugin(plugins, name))
+            return unknown_source(name, plugins, err);
+        meaningful += !is_tensorrt_source(name);
+    }
+    *ret_all = meaningful == 0;
+    for (size_t i = 0; *ret_all && i < SOURCE_COUNT; i++)
+        wishes[i] = WISH_IF_THERE;
+    return 0;
+}
+
+static bool is_wanted(const struct provider_settings *settings, const char *name)
+{
+    for (size_t i = 0; i < settings->source_count; i++)
+        if (strcasecmp(settings->sources[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int load_plugins(const struct provider_settings *settings, struct provider_list *ret, struct error *err)
+{
+    for (size_t i = 0; i < settings->plugin_count; i++) {
+        struct tactic_provider *provider;
+        int rc = plugin_provider_load(settings->plugins[i], &provider, err);
+
+        if (rc < 0)
+            return rc;
+        if (is_plugin(ret, provider->name) || find_source(provider->name) < SOURCE_COUNT) {
+            rc = error_set(err, ERR_INVALID,
+                           "plug-in '%s' calls itself '%s', and there is a provider of that name already",
+                           settings->plugins[i], provider->name);
+            provider->free(provider);
+            return rc;
+        }
+        *VECTOR_APPEND(ret) = provider;
+    }
+    return 0;
+}
+
+/* Opens one of our own. Without having been asked for by name, one that is not there is done without. */
+static int open_source(const struct provider_settings *settings, enum source source, enum wish wish,
+                       struct provider_list *ret, struct error *err)
+{
+    struct backend_request request = settings->request;
+    struct tactic_provider *provider = NULL;
+    struct error why = {0};
+    int rc;
+
+    request.intra_threads = settings->threads;
+    request.log = settings->log;
+    if (source == SOURCE_ONEDNN)
+        rc = onednn_provider_new(settings->threads, settings->log, &provider, &why);
+    else
+        rc = onnxrt_provider_new(&request, &provider, &why);
+    if (rc == 0) {
+        *VECTOR_APPEND(ret) = provider;
+        return 0;
+    }
+    if (wish == WISH_NAMED || rc != ERR_MISSING) {
+        if (err)
+            *err = why;
+        return rc;
+    }
+    log_message(settings->log, LOG_WARNING, "Building without %s: %s",
+                source == SOURCE_ONEDNN ? "oneDNN" : "ONNX Runtime", why.message);
+    return 0;
+}
+
+/* Drops the plug-ins that --tactic-sources leaves out. */
+static void drop_unwanted(const struct provider_settings *settings, struct provider_list *plugins)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < plugins->count; i++)
+        if (is_wanted(settings, plugins->items[i]->name))
+            plugins->items[kept++] = plugins->items[i];
+        else
+            plugins->items[i]->free(plugins->items[i]);
+    plugins->count = kept;
+}
+
+/* What somebody has written for a layer goes before what is there anyway: so plug-ins come first. */
+int providers_open(const struct provider_settings *settings, struct provider_list *ret, struct error *err)
+{
+    enum wish wishes[SOURCE_COUNT] = {WISH_NONE};
+    struct provider_list list = {0};
+    bool all = true;
+    int rc;
+
+    rc = load_plugins(settings, &list, err);
+    if (rc == 0)
+        rc = read_sources(settings, &list, wishes, &all, err);
+    if (rc == 0 && !all)
+        drop_unwanted(settings, &list);
+    for (size_t i = 0; rc == 0 && i < SOURCE_COUNT; i++)
+        if (wishes[i] != WISH_NONE)
+            rc = open_source(settings, (enum source)i, wishes[i], &list, err);
+    if (rc == 0 && list.count == 0)
+        rc = error_set(err, ERR_MISSING,
+                       "nothing is there that could compute a layer: install oneDNN (libdnnl) or ONNX Runtime, or name "
+                       "it with --onnxruntime-lib");
+    if (rc == 0)
+        *ret = list;
+    else
+        providers_close(&list);
+    return rc;
+}
+
+void providers_close(struct provider_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i]->free(list->items[i]);
+    free(list->items);
+    *list = (struct provider_list){0};
+}
+
+struct tactic_provider *providers_find(const struct provider_list *list, struct text name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (text_equal_string(name, list->items[i]->name))
+            return list->items[i];
+    return NULL;
+}
