@@ -1,0 +1,240 @@
+/* engine/precision_assign.c: the precision of every layer. See precision.h. */
+#include <stdlib.h>
+
+#include "base/close_names.h"
+#include "base/memory.h"
+#include "engine/precision.h"
+
+/* That many layers are named in one message. */
+#define NAMED_LAYERS 8
+
+/* Those that cannot have what was asked for. */
+struct complaints {
+    struct string_builder text;
+    size_t count;
+};
+
+static void complain(struct complaints *complaints, const char *kind, const char *name, enum data_type type)
+{
+    if (complaints->count < NAMED_LAYERS)
+        string_add_format(&complaints->text, "%s%s '%s' (%s)", complaints->count > 0 ? ", " : "", kind, name,
+                          data_type_name(type));
+    complaints->count++;
+}
+
+static void end_complaints(struct complaints *complaints)
+{
+    if (complaints->count > NAMED_LAYERS)
+        string_add_format(&complaints->text, " and %zu more", complaints->count - NAMED_LAYERS);
+}
+
+static bool is_enabled(const struct precision_settings *settings, enum precision precision)
+{
+    return precision == PRECISION_FLOAT32 || settings->enabled[precision];
+}
+
+/* ---- Names ---- */
+
+static int unknown_layer(const struct network *network, const char *name, struct error *err)
+{
+    struct close_names close;
+    struct string_builder text;
+
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        close_names_offer(&close, text_of(layer->name));
+        for (size_t k = 0; k < layer->nodes.count; k++)
+            close_names_offer(&close, network->model->nodes.items[layer->nodes.items[k]].name);
+    }
+    string_init(&text);
+    close_names_add_to(&close, &text);
+    int rc = error_set(err, ERR_INVALID, "--layer-precisions: the network has no layer '%s'%s", name,
+                       text.size > 0 ? text.data : "; `polygraphy inspect model` on an engine lists its layers");
+    string_release(&text);
+    return rc;
+}
+
+static int unknown_tensor(const struct network *network, const char *name, struct error *err)
+{
+    struct close_names close;
+    struct string_builder text;
+
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct value_list *outputs = &network->layers.items[i].outputs;
+
+        for (size_t k = 0; k < outputs->count; k++)
+            if (outputs->items[k] != VALUE_NONE)
+                close_names_offer(&close, network->model->values.items[outputs->items[k]].name);
+    }
+    string_init(&text);
+    close_names_add_to(&close, &text);
+    int rc = error_set(err, ERR_INVALID, "--tensor-dtypes: '%s' is not an output of any layer%s", name,
+                       text.size > 0 ? text.data : "");
+    string_release(&text);
+    return rc;
+}
+
+static int read_type(const char *option, const struct precision_override *override, enum precision *ret,
+                     struct error *err)
+{
+    *ret = precision_of_type(override->type);
+    if (*ret != PRECISION_COUNT)
+        return 0;
+    return error_set(err, ERR_INVALID, "%s: '%s' cannot be %s: choose float32, float16, bfloat16 or int8", option,
+                     override->name, data_type_name(override->type));
+}
+
+/* ---- Layers ---- */
+
+static enum precision lowest(const struct network *network, const struct layer *layer,
+                             const struct precision_settings *settings)
+{
+    if (settings->policy == PRECISION_POLICY_FASTEST)
+        return PRECISION_FLOAT32;
+    for (int i = PRECISION_COUNT - 1; i > PRECISION_FLOAT32; i--)
+        if (settings->enabled[i] && precision_eligible(network, layer, (enum precision)i))
+            return (enum precision)i;
+    return PRECISION_FLOAT32;
+}
+
+static int constrain_layers(const struct network *network, const struct precision_settings *settings,
+                            struct layer_precision *ret, struct complaints *complaints, struct error *err)
+{
+    for (size_t i = 0; i < settings->layer_count; i++) {
+        const struct precision_override *override = &settings->layers[i];
+        const struct layer *layer = network_find_layer(network, text_of(override->name));
+        enum precision precision;
+        int rc = read_type("--layer-precisions", override, &precision, err);
+
+        if (rc == 0 && layer == NULL)
+            rc = unknown_layer(network, override->name, err);
+        if (rc < 0)
+            return rc;
+        if (settings->constraints == PRECISION_CONSTRAINTS_NONE)
+            continue;
+        if (!is_enabled(settings, precision) || !precision_eligible(network, layer, precision)) {
+            complain(complaints, "layer", layer->name, override->type);
+            continue;
+        }
+        ret[layer - network->layers.items].precision = precision;
+        ret[layer - network->layers.items].constrained = true;
+    }
+    return 0;
+}
+
+/* ---- Tensors ---- */
+
+/* The layer that makes a tensor, and which of its outputs that is. */
+static const struct layer *find_output(const struct network *network, const char *name, size_t *ret_output)
+{
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        for (size_t k = 0; k < layer->outputs.count; k++) {
+            uint32_t value = layer->outputs.items[k];
+
+            if (value != VALUE_NONE && text_equal_string(network->model->values.items[value].name, name)) {
+                *ret_output = k;
+                return layer;
+            }
+        }
+    }
+    return NULL;
+}
+
+static int constrain_tensors(const struct network *network, const struct precision_settings *settings,
+                             struct layer_precision *ret, struct complaints *complaints, struct error *err)
+{
+    for (size_t i = 0; i < settings->tensor_count; i++) {
+        const struct precision_override *override = &settings->tensors[i];
+        size_t output = 0;
+        const struct layer *layer = find_output(network, override->name, &output);
+        enum precision precision;
+        int rc = read_type("--tensor-dtypes", override, &precision, err);
+
+        if (rc == 0 && layer == NULL)
+            rc = unknown_tensor(network, override->name, err);
+        if (rc < 0)
+            return rc;
+        /* A tensor at int8 would need a layer behind it that reads int8: those have float32 in front of them here. */
+        if (!is_enabled(settings, precision) || precision == PRECISION_INT8 ||
+            network_type(network, layer->outputs.items[output]) != DATA_FLOAT32) {
+            complain(complaints, "tensor", override->name, override->type);
+            continue;
+        }
+        ret[layer - network->layers.items].outputs[output] = precision;
+    }
+    return 0;
+}
+
+/* ---- All of it ---- */
+
+static void store_outputs(const struct network *network, struct layer_precision *precisions)
+{
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+        struct layer_precision *precision = &precisions[i];
+
+        for (size_t k = 0; k < layer->outputs.count; k++) {
+            uint32_t value = layer->outputs.items[k];
+            bool narrowed = value != VALUE_NONE && network_type(network, value) == DATA_FLOAT32;
+
+            precision->outputs[k] =
+                narrowed && precision->precision != PRECISION_INT8 ? precision->precision : PRECISION_FLOAT32;
+        }
+    }
+}
+
+static int settle_complaints(const struct precision_settings *settings, struct complaints *complaints, struct log *log,
+                             struct error *err)
+{
+    if (settings->layer_count > 0 && settings->constraints == PRECISION_CONSTRAINTS_NONE)
+        log_message(log, LOG_WARNING,
+                    "--layer-precisions are ignored: they count only with --precision-constraints prefer or obey");
+    if (complaints->count == 0)
+        return 0;
+    end_complaints(complaints);
+    if (settings->constraints == PRECISION_CONSTRAINTS_OBEY)
+        return error_set(err, ERR_INVALID,
+                         "the precision that was asked for cannot be had by %s: either it was not enabled (--fp16, "
+                         "--bf16, --int8), or the layer has no such form",
+                         complaints->text.data);
+    log_message(log, LOG_WARNING, "The precision that was asked for cannot be had by %s", complaints->text.data);
+    return 0;
+}
+
+int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
+                      struct layer_precision *ret, struct error *err)
+{
+    struct complaints complaints = {.count = 0};
+    size_t count = network->layers.count;
+
+    string_init(&complaints.text);
+    for (size_t i = 0; i < count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        ret[i] = (struct layer_precision){.precision = lowest(network, layer, settings),
+                                          .outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret[i].outputs))};
+    }
+    int rc = constrain_layers(network, settings, ret, &complaints, err);
+    store_outputs(network, ret);
+    if (rc == 0)
+        rc = constrain_tensors(network, settings, ret, &complaints, err);
+    if (rc == 0)
+        rc = settle_complaints(settings, &complaints, log, err);
+    if (rc < 0)
+        precisions_release(ret, count);
+    string_release(&complaints.text);
+    return rc;
+}
+
+void precisions_release(struct layer_precision *precisions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(precisions[i].outputs);
+        precisions[i].outputs = NULL;
+    }
+}
