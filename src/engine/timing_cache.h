@@ -1,0 +1,35 @@
+/* engine/timing_cache.h: how long tactics take, so that they are timed once.
+ *
+ * A key is a hash of what a layer computes (operator, attributes, shapes, types and layouts; not names or weights),
+ * the tactic, its provider's version, the number of threads and the processor. The file is JSON of our own with a
+ * magic member; others are refused.
+ */
+#ifndef ENGINE_TIMING_CACHE_H
+#define ENGINE_TIMING_CACHE_H
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "engine/tactic.h"
+#include "format/json_writer.h"
+
+/* In place of seconds: a tactic that does not work for its layer. null in the file. */
+#define TIMING_FAILED ((double)INFINITY)
+
+struct timing_cache;
+
+struct timing_cache *timing_cache_new(void);
+void timing_cache_free(struct timing_cache *cache);
+
+struct hash timing_cache_key(const struct kernel_request *request, const struct tactic *tactic);
+bool timing_cache_find(const struct timing_cache *cache, struct hash key, double *ret_seconds);
+void timing_cache_add(struct timing_cache *cache, struct hash key, double seconds); /* replaces an older time */
+size_t timing_cache_count(const struct timing_cache *cache);
+
+/* Adds what the file has, all or nothing. ERR_CORRUPT when it is damaged, ERR_INVALID when it is something else. */
+int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err);
+int timing_cache_parse(struct timing_cache *cache, struct span bytes, const char *display_name, struct error *err);
+int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err);
+void timing_cache_write(const struct timing_cache *cache, struct json_writer *writer);
+
+#endif
