@@ -1,28 +1,14 @@
 /* comparator/postprocess.c: see postprocess.h. */
 #include "comparator/postprocess.h"
 
-#include <string.h>
-
+#include "base/name_rule.h"
 #include "tensor/top_k.h"
-
-static const struct top_k_rule *find_rule(const struct top_k_rule *rules, size_t count, const char *output)
-{
-    const struct top_k_rule *unnamed = NULL;
-
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rules[i].output, output) == 0)
-            return &rules[i];
-        if (rules[i].output[0] == '\0')
-            unnamed = &rules[i];
-    }
-    return unnamed;
-}
 
 static int replace_outputs(struct tensor_list *outputs, const struct top_k_rule *rules, size_t count, struct error *err)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         struct named_tensor *output = &outputs->items[i];
-        const struct top_k_rule *rule = find_rule(rules, count, output->name);
+        const struct top_k_rule *rule = name_rule_find(rules, count, sizeof(*rules), output->name);
         struct tensor ranking;
 
         if (rule == NULL)

@@ -6,7 +6,7 @@
 #include "format/run_results.h"
 
 struct top_k_rule {
-    const char *output; /* "" is for all that no other rule names */
+    const char *output; /* a name or a pattern; "" is for all others, see base/name_rule.h */
     int64_t k, axis;    /* as in tensor/top_k.h */
 };
 

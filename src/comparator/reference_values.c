@@ -221,7 +221,7 @@ int reference_values_record(struct reference_values *reference, const struct val
     return rc;
 }
 
-static const struct tensor *value_in(const struct reference_values *reference, uint32_t value, size_t sample)
+const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample)
 {
     struct text name = name_of(reference, value);
     uint32_t position = name_map_find(&reference->index, name);
@@ -233,13 +233,18 @@ static const struct tensor *value_in(const struct reference_values *reference, u
 
 const struct tensor *reference_values_get(const struct reference_values *reference, uint32_t value)
 {
-    return value_in(reference, value, 0);
+    return reference_values_in(reference, value, 0);
 }
 
 bool reference_values_agree(const struct reference_values *reference, uint32_t value)
 {
     for (size_t i = 1; i < reference->samples; i++)
-        if (!tensor_identical(value_in(reference, value, 0), value_in(reference, value, i)))
+        if (!tensor_identical(reference_values_in(reference, value, 0), reference_values_in(reference, value, i)))
             return false;
     return true;
+}
+
+size_t reference_values_samples(const struct reference_values *reference)
+{
+    return reference->samples;
 }

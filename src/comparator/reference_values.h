@@ -24,6 +24,10 @@ int reference_values_record(struct reference_values *reference, const struct val
 /* A recorded value in the first sample. It belongs to `reference`. */
 const struct tensor *reference_values_get(const struct reference_values *reference, uint32_t value);
 
+/* How many samples there are (0 before anything was recorded), and a recorded value in one of them. */
+size_t reference_values_samples(const struct reference_values *reference);
+const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample);
+
 /* True when a recorded value is the same in all samples. */
 bool reference_values_agree(const struct reference_values *reference, uint32_t value);
 
