@@ -8,6 +8,12 @@
 #include "base/file.h"
 #include "base/string_builder.h"
 
+static const char *const verdict_folders[] = {
+    [VERDICT_PASS] = "good",
+    [VERDICT_FAIL] = "bad",
+    [VERDICT_SKIP] = "skipped",
+};
+
 /* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
 static size_t namesake_number(const struct artifact_settings *settings, size_t index, const char *basename)
 {
@@ -37,7 +43,7 @@ static char *destination(const struct artifact_settings *settings, size_t index,
     char *basename = file_basename(settings->paths[index]);
     size_t extension = extension_start(basename);
     size_t number = namesake_number(settings, index, basename);
-    char *folder = file_join(settings->folder, verdict == VERDICT_PASS ? "good" : "bad");
+    char *folder = file_join(settings->folder, verdict_folders[verdict]);
     struct string_builder path;
     struct tm started;
     char moment[sizeof("MM-DD-YY_HH-MM-SS")] = "";

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/warm_process.h"
 #include "debug/check_patterns.h"
 #include "debug/check_report.h"
 #include "debug/interactive.h"
@@ -16,11 +17,16 @@ struct check {
     struct check_settings settings;
     struct log *log;
     struct check_patterns *patterns;
-    char *program;          /* what is executed; NULL when interactive */
-    const char **arguments; /* NULL-terminated */
-    char *command_line;     /* for the log */
-    char *search_path;      /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
-    bool ran;               /* at least once */
+    char *program;             /* what is executed; NULL when interactive */
+    const char **arguments;    /* NULL-terminated */
+    char *command_line;        /* for the log */
+    char *search_path;         /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
+    struct warm_process *warm; /* or NULL */
+    const char **warm_words;   /* what it runs: the words of `arguments`, or those of a shell's plain command */
+    char *warm_text;           /* of the latter */
+    bool ran;                  /* at least once */
+    bool has_failure_code;     /* with settings.compare_failures */
+    int failure_code;
 };
 
 static bool is_blank(const char *string)
@@ -100,6 +106,55 @@ static void prepare_words(struct check *check)
     check->command_line = string_take(&line);
 }
 
+/* ---- This program as the check ---- */
+
+/* A command line that a shell would only take apart at its blanks. */
+static bool is_plain(const char *line)
+{
+    return line[strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+ ")] == '\0';
+}
+
+/* The words that are run, NULL-terminated: those of the check, or of a plain command line. */
+static void list_warm_words(struct check *check)
+{
+    const struct check_settings *settings = &check->settings;
+    char *state = NULL;
+    size_t count = 0;
+
+    check->warm_text = memory_strdup(settings->shell ? settings->command[0] : "");
+    check->warm_words =
+        memory_alloc_zero(settings->command_count + strlen(check->warm_text) + 1, sizeof(*check->warm_words));
+    for (size_t i = 0; !settings->shell && i < settings->command_count; i++)
+        check->warm_words[count++] = settings->command[i];
+    for (char *word = strtok_r(check->warm_text, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state))
+        check->warm_words[count++] = word;
+}
+
+/* Whether the first word stands for this very program. */
+static bool is_self(const struct check *check)
+{
+    char *program = process_find(check->warm_words[0]);
+    char *path = program != NULL ? realpath(program, NULL) : NULL;
+    bool ret = program == NULL ? strcmp(check->warm_words[0], "polygraphy") == 0
+                               : path != NULL && strcmp(path, check->settings.self) == 0;
+
+    free(path);
+    free(program);
+    return ret;
+}
+
+/* When the check is this program, loading libraries would take most of its time. */
+static void warm_up(struct check *check)
+{
+    const struct check_settings *settings = &check->settings;
+
+    if (settings->self == NULL || settings->self_main == NULL || (settings->shell && !is_plain(settings->command[0])))
+        return;
+    list_warm_words(check);
+    if (check->warm_words[0] != NULL && is_self(check))
+        check->warm = warm_process_start(settings->self_main, settings->self_prepare, check->warm_words);
+}
+
 int check_new(const struct check_settings *settings, struct log *log, struct check **ret, struct error *err)
 {
     struct check *check = memory_alloc_zero(1, sizeof(*check));
@@ -118,6 +173,8 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
         check_free(check);
         return rc;
     }
+    if (settings->command)
+        warm_up(check);
     *ret = check;
     return 0;
 }
@@ -127,11 +184,27 @@ void check_free(struct check *check)
     if (!check)
         return;
     check_patterns_free(check->patterns);
+    warm_process_stop(check->warm);
+    free(check->warm_words);
+    free(check->warm_text);
     free(check->program);
     free(check->arguments);
     free(check->command_line);
     free(check->search_path);
     free(check);
+}
+
+bool check_failure_code(const struct check *check, int *ret)
+{
+    if (check->has_failure_code)
+        *ret = check->failure_code;
+    return check->has_failure_code;
+}
+
+void check_set_failure_code(struct check *check, int code)
+{
+    check->has_failure_code = true;
+    check->failure_code = code;
 }
 
 bool check_is_interactive(const struct check *check)
@@ -158,6 +231,10 @@ static int judge(const struct check *check, const struct process_result *result,
     int code = verdict_exit_code(result);
     bool matches = result->end == PROCESS_TIMED_OUT;
 
+    if (matches && check->settings.on_timeout != TIMEOUT_FAILS) {
+        *ret = check->settings.on_timeout == TIMEOUT_PASSES ? VERDICT_PASS : VERDICT_SKIP;
+        return 0;
+    }
     if (!matches && verdict_needs_output(&check->settings, code)) {
         int rc = search_output(check, result, &matches, err);
         if (rc < 0)
@@ -165,6 +242,23 @@ static int judge(const struct check *check, const struct process_result *result,
     }
     *ret = verdict_from_end(&check->settings, code, matches);
     return 0;
+}
+
+/* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is looked for. */
+static void compare_failure(struct check *check, int code, enum verdict *verdict)
+{
+    if (!check->settings.compare_failures || *verdict != VERDICT_FAIL)
+        return;
+    if (!check->has_failure_code)
+        check_set_failure_code(check, code);
+    if (check->failure_code == code)
+        return;
+    *verdict = VERDICT_SKIP;
+    log_message(
+        check->log, LOG_WARNING,
+        "Another failure: the check ended with code %d, in the first failure with %d. It says nothing about that one "
+        "(--signature off makes failures of all)",
+        code, check->failure_code);
 }
 
 /* The entries of `environment` (may be NULL) and the check's own; the array is malloc'd. */
@@ -187,6 +281,8 @@ static int run_command(struct check *check, const char *const *environment, enum
     struct process_request request = {
         .arguments = check->arguments,
         .program = check->program,
+        .warm = check->warm,
+        .warm_arguments = check->warm_words,
         .environment = variables,
         .timeout = check->settings.timeout,
     };
@@ -198,8 +294,10 @@ static int run_command(struct check *check, const char *const *environment, enum
     if (rc < 0)
         return rc;
     rc = judge(check, &result, ret, err);
-    if (rc == 0)
+    if (rc == 0) {
+        compare_failure(check, verdict_exit_code(&result), ret);
         check_report(&check->settings, &result, *ret, !check->ran, check->log);
+    }
     check->ran = true;
     process_result_release(&result);
     return rc;
@@ -234,6 +332,12 @@ struct hash check_hash(const struct check *check)
     string_add(&builder, " ignore");
     for (size_t i = 0; i < settings->ignored_code_count; i++)
         string_add_format(&builder, " %d", settings->ignored_codes[i]);
+    if (settings->skip_code_count > 0 || settings->on_timeout != TIMEOUT_FAILS || settings->compare_failures)
+        string_add_format(&builder, " %d %d skip", (int)settings->on_timeout, settings->compare_failures);
+    for (size_t i = 0; i < settings->skip_code_count; i++)
+        string_add_format(&builder, " %d", settings->skip_codes[i]);
+    if (settings->flaky)
+        string_add_format(&builder, " flaky %d", settings->no_false_failures);
     string_add(&builder, " patterns");
     for (size_t i = 0; i < settings->fail_pattern_count; i++)
         add_piece(&builder, settings->fail_patterns[i]);

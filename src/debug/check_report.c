@@ -55,7 +55,10 @@ void check_report(const struct check_settings *settings, const struct process_re
     if (result->end == PROCESS_TIMED_OUT)
         log_message(log, LOG_WARNING, "Check timed out after %s s and was ended with all its children%s",
                     number_to_text(settings->timeout, number),
-                    verdict == VERDICT_PASS ? " (by the exit codes given, code 124 is a pass)" : "");
+                    verdict == VERDICT_FAIL                 ? ""
+                    : settings->on_timeout != TIMEOUT_FAILS ? " (which is no failure, as --on-timeout says)"
+                    : verdict == VERDICT_SKIP               ? " (code 124 is skipped)"
+                                                            : " (by the exit codes given, code 124 is a pass)");
     if (result->end == PROCESS_SIGNALED && verdict == VERDICT_PASS && verdict_needs_output(settings, code))
         log_once(log, LOG_WARNING, "Signal %d ended the check. It counts as a pass, because no --fail-regex was found",
                  result->code);

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number_text.h"
 #include "base/stopwatch.h"
+#include "debug/loop_log.h"
 #include "debug/resume_hint.h"
 #include "debug/seen_candidates.h"
 #include "debug/temporary_file.h"
@@ -33,7 +34,10 @@ struct loop {
 
     struct temporary_file artifact, information;
     struct seen_candidates seen;
-    int64_t passed, failed;
+    struct repeated_check repeated; /* --flaky */
+    int64_t verdicts[3];            /* how many iterations have each enum verdict */
+    int64_t checks;                 /* that were run, for the budget */
+    double started;
     char *resume_hint;
 };
 
@@ -43,11 +47,13 @@ struct trial {
     int64_t index;    /* -1: apart from the numbered iterations */
     const char *key;  /* in the replay */
     const char *what; /* how candidates that are identical refer to this one */
+    enum expectation expectation;
 
     /* What came of it: */
     bool stopped; /* the subject wants to leave the loop: there is no verdict */
     int64_t num_nodes;
     enum verdict verdict;
+    struct run_counts counts; /* with --flaky; of a check that was run */
 };
 
 /* ---- A session ---- */
@@ -136,6 +142,7 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
 {
     struct loop *loop = memory_alloc_zero(1, sizeof(*loop));
 
+    loop->started = stopwatch_now();
     loop->settings = *settings;
     if (settings->artifacts.started == 0)
         loop->settings.artifacts.started = time(NULL);
@@ -145,12 +152,15 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     loop->information.path = settings->iteration_info;
     debug_replay_init(&loop->replay);
     seen_candidates_init(&loop->seen);
+    repeated_check_init(&loop->repeated, settings->check.flaky, settings->check.no_false_failures, log);
     if (settings->save_replay)
         loop->skip_current_path = debug_replay_skip_current_path(settings->save_replay);
 
     int rc = check_new(&settings->check, log, &loop->check, err);
     if (rc == 0)
         rc = load_replay(loop, model_hash, err);
+    if (rc == 0 && settings->check.compare_failures && loop->replay.has_failure_code)
+        check_set_failure_code(loop->check, (int)loop->replay.failure_code);
     if (rc == 0)
         rc = take_over(loop, err);
     if (rc < 0) {
@@ -213,6 +223,13 @@ static int save_information(void *data, const char *path, struct error *err)
     return iteration_info_save(path, *(const int64_t *)data, err);
 }
 
+static int write_information(struct loop *loop, const struct trial *trial, struct error *err)
+{
+    int64_t index = trial->index;
+
+    return temporary_file_write(&loop->information, save_information, &index, err);
+}
+
 /* Sorts the artifacts. A temporary file that was among them has found its place. */
 static int sort_artifacts(struct loop *loop, const struct trial *trial, struct error *err)
 {
@@ -231,11 +248,18 @@ static int sort_artifacts(struct loop *loop, const struct trial *trial, struct e
 
 /* ---- A verdict ---- */
 
-static void set_entry(struct loop *loop, const struct trial *trial, bool success)
+static void set_entry(struct loop *loop, const struct trial *trial, enum verdict verdict)
 {
-    int64_t iteration = trial->index >= 0 ? trial->index : 0; /* a replay knows no negative ones */
+    struct replay_entry entry = {
+        .iteration = trial->index >= 0 ? trial->index : 0, /* a replay knows no negative ones */
+        .num_nodes = trial->num_nodes,
+        .success = verdict != VERDICT_FAIL,
+        .skipped = verdict == VERDICT_SKIP,
+        .runs = (int64_t)trial->counts.runs,
+        .fails = (int64_t)trial->counts.fails,
+    };
 
-    debug_replay_set(&loop->replay, trial->key, iteration, trial->num_nodes, success);
+    debug_replay_set_entry(&loop->replay, trial->key, &entry);
 }
 
 /* Notes in a file beside the replay that this candidate fails: should its check take the machine down, a session that
@@ -244,8 +268,17 @@ static int save_as_failed(struct loop *loop, const struct trial *trial, struct e
 {
     if (!loop->skip_current_path)
         return 0;
-    set_entry(loop, trial, false);
+    set_entry(loop, trial, VERDICT_FAIL);
     return debug_replay_save(&loop->replay, loop->skip_current_path, err);
+}
+
+static void keep_failure_code(struct loop *loop)
+{
+    int code;
+
+    loop->replay.has_failure_code = check_failure_code(loop->check, &code);
+    if (loop->replay.has_failure_code)
+        loop->replay.failure_code = code;
 }
 
 static int save_verdict(struct loop *loop, const struct trial *trial, struct error *err)
@@ -254,12 +287,36 @@ static int save_verdict(struct loop *loop, const struct trial *trial, struct err
 
     if (!path)
         return 0;
-    set_entry(loop, trial, trial->verdict == VERDICT_PASS);
+    set_entry(loop, trial, trial->verdict);
+    keep_failure_code(loop);
     log_message(loop->log, LOG_INFO, "Saving debug replay to %s", path);
     int rc = debug_replay_save(&loop->replay, path, err);
     if (rc == 0)
         loop->saved = true;
     return rc;
+}
+
+/* What the check finds, as often as it is run. */
+struct scene {
+    struct loop *loop;
+    const struct trial *trial;
+    const char *const *environment;
+    bool visited;
+};
+
+/* A check may have taken its files away. */
+static int run_once(void *data, enum verdict *ret, struct error *err)
+{
+    struct scene *scene = data;
+    struct loop *loop = scene->loop;
+    int rc = 0;
+
+    if (scene->visited && loop->artifact.path && !file_exists(loop->artifact.path))
+        rc = write_artifact(loop, scene->trial->subject, err);
+    if (rc == 0 && scene->visited && loop->information.path && !file_exists(loop->information.path))
+        rc = write_information(loop, scene->trial, err);
+    scene->visited = true;
+    return rc == 0 ? check_run(loop->check, loop->artifact.path, scene->environment, ret, err) : rc;
 }
 
 static int run_check(struct loop *loop, struct trial *trial, struct error *err)
@@ -276,9 +333,21 @@ static int run_check(struct loop *loop, struct trial *trial, struct error *err)
         artifact = string_take(&builder);
         environment[1] = artifact;
     }
-    int rc = check_run(loop->check, loop->artifact.path, environment, &trial->verdict, err);
+    struct scene scene = {.loop = loop, .trial = trial, .environment = environment};
+    struct single_run single = {.run = run_once, .data = &scene};
+    int rc = loop->repeated.enabled ? repeated_check_run(&loop->repeated, trial->expectation, &single, &trial->counts,
+                                                         &trial->verdict, err)
+                                    : run_once(&scene, &trial->verdict, err);
     free(artifact);
     return rc;
+}
+
+static bool is_budget_spent(const struct loop *loop)
+{
+    const struct loop_settings *settings = &loop->settings;
+
+    return (settings->max_checks > 0 && loop->checks >= settings->max_checks) ||
+           (settings->deadline > 0 && stopwatch_now() - loop->started >= settings->deadline);
 }
 
 static int write_and_check(struct loop *loop, struct trial *trial, struct error *err)
@@ -286,24 +355,15 @@ static int write_and_check(struct loop *loop, struct trial *trial, struct error 
     int rc = write_artifact(loop, trial->subject, err);
 
     if (rc == 0)
-        rc = temporary_file_write(&loop->information, save_information, &trial->index, err);
+        rc = write_information(loop, trial, err);
     if (rc == 0)
         rc = save_as_failed(loop, trial, err);
     if (rc == 0)
         rc = run_check(loop, trial, err);
+    loop->checks++;
     if (rc == 0 && trial->index >= 0)
         rc = sort_artifacts(loop, trial, err);
     return rc;
-}
-
-static void log_reuse(struct loop *loop, const struct trial *trial, const struct seen_candidate *seen)
-{
-    const char *phase = trial->subject->suffix;
-
-    if (seen->phase && (!phase || strcmp(seen->phase, phase) != 0))
-        log_message(loop->log, LOG_INFO, "Identical to %s of the %s: its verdict is reused", seen->what, seen->phase);
-    else
-        log_message(loop->log, LOG_INFO, "Identical to %s: its verdict is reused", seen->what);
 }
 
 /* Finds the verdict on a candidate that the replay does not know. */
@@ -313,19 +373,33 @@ static int find_verdict(struct loop *loop, struct trial *trial, const struct loo
     const struct seen_candidate *seen = NULL;
     int rc = 0;
 
-    if (candidate->has_identity)
+    if (candidate->has_identity && candidate->expectation != EXPECT_AGAIN)
         seen = seen_candidates_find(&loop->seen, candidate->identity);
     if (candidate->action == CANDIDATE_SKIP) {
         trial->verdict = candidate->skip_verdict;
         if (trial->index >= 0)
             rc = artifacts_sort_leftovers(&loop->settings.artifacts, trial->verdict, trial->key, loop->log, err);
     } else if (seen) {
-        log_reuse(loop, trial, seen);
+        loop_log_reuse(loop->log, trial->subject, seen);
         trial->verdict = seen->verdict;
     } else {
         rc = write_and_check(loop, trial, err);
     }
     return rc == 0 ? save_verdict(loop, trial, err) : rc;
+}
+
+static void remember(struct loop *loop, const struct trial *trial, const struct loop_candidate *candidate)
+{
+    const char *phase = trial->index >= 0 ? trial->subject->suffix : NULL;
+
+    if (loop->repeated.enabled)
+        repeated_check_learn(&loop->repeated, trial->expectation, trial->counts, trial->verdict);
+    if (!candidate->has_identity || candidate->action != CANDIDATE_CHECK)
+        return;
+    if (trial->expectation == EXPECT_AGAIN)
+        seen_candidates_correct(&loop->seen, candidate->identity, trial->verdict, trial->counts);
+    seen_candidates_add(&loop->seen, candidate->identity,
+                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts});
 }
 
 /* Takes one candidate from its description to a verdict. */
@@ -345,46 +419,25 @@ static int judge(struct loop *loop, struct trial *trial, struct error *err)
         return rc;
     trial->stopped = candidate.action == CANDIDATE_STOP;
     trial->num_nodes = candidate.num_nodes;
+    trial->expectation = candidate.expectation;
     if (trial->stopped)
         return 0;
 
     if (known) {
         log_message(loop->log, LOG_INFO, "Loading iteration information from debug replay: success=%s",
                     known->success ? "True" : "False");
-        trial->verdict = known->success ? VERDICT_PASS : VERDICT_FAIL;
+        trial->verdict = known->skipped ? VERDICT_SKIP : known->success ? VERDICT_PASS : VERDICT_FAIL;
         trial->num_nodes = known->num_nodes >= 0 ? known->num_nodes : candidate.num_nodes;
+        trial->counts = (struct run_counts){(size_t)known->runs, (size_t)known->fails};
     } else {
         rc = find_verdict(loop, trial, &candidate, err);
     }
-    if (rc == 0 && candidate.has_identity && candidate.action == CANDIDATE_CHECK) {
-        const char *phase = trial->index >= 0 ? subject->suffix : NULL;
-        seen_candidates_add(&loop->seen, candidate.identity,
-                            (struct seen_candidate){trial->verdict, trial->what, phase});
-    }
+    if (rc == 0)
+        remember(loop, trial, &candidate);
     return rc;
 }
 
 /* ---- Iterations ---- */
-
-static void log_start(struct loop *loop, const struct loop_subject *subject, int64_t number)
-{
-    if (subject->remaining)
-        log_message(loop->log, LOG_START,
-                    "RUNNING | Iteration %" PRId64 " | Approximately %" PRId64 " iteration(s) remaining", number,
-                    subject->remaining(subject->data));
-    else
-        log_message(loop->log, LOG_START, "RUNNING | Iteration %" PRId64, number);
-}
-
-static void log_end(struct loop *loop, enum verdict verdict, enum log_level fail_level, const char *what,
-                    double seconds)
-{
-    char number[NUMBER_TEXT_SIZE];
-    bool passed = verdict == VERDICT_PASS;
-
-    log_message(loop->log, passed ? LOG_FINISH : fail_level, "%s | %s | Duration %ss", passed ? "PASSED" : "FAILED",
-                what, number_to_text(seconds, number));
-}
 
 static char *replay_key(int64_t index, const char *suffix)
 {
@@ -408,12 +461,13 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
     snprintf(title, sizeof(title), "Iteration %" PRId64, index + 1);
     snprintf(what, sizeof(what), "iteration %" PRId64, index + 1);
     log_indent(loop->log, 1);
-    log_start(loop, subject, index + 1);
+    loop_log_start(loop->log, subject, index + 1);
     int rc = judge(loop, &trial, err);
     if (rc == 0 && !trial.stopped) {
-        log_end(loop, trial.verdict, LOG_ERROR, title, stopwatch_now() - start);
-        *(trial.verdict == VERDICT_PASS ? &loop->passed : &loop->failed) += 1;
-        *ret_go_on = subject->advance(subject->data, index, trial.num_nodes, trial.verdict);
+        loop_log_end(loop->log, trial.verdict, LOG_ERROR, title, stopwatch_now() - start);
+        loop->verdicts[trial.verdict]++;
+        *ret_go_on = subject->advance(subject->data, index, trial.num_nodes, trial.verdict) &&
+                     repeated_check_can_go_on(&loop->repeated);
     } else {
         *ret_go_on = false;
     }
@@ -425,20 +479,30 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
 
 int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err)
 {
-    int64_t passed_before = loop->passed, count = 0;
+    int64_t passed_before = loop->verdicts[VERDICT_PASS], count = 0;
     char number[NUMBER_TEXT_SIZE];
     bool go_on = true;
 
     announce_replay(loop);
-    while (go_on && count < MAXIMUM_ITERATIONS) {
+    while (go_on && count < MAXIMUM_ITERATIONS && !is_budget_spent(loop)) {
         int rc = run_iteration(loop, subject, count++, &go_on, err);
         if (rc < 0)
             return rc;
     }
-    if (go_on)
+    if (go_on && is_budget_spent(loop))
+        log_message(loop->log, LOG_WARNING,
+                    "The budget is used up after %" PRId64 " checks: what was found so far is not proven minimal",
+                    loop->checks);
+    else if (go_on)
         log_message(loop->log, LOG_WARNING, "Maximum number of iterations reached: %d.", MAXIMUM_ITERATIONS);
 
-    int64_t passed = loop->passed - passed_before;
+    if (count == 0)
+        return 0;
+    int64_t passed = loop->verdicts[VERDICT_PASS] - passed_before;
+    if (loop->verdicts[VERDICT_SKIP] > 0)
+        log_message(loop->log, LOG_WARNING,
+                    "%" PRId64 " iteration(s) so far were skipped: the check said nothing about the candidate",
+                    loop->verdicts[VERDICT_SKIP]);
     log_message(loop->log, LOG_FINISH,
                 "Finished %" PRId64 " iteration(s) | Passed: %" PRId64 "/%" PRId64 " | Pass Rate: %s%%", count, passed,
                 count, number_to_text((double)passed * 100 / (double)count, number));
@@ -462,7 +526,7 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
         rc = error_set(err, ERR_UNSUPPORTED, "%s cannot be checked", what);
     /* A failure is what is hoped for here as often as not: no reason for the level of an error. */
     if (rc == 0)
-        log_end(loop, trial.verdict, LOG_FINISH, title.data, stopwatch_now() - start);
+        loop_log_end(loop->log, trial.verdict, LOG_FINISH, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
     clean_up(loop);
     string_release(&title);
@@ -482,6 +546,15 @@ bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *
     return seen != NULL;
 }
 
+void loop_report_rates(const struct loop *loop, const char *original, const char *result, struct hash identity)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&loop->seen, identity);
+
+    repeated_check_report(&loop->repeated, original, loop->repeated.original);
+    if (seen)
+        repeated_check_report(&loop->repeated, result, seen->counts);
+}
+
 bool loop_went_without(const struct loop *loop, const char *key)
 {
     return loop->settings.load_replay && loop->replay.count > 0 && !debug_replay_find(&loop->replay, key);
@@ -489,17 +562,27 @@ bool loop_went_without(const struct loop *loop, const char *key)
 
 int64_t loop_passed(const struct loop *loop)
 {
-    return loop->passed;
+    return loop->verdicts[VERDICT_PASS];
 }
 
 int64_t loop_failed(const struct loop *loop)
 {
-    return loop->failed;
+    return loop->verdicts[VERDICT_FAIL];
+}
+
+int64_t loop_skipped(const struct loop *loop)
+{
+    return loop->verdicts[VERDICT_SKIP];
 }
 
 bool loop_is_interactive(const struct loop *loop)
 {
     return check_is_interactive(loop->check);
+}
+
+bool loop_is_flaky(const struct loop *loop)
+{
+    return loop->repeated.enabled;
 }
 
 bool loop_resumes(const struct loop *loop)

@@ -12,6 +12,7 @@
 
 #include "debug/artifacts.h"
 #include "debug/check.h"
+#include "debug/repeated_check.h"
 #include "format/debug_replay.h"
 
 struct loop_settings {
@@ -23,6 +24,8 @@ struct loop_settings {
     const char *load_replay;           /* NULL: none */
     const char *save_replay;           /* NULL: none */
     bool force_replay;                 /* accept a replay of another model or check */
+    int64_t max_checks;                /* no iteration begins after so many checks; 0: no limit */
+    double deadline;                   /* nor so many seconds after loop_new(); 0: no limit */
 };
 
 enum candidate_action {
@@ -37,6 +40,7 @@ struct loop_candidate {
     int64_t num_nodes; /* recorded in the replay; -1: nothing to record */
     bool has_identity; /* candidates of equal identity are the same file: only the first is checked */
     struct hash identity;
+    enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
 };
 
 /* What a tool brings to the loop. */
@@ -76,6 +80,10 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
 int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                      enum verdict *ret, struct error *err);
 
+/* With --flaky: logs how often the original, called `original`, failed, and the candidate of this identity, called
+ * `result`. Nothing of what was not run. */
+void loop_report_rates(const struct loop *loop, const char *original, const char *result, struct hash identity);
+
 /* True when the replay that was loaded holds verdicts, but none under `key`: its session did without that check. */
 bool loop_went_without(const struct loop *loop, const char *key);
 
@@ -85,7 +93,9 @@ bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *
 /* Totals over all numbered iterations so far. */
 int64_t loop_passed(const struct loop *loop);
 int64_t loop_failed(const struct loop *loop);
+int64_t loop_skipped(const struct loop *loop);
 bool loop_is_interactive(const struct loop *loop);
+bool loop_is_flaky(const struct loop *loop); /* --flaky */
 
 /* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
 bool loop_resumes(const struct loop *loop);

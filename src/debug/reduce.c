@@ -1,12 +1,18 @@
 /* debug/reduce.c: see reduce.h. */
 #include "debug/reduce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/file.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stopwatch.h"
+#include "debug/candidate_data.h"
 #include "debug/candidate_files.h"
 #include "debug/reduce_candidate.h"
+#include "debug/reduce_minimal.h"
 #include "onnx/model_save.h"
 #include "onnx/model_text.h"
 
@@ -31,8 +37,12 @@ struct reduce {
 
     struct subgraph candidate; /* the one that describe() made last */
     bool has_candidate;
-    bool skipped;                             /* it cannot be checked */
-    struct subgraph bad;                      /* the smallest that failed */
+    bool skipped;         /* it cannot be checked */
+    struct subgraph bad;  /* the smallest that failed */
+    struct subgraph good; /* minimal search: one that passed */
+    bool has_good;
+    bool is_minimal;                          /* so was `bad` seen to be, node by node */
+    enum expectation expectation;             /* of what is checked apart */
     const struct external_settings *external; /* how write() saves; NULL: everything inside */
     struct external_settings results;         /* how the files that the user wants are saved */
     struct candidate_files files;
@@ -100,6 +110,10 @@ static int write_candidate(void *data, const char *path, struct error *err)
 
     if (rc < 0)
         return rc;
+    rc = candidate_data_save(reduce->maker.reference, &reduce->candidate, reduce->settings->iteration_inputs,
+                             reduce->settings->iteration_golden, err);
+    if (rc < 0)
+        return rc;
     log_message(reduce->log, LOG_INFO, "Saving ONNX model to: %s", path);
     return model_write(&reduce->candidate, path, reduce->external, FILE_INTERMEDIATE, err);
 }
@@ -110,7 +124,8 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     struct index_search *search = &reduce->phase->search;
     int64_t before = search->best_bad;
     int64_t tried = search->next;
-    bool more = reduce->skipped ? index_search_skip(search) : index_search_advance(search, num_nodes, verdict);
+    bool more = reduce->skipped || verdict == VERDICT_SKIP ? index_search_skip(search)
+                                                           : index_search_advance(search, num_nodes, verdict);
 
     (void)index;
     if (verdict == VERDICT_FAIL && search->best_bad == tried && before != tried && reduce->has_candidate)
@@ -139,7 +154,8 @@ static int describe_bad(void *data, int64_t index, bool quiet, struct loop_candi
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
                                    .num_nodes = (int64_t)bitset_count(&reduce->candidate.nodes),
                                    .has_identity = reduce->external == NULL,
-                                   .identity = subgraph_identity(&reduce->candidate)};
+                                   .identity = subgraph_identity(&reduce->candidate),
+                                   .expectation = reduce->expectation};
     return candidate_complete(&reduce->maker, &reduce->candidate, &not_a_tensor, err);
 }
 
@@ -174,11 +190,39 @@ static int run_phase(struct reduce *reduce, enum index_direction direction, stru
     return rc;
 }
 
+/* Both phases at once, and more: see search/minimal_search.h. */
+static int run_minimal(struct reduce *reduce, struct error *err)
+{
+    struct minimal_reduction reduction;
+    int rc;
+
+    minimal_reduction_init(&reduction, &reduce->maker, &reduce->bad, reduce->loop, reduce->log);
+    rc = minimal_reduction_run(&reduction, err);
+    if (rc == 0) {
+        keep_as_bad(reduce, &reduction.bad);
+        reduce->has_good = reduction.has_good;
+        reduce->is_minimal = reduction.is_minimal;
+        if (reduction.has_good)
+            subgraph_init_copy(&reduce->good, &reduction.good);
+    }
+    minimal_reduction_release(&reduction);
+    return rc;
+}
+
+/* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
+static bool looks_again_in_the_end(const struct reduce *reduce)
+{
+    return loop_is_flaky(reduce->loop) && !reduce->settings->minimal && !reduce->results.save;
+}
+
 static int check_bad_apart(struct reduce *reduce, const char *key, const char *what, enum verdict *ret,
                            struct error *err)
 {
     struct loop_subject subject = {.data = reduce, .describe = describe_bad, .write = write_candidate};
 
+    reduce->expectation = strcmp(key, VERIFY_KEY) == 0     ? EXPECT_FAILURE
+                          : looks_again_in_the_end(reduce) ? EXPECT_AGAIN
+                                                           : EXPECT_NOTHING;
     return loop_check_apart(reduce->loop, &subject, key, what, ret, err);
 }
 
@@ -213,6 +257,7 @@ static void report_found(struct reduce *reduce, double started)
     size_t first = bitset_next(&reduce->bad.nodes, 0);
     long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
 
+    loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->bad));
     if (nodes == 1)
         log_message(reduce->log, LOG_FINISH,
                     "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s", reduce->original_nodes,
@@ -229,7 +274,8 @@ static int save_bad(struct reduce *reduce, struct error *err)
 
     if (reduce->settings->output == NULL)
         return 0;
-    if (reduce->settings->mode == INDEX_BISECT && nodes > 1 && nodes * 4 >= reduce->original_nodes)
+    if (!reduce->settings->minimal && reduce->settings->mode == INDEX_BISECT && nodes > 1 &&
+        nodes * 4 >= reduce->original_nodes)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     log_summary(reduce, "Minimum Bad Model:", &reduce->bad);
@@ -252,30 +298,43 @@ static const struct index_pass *closest_pass(const struct phase *phase, int64_t 
     return best;
 }
 
-static int save_good(struct reduce *reduce, struct error *err)
+/* Makes the passing candidate that is closest to the result again. False when nothing passed. */
+static int find_good(struct reduce *reduce, bool *ret_found, struct subgraph *ret, struct error *err)
 {
     int64_t bad_nodes = (int64_t)bitset_count(&reduce->bad.nodes);
     const struct phase *phase = &reduce->phases[INDEX_FOR_OUTPUTS];
     const struct index_pass *from_outputs = closest_pass(phase, bad_nodes, NULL);
     const struct index_pass *pass = closest_pass(&reduce->phases[INDEX_FOR_INPUTS], bad_nodes, from_outputs);
+
+    *ret_found = reduce->has_good || pass != NULL;
+    if (reduce->has_good)
+        subgraph_init_copy(ret, &reduce->good);
+    if (reduce->has_good || pass == NULL)
+        return 0;
+    if (pass != from_outputs)
+        phase = &reduce->phases[INDEX_FOR_INPUTS];
+    return candidate_cut(&reduce->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true, ret,
+                         err);
+}
+
+static int save_good(struct reduce *reduce, struct error *err)
+{
     struct subgraph good;
     uint32_t not_a_tensor;
+    bool found;
     int rc;
 
     if (reduce->settings->min_good == NULL)
         return 0;
-    if (pass == NULL) {
+    rc = find_good(reduce, &found, &good, err);
+    if (rc < 0)
+        return rc;
+    if (!found) {
         log_message(reduce->log, LOG_WARNING,
                     "Could not find a minimal model that passes: no candidate passed, so '%s' is not written",
                     reduce->settings->min_good);
         return 0;
     }
-    if (pass != from_outputs)
-        phase = &reduce->phases[INDEX_FOR_INPUTS];
-    rc = candidate_cut(&reduce->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true, &good,
-                       err);
-    if (rc < 0)
-        return rc;
     rc = candidate_complete(&reduce->maker, &good, &not_a_tensor, err);
     if (rc == 0) {
         if (reduce->settings->output != NULL)
@@ -295,13 +354,19 @@ static int confirm_bad(struct reduce *reduce, bool *ret_fails, struct error *err
     bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
 
-    if (reduce->settings->verify && !loop_is_interactive(reduce->loop) && (!seen || reduce->results.save)) {
+    if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
+        (!seen || reduce->results.save || looks_again_in_the_end(reduce))) {
         reduce->external = reduce->results.save ? &external : NULL;
         rc = check_bad_apart(reduce, "_final", "the result", &verdict, err);
         reduce->external = NULL;
         candidate_files_drop_own_data(&reduce->files);
     }
-    if (rc == 0 && seen && verdict == VERDICT_PASS) {
+    if (rc == 0 && seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
+        seen = false;
+        log_message(reduce->log, LOG_WARNING,
+                    "The result does not fail when it is looked at again, so the search was led astray. --mode minimal "
+                    "goes back to where it was right");
+    } else if (rc == 0 && seen && verdict == VERDICT_PASS) {
         log_message(reduce->log, LOG_WARNING,
                     "The result fails the check, but not when its weights are external data: they stay inside");
         reduce->results.save = false;
@@ -310,7 +375,7 @@ static int confirm_bad(struct reduce *reduce, bool *ret_fails, struct error *err
     return rc;
 }
 
-static int search_and_save(struct reduce *reduce, enum reduce_outcome *ret, struct error *err)
+static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
 {
     double started = stopwatch_now();
     enum verdict verdict;
@@ -322,28 +387,36 @@ static int search_and_save(struct reduce *reduce, enum reduce_outcome *ret, stru
         rc = check_bad_apart(reduce, VERIFY_KEY, "the original model", &verdict, err);
         if (rc < 0)
             return rc;
+        if (verdict == VERDICT_SKIP)
+            return error_set(err, ERR_INVALID,
+                             "the check says nothing about the original model, so it cannot tell anything about its "
+                             "parts");
         if (verdict == VERDICT_PASS) {
             log_message(
                 reduce->log, LOG_WARNING,
                 "The original model does not fail the check, so there is nothing to reduce. Try the check on its own, "
                 "on the model that fails; --no-verify reduces all the same.");
-            *ret = REDUCE_DOES_NOT_FAIL;
+            ret->outcome = REDUCE_DOES_NOT_FAIL;
             return 0;
         }
     }
-    if (reduce->settings->reduce_outputs)
+    if (reduce->settings->minimal)
+        rc = run_minimal(reduce, err);
+    if (!reduce->settings->minimal && reduce->settings->reduce_outputs)
         rc = run_phase(reduce, INDEX_FOR_OUTPUTS, err);
-    if (rc == 0 && reduce->settings->reduce_inputs)
+    if (rc == 0 && !reduce->settings->minimal && reduce->settings->reduce_inputs)
         rc = run_phase(reduce, INDEX_FOR_INPUTS, err);
     if (rc == 0)
         rc = confirm_bad(reduce, &fails, err);
     if (rc < 0)
         return rc;
     if (fails) {
-        *ret = REDUCE_FOUND;
+        ret->outcome = REDUCE_FOUND;
+        ret->is_minimal = reduce->is_minimal;
+        bitset_init_copy(&ret->nodes, &reduce->bad.nodes);
         rc = save_bad(reduce, err);
     } else {
-        *ret = REDUCE_NOTHING_FAILED;
+        ret->outcome = REDUCE_NOTHING_FAILED;
         log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
     }
     if (rc == 0)
@@ -405,8 +478,37 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
+/* The files with a candidate's data are there while the search runs. */
+static int reserve_data_files(const struct reduce *reduce, struct error *err)
+{
+    const char *paths[] = {reduce->settings->iteration_inputs, reduce->settings->iteration_golden};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        if (paths[i] == NULL)
+            continue;
+        if (file_exists(paths[i]) && !loop_resumes(reduce->loop))
+            return error_set(err, ERR_EXISTS,
+                             "'%s' already exists, refusing to overwrite: it is written anew for each "
+                             "candidate, and removed in the end",
+                             paths[i]);
+        interrupt_remove_at_exit(paths[i]);
+    }
+    return 0;
+}
+
+static void remove_data_files(const struct reduce *reduce)
+{
+    const char *paths[] = {reduce->settings->iteration_inputs, reduce->settings->iteration_golden};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        if (paths[i] != NULL) {
+            remove(paths[i]);
+            interrupt_keep(paths[i]);
+        }
+}
+
 int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
-               struct log *log, enum reduce_outcome *ret, struct error *err)
+               struct log *log, struct reduce_result *ret, struct error *err)
 {
     struct reduce reduce = {.settings = settings,
                             .loop = loop,
@@ -429,10 +531,16 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
         rc = provide_external_data(&reduce, err);
     }
     if (rc == 0)
+        rc = reserve_data_files(&reduce, err);
+    if (rc == 0) {
         rc = search_and_save(&reduce, ret, err);
+        remove_data_files(&reduce);
+    }
     candidate_files_release(&reduce.files);
     drop_candidate(&reduce);
     subgraph_release(&reduce.bad);
+    if (reduce.has_good)
+        subgraph_release(&reduce.good);
     for (size_t i = 0; i < ARRAY_LEN(reduce.phases); i++)
         if (reduce.phases[i].done) {
             subgraph_release(&reduce.phases[i].base);

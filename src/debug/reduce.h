@@ -15,18 +15,20 @@
 
 struct reduce_settings {
     enum index_mode mode;
+    bool minimal; /* any set of nodes, down to a 1-minimal one; what follows is not looked at */
     bool reduce_outputs, reduce_inputs;
-    bool verify;                       /* check the original first */
-    const char *output, *min_good;     /* paths; NULL: not wanted */
-    struct external_settings external; /* of the two files above */
-    const char *intermediate_artifact; /* where candidates are written */
-    bool keep_intermediate;            /* the last one stays there */
-    bool static_inference;             /* ask the runtime for missing types and shapes */
-    bool force_fallback;               /* run the model once and take all types and shapes from there */
-    bool ignore_external_data;         /* they are not looked for: candidates refer to them, wherever they are */
-    bool random_data;                  /* no --load-inputs: branches would be frozen to random values */
-    const struct backend *backend;     /* gives types, shapes and values of the original */
-    struct backend_request request;    /* its library, custom operators, log */
+    bool verify;                                     /* check the original first */
+    const char *output, *min_good;                   /* paths; NULL: not wanted */
+    struct external_settings external;               /* of the two files above */
+    const char *intermediate_artifact;               /* where candidates are written */
+    bool keep_intermediate;                          /* the last one stays there */
+    const char *iteration_inputs, *iteration_golden; /* `minimal`: files with the candidate's data; NULL: none */
+    bool static_inference;                           /* ask the runtime for missing types and shapes */
+    bool force_fallback;                             /* run the model once and take all types and shapes from there */
+    bool ignore_external_data;      /* they are not looked for: candidates refer to them, wherever they are */
+    bool random_data;               /* no --load-inputs: branches would be frozen to random values */
+    const struct backend *backend;  /* gives types, shapes and values of the original */
+    struct backend_request request; /* its library, custom operators, log */
     struct data_loader *loader;
 };
 
@@ -36,9 +38,15 @@ enum reduce_outcome {
     REDUCE_NOTHING_FAILED, /* no candidate failed, nor was the original seen to */
 };
 
+struct reduce_result {
+    enum reduce_outcome outcome;
+    bool is_minimal;     /* 1-minimal, and that was checked */
+    struct bitset nodes; /* of the model, that the output consists of; REDUCE_FOUND only. The caller's to release */
+};
+
 /* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in). `original_nodes` is how
  * many nodes its file has. */
 int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
-               struct log *log, enum reduce_outcome *ret, struct error *err);
+               struct log *log, struct reduce_result *ret, struct error *err);
 
 #endif

@@ -259,6 +259,58 @@ int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, en
     return rc;
 }
 
+/* ---- Any nodes ---- */
+
+static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
+}
+
+/* Whether `value` is to be frozen; when that can be told only from its values they are recorded. */
+static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *ret, struct error *err)
+{
+    struct value_list one = {.items = &value, .count = 1};
+    int rc;
+
+    *ret = false;
+    if (lacks_type(maker, value, true))
+        infer_once(maker);
+    if (maker->values_missing || value_list_has(&maker->whole.inputs, value) || !is_discrete(maker, value))
+        return 0;
+    rc = reference_values_record(maker->reference, &one, err);
+    *ret = rc == 0 && reference_values_agree(maker->reference, value);
+    return rc;
+}
+
+int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes, struct subgraph *ret,
+                       struct error *err)
+{
+    struct subgraph candidate;
+    size_t kept = 0;
+    int rc = 0;
+
+    subgraph_init_nodes(&candidate, &maker->whole, nodes);
+    for (size_t i = 0; rc == 0 && i < candidate.inputs.count; i++) {
+        uint32_t value = candidate.inputs.items[i];
+        bool frozen;
+
+        rc = choose_frozen(maker, value, &frozen, err);
+        if (rc == 0 && frozen)
+            *VECTOR_APPEND(&candidate.frozen) = (struct frozen_value){value, NULL};
+        else
+            candidate.inputs.items[kept++] = value;
+    }
+    candidate.inputs.count = kept;
+    if (rc < 0)
+        subgraph_release(&candidate);
+    else
+        *ret = candidate;
+    return rc;
+}
+
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
 {
     struct value_list wanted = {0};

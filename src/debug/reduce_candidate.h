@@ -32,6 +32,11 @@ int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *er
 int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
                   uint32_t node, bool quiet, struct subgraph *ret, struct error *err);
 
+/* The model of these nodes alone. What they read of others becomes an input; but tensors of integers and truth values, which are mostly
+ * shapes, axes and indices, become constants, unless they differ between samples. What nothing among them reads becomes an output. */
+int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes, struct subgraph *ret,
+                       struct error *err);
+
 /* Describes the candidate's inputs and outputs as far as they lack it. `ret_not_a_tensor` is set to a value at the cut that
  * cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. */
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,

@@ -19,11 +19,27 @@ void seen_candidates_release(struct seen_candidates *seen)
     free(seen->items);
 }
 
-const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity)
+static struct seen_candidate *find(const struct seen_candidates *seen, struct hash identity)
 {
     uint32_t index = name_map_find(&seen->indices, (struct text){(const char *)&identity, sizeof(identity)});
 
     return index == NAME_MAP_NONE ? NULL : &seen->items[index];
+}
+
+const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity)
+{
+    return find(seen, identity);
+}
+
+void seen_candidates_correct(struct seen_candidates *seen, struct hash identity, enum verdict verdict,
+                             struct run_counts counts)
+{
+    struct seen_candidate *candidate = find(seen, identity);
+
+    if (!candidate)
+        return;
+    candidate->verdict = verdict;
+    candidate->counts = counts;
 }
 
 void seen_candidates_add(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate)
@@ -35,6 +51,7 @@ void seen_candidates_add(struct seen_candidates *seen, struct hash identity, str
 
     struct seen_candidate *copy = VECTOR_APPEND(seen);
     copy->verdict = candidate.verdict;
+    copy->counts = candidate.counts;
     copy->what = arena_strdup(&seen->memory, candidate.what);
     copy->phase = candidate.phase ? arena_strdup(&seen->memory, candidate.phase) : NULL;
 }

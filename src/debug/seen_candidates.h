@@ -5,12 +5,14 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/name_map.h"
+#include "search/sequential_test.h"
 #include "search/verdict.h"
 
 struct seen_candidate {
     enum verdict verdict;
-    const char *what;  /* "iteration 3" */
-    const char *phase; /* "outputs"; NULL: of none */
+    const char *what;         /* "iteration 3" */
+    const char *phase;        /* "outputs"; NULL: of none */
+    struct run_counts counts; /* of a check that was run several times */
 };
 
 struct seen_candidates {
@@ -26,7 +28,10 @@ void seen_candidates_release(struct seen_candidates *seen);
 /* NULL when no candidate of this identity was added. */
 const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity);
 
-/* Remembers a verdict, unless the identity has one. The texts are copied. */
+/* Remembers a verdict, unless the identity has one: that is kept, or replaced with seen_candidates_correct(). The texts
+ * are copied. */
+void seen_candidates_correct(struct seen_candidates *seen, struct hash identity, enum verdict verdict,
+                             struct run_counts counts);
 void seen_candidates_add(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate);
 
 #endif

@@ -99,7 +99,7 @@ static size_t tactic_index(struct tactic_diff *diff, size_t layer, const struct 
         if (tactic_algorithm_equal(diff->tactics.items[tactics->items[i]].algorithm, algorithm))
             return tactics->items[i];
     *VECTOR_APPEND(tactics) = diff->tactics.count;
-    *VECTOR_APPEND(&diff->tactics) = (struct tactic){layer, algorithm};
+    *VECTOR_APPEND(&diff->tactics) = (struct seen_tactic){layer, algorithm};
     blame_table_add(&diff->table, layer);
     return diff->tactics.count - 1;
 }

@@ -29,7 +29,7 @@ struct tactic_builds {
  * that holds something else is skipped with a verbose line, one that cannot be read with a warning. */
 int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err);
 
-struct tactic {
+struct seen_tactic {
     size_t layer; /* index */
     const struct tactic_algorithm *algorithm;
 };
@@ -52,7 +52,7 @@ struct tactic_diff {
         size_t count, capacity;
     } layers;
     struct {
-        struct tactic *items;
+        struct seen_tactic *items;
         size_t count, capacity;
     } tactics;
     struct blame_table table; /* its columns are the tactics; its builds the bad ones, then the good ones */

@@ -26,7 +26,8 @@ static bool has_code(const int *codes, size_t count, int code)
 /* Whether the exit code leaves room for a failure. */
 static bool code_may_fail(const struct check_settings *rules, int code)
 {
-    if (has_code(rules->ignored_codes, rules->ignored_code_count, code))
+    if (has_code(rules->ignored_codes, rules->ignored_code_count, code) ||
+        has_code(rules->skip_codes, rules->skip_code_count, code))
         return false;
     return rules->fail_code_count == 0 || has_code(rules->fail_codes, rules->fail_code_count, code);
 }
@@ -38,6 +39,8 @@ bool verdict_needs_output(const struct check_settings *rules, int code)
 
 enum verdict verdict_from_end(const struct check_settings *rules, int code, bool output_matches)
 {
+    if (has_code(rules->skip_codes, rules->skip_code_count, code))
+        return VERDICT_SKIP;
     if (!code_may_fail(rules, code))
         return VERDICT_PASS;
     if (rules->fail_pattern_count > 0)

@@ -1,0 +1,67 @@
+/* debug/build.c: see build.h. */
+#include "debug/build.h"
+
+#include <stdlib.h>
+
+#include "engine/plan.h"
+
+/* Whether an error is about this one build: another one may go well. */
+static bool may_go_well_next_time(int rc)
+{
+    return rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_MEMORY;
+}
+
+struct builds {
+    const struct build_session *session;
+    struct engine *engine; /* of the current iteration; NULL: none */
+};
+
+/* There is no replay of verdicts, so every description is of an engine that will be looked at. */
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct builds *builds = data;
+    const struct build_session *session = builds->session;
+    struct error why = {0};
+    int rc;
+
+    (void)quiet;
+    engine_free(builds->engine);
+    builds->engine = NULL;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
+    rc = session->maker.make(session->maker.data, index, NULL, &builds->engine, &why);
+    if (rc == 0)
+        return 0;
+    if (!may_go_well_next_time(rc))
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    log_message(session->log, LOG_ERROR, "%s", why.message);
+    log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
+    ret->action = CANDIDATE_SKIP;
+    ret->skip_verdict = VERDICT_FAIL;
+    return 0;
+}
+
+static int write(void *data, const char *path, struct error *err)
+{
+    const struct builds *builds = data;
+
+    log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
+    return plan_save(builds->engine, path, err);
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    const struct builds *builds = data;
+
+    (void)num_nodes;
+    return !builds->session->is_last(builds->session->until, index, verdict);
+}
+
+int build_run(const struct build_session *session, struct loop *loop, struct error *err)
+{
+    struct builds builds = {.session = session};
+    struct loop_subject subject = {.data = &builds, .describe = describe, .write = write, .advance = advance};
+    int rc = loop_run(loop, &subject, err);
+
+    engine_free(builds.engine);
+    return rc;
+}

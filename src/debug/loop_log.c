@@ -1,0 +1,37 @@
+/* debug/loop_log.c: see loop_log.h. */
+#include "debug/loop_log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/number_text.h"
+
+void loop_log_start(struct log *log, const struct loop_subject *subject, int64_t number)
+{
+    if (subject->remaining)
+        log_message(log, LOG_START,
+                    "RUNNING | Iteration %" PRId64 " | Approximately %" PRId64 " iteration(s) remaining", number,
+                    subject->remaining(subject->data));
+    else
+        log_message(log, LOG_START, "RUNNING | Iteration %" PRId64, number);
+}
+
+void loop_log_end(struct log *log, enum verdict verdict, enum log_level fail_level, const char *what, double seconds)
+{
+    static const char *const words[] = {
+        [VERDICT_PASS] = "PASSED", [VERDICT_FAIL] = "FAILED", [VERDICT_SKIP] = "SKIPPED"};
+    enum log_level levels[] = {[VERDICT_PASS] = LOG_FINISH, [VERDICT_FAIL] = fail_level, [VERDICT_SKIP] = LOG_WARNING};
+    char number[NUMBER_TEXT_SIZE];
+
+    log_message(log, levels[verdict], "%s | %s | Duration %ss", words[verdict], what, number_to_text(seconds, number));
+}
+
+void loop_log_reuse(struct log *log, const struct loop_subject *subject, const struct seen_candidate *seen)
+{
+    const char *phase = subject->suffix;
+
+    if (seen->phase && (!phase || strcmp(seen->phase, phase) != 0))
+        log_message(log, LOG_INFO, "Identical to %s of the %s: its verdict is reused", seen->what, seen->phase);
+    else
+        log_message(log, LOG_INFO, "Identical to %s: its verdict is reused", seen->what);
+}

@@ -1,0 +1,35 @@
+/* debug/reduce_minimal.h: `debug reduce --mode minimal`: the search of search/minimal_search.h over the nodes of a model.
+ *
+ * Every set of nodes is a candidate (candidate_of_nodes()). What the inputs of a candidate hold in the original, and what its
+ * outputs held there, can be written beside it, so that a check can compare without files of its own.
+ */
+#ifndef DEBUG_REDUCE_MINIMAL_H
+#define DEBUG_REDUCE_MINIMAL_H
+
+#include "debug/reduce_candidate.h"
+#include "search/doubtful_search.h"
+
+struct minimal_reduction {
+    struct candidate_maker *maker; /* borrowed, as is what follows */
+    struct loop *loop;
+    struct log *log;
+
+    struct dag dag; /* of the model's nodes */
+    struct doubtful_search search;
+    struct subgraph candidate; /* the one that was described last */
+    bool has_candidate;
+    bool skipped;         /* it cannot be checked */
+    struct subgraph bad;  /* the smallest that failed, unless the search went back */
+    bool went_back;       /* from it: a second look at it has shown that it does not fail */
+    struct subgraph good; /* the passing one that is closest to it */
+    bool has_good;
+    bool is_minimal; /* the search came to its end */
+};
+
+/* `bad` is known to fail, and is copied. */
+void minimal_reduction_init(struct minimal_reduction *reduction, struct candidate_maker *maker,
+                            const struct subgraph *bad, struct loop *loop, struct log *log);
+void minimal_reduction_release(struct minimal_reduction *reduction);
+int minimal_reduction_run(struct minimal_reduction *reduction, struct error *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* debug/tactic_isolation.c: see tactic_isolation.h. */
+#include "debug/tactic_isolation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/plan.h"
+
+/* ---- Differences ---- */
+
+void tactic_isolation_init(struct tactic_isolation *isolation, const struct tactic_replay *good,
+                           const struct tactic_replay *bad)
+{
+    size_t common = 0;
+
+    *isolation = (struct tactic_isolation){.good = good, .bad = bad};
+    tactic_replay_init(&isolation->mixture);
+    for (size_t i = 0; i < bad->count; i++) {
+        const struct tactic_algorithm *algorithm = tactic_replay_find(good, bad->items[i].layer);
+
+        common += algorithm != NULL;
+        if (algorithm && !tactic_algorithm_equal(algorithm, &bad->items[i].algorithm))
+            *VECTOR_APPEND(&isolation->differences) =
+                (struct tactic_difference){bad->items[i].layer, algorithm, &bad->items[i].algorithm};
+    }
+    isolation->only_in_one = good->count - common + (bad->count - common);
+}
+
+void tactic_isolation_release(struct tactic_isolation *isolation)
+{
+    tactic_replay_release(&isolation->mixture);
+    if (isolation->search.count > 0)
+        set_isolation_release(&isolation->search);
+    free(isolation->differences.items);
+    *isolation = (struct tactic_isolation){0};
+}
+
+/* ---- Mixtures ---- */
+
+static void copy_tensors(const struct tactic_tensors *from, struct tactic_tensors *ret)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct tactic_tensor *tensor = &from->items[i];
+        struct tactic_tensor *copy = tactic_tensors_add(ret, text_of(tensor->dtype), tensor->strides, tensor->rank);
+
+        copy->vectorized_dim = tensor->vectorized_dim;
+        copy->components_per_element = tensor->components_per_element;
+    }
+}
+
+static void add_choice(struct tactic_replay *replay, const char *layer, const struct tactic_algorithm *from)
+{
+    struct tactic_algorithm *algorithm = tactic_replay_set(replay, layer);
+
+    algorithm->implementation = from->implementation;
+    algorithm->tactic = from->tactic;
+    algorithm->name = from->name ? memory_strdup(from->name) : NULL;
+    copy_tensors(&from->inputs, &algorithm->inputs);
+    copy_tensors(&from->outputs, &algorithm->outputs);
+}
+
+/* The good replay, with the tactics of `from_bad` (differences) out of the bad one. Layers that only one of them has
+ * are left to the builder. */
+static void mix(struct tactic_isolation *isolation, const struct bitset *from_bad)
+{
+    size_t next = 0;
+
+    tactic_replay_release(&isolation->mixture);
+    tactic_replay_init(&isolation->mixture);
+    for (size_t i = 0; i < isolation->bad->count; i++) {
+        const char *layer = isolation->bad->items[i].layer;
+        const struct tactic_algorithm *algorithm = tactic_replay_find(isolation->good, layer);
+        bool differs = next < isolation->differences.count && isolation->differences.items[next].layer == layer;
+
+        if (!algorithm)
+            continue;
+        if (differs && bitset_has(from_bad, next))
+            algorithm = isolation->differences.items[next].bad;
+        next += differs;
+        add_choice(&isolation->mixture, layer, algorithm);
+    }
+}
+
+/* ---- What the loop asks ---- */
+
+/* Built is only what has to be checked: that is, when it is written. */
+static void make_candidate(struct tactic_isolation *isolation, const struct bitset *from_bad,
+                           struct loop_candidate *ret)
+{
+    mix(isolation, from_bad);
+    *ret = (struct loop_candidate){
+        .action = CANDIDATE_CHECK,
+        .num_nodes = -1,
+        .has_identity = true,
+        .identity = hash_bytes(from_bad->words, bitset_words(from_bad) * sizeof(*from_bad->words)),
+    };
+}
+
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct tactic_isolation *isolation = data;
+    const struct bitset *candidate = &isolation->search.candidate;
+
+    (void)index, (void)err;
+    if (!quiet)
+        log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
+                    bitset_count(candidate), candidate->size);
+    make_candidate(isolation, candidate, ret);
+    ret->expectation = EXPECT_BOUNDARY;
+    return 0;
+}
+
+/* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
+static int write(void *data, const char *path, struct error *err)
+{
+    struct tactic_isolation *isolation = data;
+    struct engine *engine = NULL;
+    int rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
+
+    if (rc < 0)
+        return rc;
+    isolation->builds++;
+    log_message(isolation->log, LOG_INFO, "Saving engine to %s", path);
+    rc = plan_save(engine, path, err);
+    engine_free(engine);
+    return rc;
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    struct tactic_isolation *isolation = data;
+
+    (void)index, (void)num_nodes;
+    return set_isolation_advance(&isolation->search, verdict);
+}
+
+static int64_t remaining(void *data)
+{
+    const struct tactic_isolation *isolation = data;
+
+    return (int64_t)set_isolation_remaining(&isolation->search);
+}
+
+/* ---- The replays themselves ---- */
+
+struct whole_replay {
+    struct tactic_isolation *isolation;
+    struct bitset from_bad;
+};
+
+static int describe_whole(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct whole_replay *whole = data;
+
+    (void)index, (void)quiet, (void)err;
+    make_candidate(whole->isolation, &whole->from_bad, ret);
+    ret->expectation = bitset_count(&whole->from_bad) > 0 ? EXPECT_FAILURE : EXPECT_PASS;
+    return 0;
+}
+
+static int write_whole(void *data, const char *path, struct error *err)
+{
+    return write(((struct whole_replay *)data)->isolation, path, err);
+}
+
+static int check_whole(struct tactic_isolation *isolation, bool bad, struct loop *loop, enum verdict *ret,
+                       struct error *err)
+{
+    struct whole_replay whole = {.isolation = isolation};
+    struct loop_subject subject = {.data = &whole, .describe = describe_whole, .write = write_whole};
+    int rc;
+
+    bitset_init(&whole.from_bad, isolation->differences.count);
+    if (bad)
+        bitset_fill(&whole.from_bad);
+    rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret, err);
+    bitset_release(&whole.from_bad);
+    return rc;
+}
+
+/* Without a build that passes and one that fails, there is nothing between them. */
+static int check_ends(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    enum verdict verdict;
+    int rc = check_whole(isolation, false, loop, &verdict, err);
+
+    if (rc < 0)
+        return rc;
+    if (verdict != VERDICT_PASS) {
+        isolation->outcome = ISOLATION_GOOD_FAILS;
+        return 0;
+    }
+    rc = check_whole(isolation, true, loop, &verdict, err);
+    if (rc == 0 && verdict != VERDICT_FAIL)
+        isolation->outcome = ISOLATION_BAD_PASSES;
+    return rc;
+}
+
+int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    struct loop_subject subject = {
+        .data = isolation, .describe = describe, .write = write, .advance = advance, .remaining = remaining};
+    int rc;
+
+    isolation->outcome = ISOLATION_FOUND;
+    if (isolation->differences.count == 0) {
+        isolation->outcome = ISOLATION_SAME;
+        return 0;
+    }
+    rc = check_ends(isolation, loop, err);
+    if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
+        return rc;
+    return set_isolation_start(&isolation->search, isolation->differences.count) ? loop_run(loop, &subject, err) : 0;
+}
