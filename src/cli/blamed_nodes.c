@@ -1,6 +1,7 @@
 /* cli/blamed_nodes.c: see blamed_nodes.h. */
 #include "cli/blamed_nodes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -127,8 +128,18 @@ static int find_input(const struct layerwise_run *run, const struct tensor_list 
     if (held->data != NULL)
         tensor_borrow(held->type, &held->shape, held->data, held->size, ret);
     else if (v->initializer != INITIALIZER_NONE && !model->initializers.items[v->initializer].sparse)
-        return external_tensor_read(model, model->initializers.items[v->initializer].message, ret, err);
+        return external_tensor_read_constant(model, &model->initializers.items[v->initializer], ret, err);
     return 0;
+}
+
+static int log_input(const struct blamed_nodes *blamed, const char *label, const struct tensor *input,
+                     struct error *err)
+{
+    double minimum = INFINITY, maximum = -INFINITY;
+
+    if (log_shows(blamed->log, LOG_VERBOSE))
+        histogram_extend_range(input, &minimum, &maximum);
+    return statistics_log(blamed->log, label, input, LOG_VERBOSE, minimum, maximum, err);
 }
 
 static int log_values(const struct blamed_nodes *blamed, const struct layerwise_run *run,
@@ -158,7 +169,7 @@ static int log_values(const struct blamed_nodes *blamed, const struct layerwise_
             char *label = memory_copy(name.data, name.size);
 
             if (inputs[i].data != NULL && elements_arithmetic(inputs[i].type) != ARITHMETIC_NONE)
-                rc = statistics_log(blamed->log, label, &inputs[i], LOG_CRITICAL + 1, 0, 0, err);
+                rc = log_input(blamed, label, &inputs[i], err);
             free(label);
         }
         log_element(blamed, node, &run->values[value],

@@ -1,8 +1,10 @@
-/* cmd_convert.c: from one kind of model to another: ONNX, as the options change it, in float32 or float16. */
+/* cmd_convert.c: from one kind of model to another: ONNX, in float32 or float16, or an engine. */
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/option_groups.h"
+#include "engine/plan.h"
 #include "onnx/model_save.h"
 
 static int save(const struct command_context *context, struct model *model, struct error *err)
@@ -20,8 +22,36 @@ static int save(const struct command_context *context, struct model *model, stru
     return rc;
 }
 
+static int convert_to_engine(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct convert_values *values = parse_values(context->parse, &convert_options);
+    struct network *network = NULL;
+    struct engine *engine = NULL;
+    struct engine_file file;
+    int rc = engine_file_init(&file, context, err);
+
+    if (rc < 0) {
+        model_free(model);
+        return rc;
+    }
+    rc = engine_file_network(&file, model, &network, err);
+    if (rc == 0)
+        rc = engine_file_build(&file, network, &engine, err);
+    if (rc == 0) {
+        log_message(context->log, LOG_INFO, "Saving engine to %s", values->output);
+        rc = plan_save(engine, values->output, err);
+    }
+    if (rc == 0)
+        rc = engine_file_save_byproducts(&file, engine, err);
+    engine_free(engine);
+    network_free(network);
+    engine_file_release(&file);
+    return rc;
+}
+
 static int convert_run(const struct command_context *context, struct error *err)
 {
+    const struct convert_values *convert = parse_values(context->parse, &convert_options);
     const struct model_values *values = model_file_options(context).model;
     struct model *model;
     int rc;
@@ -32,6 +62,8 @@ static int convert_run(const struct command_context *context, struct error *err)
     rc = model_file_load(context, &model, err);
     if (rc < 0)
         return rc;
+    if (convert->target == CONVERT_TRT)
+        return convert_to_engine(context, model, err);
     rc = save(context, model, err);
     model_free(model);
     return rc;
@@ -40,18 +72,24 @@ static int convert_run(const struct command_context *context, struct error *err)
 static const struct option_group *const groups[] = {
     &logging_options,         &convert_model_options,     &data_loader_options,  &onnxrt_library_options,
     &shape_inference_options, &onnx_load_outputs_options, &convert_save_options, &convert_options,
+    &engine_config_options,   &engine_network_options,    &engine_cache_options, &engine_ignored_convert_options,
 };
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a model in another form, for instance in float16",
+    .summary = "write a model in another form: in float16, or compiled as an engine",
     .description =
         "Loads a model, changes it as the options say, and saves it.\n\n"
         "--fp-to-fp16 makes it compute in float16. Its inputs and outputs keep their types. Operators that do not take "
         "float16 stay float32, and so do those that --keep-float32 names; tensors between the two kinds pass a Cast. "
-        "Weights whose values are beyond the range of float16 are named.",
+        "Weights whose values are beyond the range of float16 are named.\n\n"
+        "To an output that ends in .engine or .plan the model is compiled: see `polygraphy inspect model x.engine "
+        "--show "
+        "layers` and `polygraphy run x.engine --trt`.",
     .example = "# float16, but for one operator and the nodes of one part\n"
-               "polygraphy convert model.onnx -o half.onnx --fp-to-fp16 --keep-float32 Softmax 'head/*'",
+               "polygraphy convert model.onnx -o half.onnx --fp-to-fp16 --keep-float32 Softmax 'head/*'\n"
+               "# an engine whose layers store float16, and which tactics they got\n"
+               "polygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .framed = true,

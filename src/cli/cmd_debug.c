@@ -6,7 +6,8 @@
 static const struct option_group *const groups[] = {&logging_options};
 
 /* In early versions of Polygraphy diff-tactics was one of these, and documents still call it so. */
-static const struct command *const subtools[] = {&cmd_debug_reduce, &cmd_debug_repeat, &cmd_inspect_diff_tactics};
+static const struct command *const subtools[] = {&cmd_debug_reduce, &cmd_debug_build,   &cmd_debug_precision,
+                                                 &cmd_debug_repeat, &cmd_debug_tactics, &cmd_inspect_diff_tactics};
 
 const struct command cmd_debug = {
     .name = "debug",

@@ -87,6 +87,9 @@ static struct reduce_settings settings_from_options(const struct command_context
 
     return (struct reduce_settings){
         .mode = reduce->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
+        .minimal = reduce->mode == REDUCE_MINIMAL,
+        .iteration_inputs = reduce->iteration_inputs,
+        .iteration_golden = reduce->iteration_golden,
         .reduce_outputs = !reduce->no_reduce_outputs,
         .reduce_inputs = !reduce->no_reduce_inputs,
         .verify = !reduce->no_verify,
@@ -150,25 +153,94 @@ static int refuse_model_as_artifact(const struct command_context *context, struc
                      intermediate->path);
 }
 
-static int end_of_session(const struct command_context *context, struct loop *loop, enum reduce_outcome outcome, int rc)
+static void write_nodes(struct json_writer *writer, struct model *model, const struct bitset *nodes)
+{
+    struct string_builder op_type;
+
+    string_init(&op_type);
+    json_writer_key(writer, "nodes");
+    json_writer_begin_array(writer);
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+        string_clear(&op_type);
+        string_add_text(&op_type, model->nodes.items[i].op_type);
+        json_writer_begin_object(writer);
+        json_writer_key(writer, "name");
+        json_writer_string(writer, model_node_label(model, (uint32_t)i));
+        json_writer_key(writer, "op_type");
+        json_writer_string(writer, op_type.size > 0 ? op_type.data : "");
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+    string_release(&op_type);
+}
+
+/* With --json. */
+static int save_report(const struct command_context *context, struct model *model, size_t original_nodes,
+                       const struct loop *loop, const struct reduce_result *result, struct error *err)
+{
+    static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
+                                           [REDUCE_DOES_NOT_FAIL] = "original does not fail",
+                                           [REDUCE_NOTHING_FAILED] = "nothing failed"};
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct json_writer writer;
+    int rc;
+
+    if (json->path == NULL)
+        return 0;
+    rc = json_writer_open(&writer, json->path, err);
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "outcome");
+    json_writer_string(&writer, outcomes[result->outcome]);
+    json_writer_key(&writer, "original_nodes");
+    json_writer_integer(&writer, (int64_t)original_nodes);
+    write_nodes(&writer, model, &result->nodes);
+    json_writer_key(&writer, "one_minimal");
+    json_writer_boolean(&writer, result->is_minimal);
+    debug_session_write_counts(loop, &writer);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
+                          int rc)
 {
     const struct check_values *check = parse_values(context->parse, &check_options);
 
     if (rc < 0)
         return debug_session_end(context, loop, rc);
-    return check->exit_code && outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+    return check->exit_code && result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+}
+
+/* A minimal search goes far away from the original: unless the user has said which failures count, only those that end like the
+ * original's do. */
+static struct loop_settings settings_of_loop(const struct command_context *context)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct check_values *check = parse_values(context->parse, &check_options);
+    struct loop_settings ret = debug_loop_settings(context);
+
+    if (reduce->mode == REDUCE_MINIMAL && check->signature == SIGNATURE_AUTO && check->fail_codes.count == 0 &&
+        check->fail_regex.count == 0)
+        ret.check.compare_failures = true;
+    ret.max_checks = reduce->max_checks;
+    ret.deadline = reduce->deadline;
+    return ret;
 }
 
 static int debug_reduce_run(const struct command_context *context, struct error *err)
 {
-    struct loop_settings loop_settings = debug_loop_settings(context);
+    struct loop_settings loop_settings = settings_of_loop(context);
     struct reduce_settings settings;
     struct data_loader *loader = NULL;
     struct model *model = NULL;
     struct loop *loop = NULL;
     struct hash hash;
     size_t nodes = 0;
-    enum reduce_outcome outcome = REDUCE_NOTHING_FAILED;
+    struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
     int rc = refuse_model_as_artifact(context, err);
 
     if (rc == 0)
@@ -179,8 +251,11 @@ static int debug_reduce_run(const struct command_context *context, struct error 
         rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
     if (rc == 0) {
         settings = settings_from_options(context, loader);
-        rc = reduce_run(model, nodes, &settings, loop, context->log, &outcome, err);
-        rc = end_of_session(context, loop, outcome, rc);
+        rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
+        if (rc == 0)
+            rc = save_report(context, model, nodes, loop, &result, err);
+        rc = end_of_session(context, loop, &result, rc);
+        bitset_release(&result.nodes);
     }
     loop_free(loop);
     data_loader_free(loader);
@@ -200,7 +275,8 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &onnx_load_options,
                                                     &data_loader_options,
                                                     &onnxrt_library_options,
-                                                    &reduce_options};
+                                                    &reduce_options,
+                                                    &json_options};
 
 const struct command cmd_debug_reduce = {
     .name = "reduce",
@@ -216,11 +292,21 @@ const struct command cmd_debug_reduce = {
         "Cutting inputs can leave other branches without a source; they are frozen to the values that they have for "
         "the "
         "input data, so give real data with --load-inputs when the failure depends on them.\n\n"
+        "--mode minimal does more. Any set of nodes is a candidate: tensors that are cut off become inputs (integers, "
+        "which are mostly shapes and indices, become constants). The result is 1-minimal: leaving out any single one "
+        "of its nodes makes the "
+        "failure go away, and that was checked. An error that builds up over a chain of nodes needs that chain, so "
+        "such a result can be long. --iter-inputs and --iter-golden write what a candidate's inputs and outputs hold "
+        "in the "
+        "original model, run by ONNX Runtime, so that the check can compare without files of its own.\n\n"
         "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
         "was.",
     .example =
         "polygraphy debug reduce model.onnx -o reduced.onnx --check polygraphy run polygraphy_debug.onnx --onnxrt "
         "--validate\n"
+        "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --iter-golden "
+        "golden.json \\\n"
+        "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json\n"
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -4,19 +4,6 @@
 #include "cli/debug_session.h"
 #include "cli/option_groups.h"
 
-static bool is_last(const struct until_value *until, int64_t index, enum verdict verdict)
-{
-    switch (until->kind) {
-    case UNTIL_GOOD:
-        return verdict == VERDICT_PASS;
-    case UNTIL_BAD:
-        return verdict == VERDICT_FAIL;
-    case UNTIL_COUNT:
-        break;
-    }
-    return index + 1 >= until->count;
-}
-
 /* There is no model: every iteration checks whatever the command checks. */
 static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
 {
@@ -30,7 +17,7 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     const struct until_values *values = data;
 
     (void)num_nodes;
-    return !is_last(&values->until, index, verdict);
+    return !until_is_reached(&values->until, index, verdict);
 }
 
 static int debug_repeat_run(const struct command_context *context, struct error *err)
@@ -44,13 +31,16 @@ static int debug_repeat_run(const struct command_context *context, struct error 
     if (rc < 0)
         return rc;
     rc = loop_run(loop, &subject, err);
+    if (rc == 0)
+        rc = debug_session_save(context, loop, err);
     rc = debug_session_end(context, loop, rc);
     loop_free(loop);
     return rc;
 }
 
 static const struct option_group *const groups[] = {&logging_options,   &check_options, &expected_artifact_options,
-                                                    &iteration_options, &until_options, &replay_options};
+                                                    &iteration_options, &until_options, &replay_options,
+                                                    &json_options};
 
 const struct command cmd_debug_repeat = {
     .name = "repeat",

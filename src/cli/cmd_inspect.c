@@ -6,7 +6,8 @@
 static const struct option_group *const groups[] = {&logging_options};
 
 static const struct command *const subtools[] = {
-    &cmd_inspect_model, &cmd_inspect_data, &cmd_inspect_sparsity, &cmd_inspect_tactics, &cmd_inspect_diff_tactics,
+    &cmd_inspect_model,    &cmd_inspect_data,    &cmd_inspect_capability,
+    &cmd_inspect_sparsity, &cmd_inspect_tactics, &cmd_inspect_diff_tactics,
 };
 
 const struct command cmd_inspect = {

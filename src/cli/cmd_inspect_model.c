@@ -5,8 +5,10 @@
 #include "base/memory.h"
 #include "backend/type_inference.h"
 #include "cli/commands.h"
+#include "cli/engine_text.h"
 #include "cli/inspect_model_json.h"
 #include "cli/model_file.h"
+#include "engine/plan.h"
 #include "onnx/graph_text.h"
 #include "onnx/unbounded_shapes.h"
 
@@ -126,6 +128,27 @@ static int inspect(const struct command_context *context, struct model *model, s
     return rc;
 }
 
+static int inspect_engine(const struct command_context *context, const char *path, struct error *err)
+{
+    const struct inspect_model_values *values = parse_values(context->parse, &inspect_model_own_options);
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct string_builder text;
+    struct engine *engine;
+    int rc = plan_load(path, NULL, &engine, err);
+
+    if (rc < 0)
+        return rc;
+    string_init(&text);
+    engine_to_text(engine, is_shown(values, "layers"), &text);
+    string_truncate(&text, text.size - 1); /* the last line break */
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+    if (json->path != NULL)
+        rc = engine_save_json(engine, json->path, err);
+    engine_free(engine);
+    return rc;
+}
+
 static int inspect_model_run(const struct command_context *context, struct error *err)
 {
     const struct model_values *values = parse_values(context->parse, &inspect_model_options);
@@ -133,8 +156,7 @@ static int inspect_model_run(const struct command_context *context, struct error
     int rc;
 
     if (values->type != MODEL_ONNX)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine: give the ONNX model that it was built from",
-                         values->path);
+        return inspect_engine(context, values->path, err);
     rc = model_file_load(context, &model, err);
     if (rc < 0)
         return rc;
@@ -156,6 +178,8 @@ const struct command cmd_inspect_model = {
         "Shows inputs, outputs and the number of weights and layers; with --show the layers themselves, those inside "
         "of "
         "loops and branches included. What is not known about a tensor is left out: add --shape-inference.\n\n"
+        "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, precisions and "
+        "times.\n\n"
         "With --json, the file gets everything but the values of weights, whatever --show says: \"inputs\", "
         "\"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; bodies of loops and branches have the "
         "same form. With --show weights, tensors have \"values\" too, in one list whatever the shape.",

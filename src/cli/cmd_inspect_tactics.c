@@ -43,9 +43,35 @@ static void show(const struct tactic_replay *replay, struct log *log)
     string_release(&text);
 }
 
+/* With --json: layers in order, with what people read and what builders compare. */
+static int save(const struct tactic_replay *replay, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct tactic_choice *choice = &replay->items[i];
+
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "layer");
+        json_writer_string(&writer, choice->layer);
+        json_writer_key(&writer, "algorithm");
+        tactic_algorithm_write(&choice->algorithm, &writer);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
 static int inspect_tactics_run(const struct command_context *context, struct error *err)
 {
     const struct tactics_values *values = parse_values(context->parse, &tactics_options);
+    const struct json_values *json = parse_values(context->parse, &json_options);
     struct tactic_replay replay;
     int rc;
 
@@ -54,11 +80,13 @@ static int inspect_tactics_run(const struct command_context *context, struct err
     rc = tactic_replay_load(&replay, values->path, err);
     if (rc == 0)
         show(&replay, context->log);
+    if (rc == 0 && json->path != NULL)
+        rc = save(&replay, json->path, err);
     tactic_replay_release(&replay);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &tactics_options};
+static const struct option_group *const groups[] = {&logging_options, &tactics_options, &json_options};
 
 const struct command cmd_inspect_tactics = {
     .name = "tactics",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/name_rule.h"
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
 #include "cli/option_groups.h"
@@ -11,13 +12,14 @@
 #include "cli/run_model.h"
 #include "comparator/comparison.h"
 #include "comparator/name_list.h"
+#include "comparator/plots.h"
 #include "comparator/postprocess.h"
 #include "comparator/run_report.h"
 #include "comparator/runner.h"
 #include "comparator/subprocess.h"
 #include "comparator/validation.h"
 
-static const struct backend *const backends[] = {&onnxrt_backend};
+static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend};
 
 static const struct backend *find_backend(const char *name)
 {
@@ -42,14 +44,15 @@ static int check_request(const struct command_context *context, struct error *er
             err, ERR_INVALID,
             "One or more runners was specified, but no model file. Options with several values take all words "
             "that follow: put the model first");
-    if (runners->names.count > 0 && model->type != MODEL_ONNX)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which --onnxrt cannot run: give the ONNX model",
-                         model->path);
+    for (size_t i = 0; i < runners->names.count; i++)
+        if (model->type != MODEL_ONNX && find_backend(runners->names.items[i]) != &engine_backend)
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which --%s cannot run: give the ONNX model",
+                             model->path, runners->names.items[i]);
     if (runners->names.count == 0 && comparison->load_outputs.count == 0)
-        return error_set(
-            err, ERR_INVALID,
-            "No runners have been selected, so nothing would be run or compared: add --onnxrt behind a model, or "
-            "give results with --load-outputs");
+        return error_set(err, ERR_INVALID,
+                         "No runners have been selected, so nothing would be run or compared: add --onnxrt or --trt "
+                         "behind a model, or "
+                         "give results with --load-outputs");
     if (load->ignore_external_data)
         log_message(context->log, LOG_WARNING,
                     "--ignore-external-data has no effect: a model does not run without its weights");
@@ -168,13 +171,21 @@ static int load_results(const struct command_context *context, struct run_result
     return rc;
 }
 
-static bool is_output_of_any(const struct run_results *results, const char *name)
+static bool covers_any(const char *rule, const struct tensor_list *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (name_rule_covers(rule, outputs->items[i].name))
+            return true;
+    return false;
+}
+
+static bool is_output_of_any(const struct run_results *results, const char *rule)
 {
     for (size_t i = 0; i < results->count; i++)
         for (size_t k = 0; k < results->items[i].count; k++)
-            if (tensor_list_find(&results->items[i].items[k].outputs, text_of(name)) != NULL)
+            if (covers_any(rule, &results->items[i].items[k].outputs))
                 return true;
-    return name[0] == '\0';
+    return rule[0] == '\0';
 }
 
 /* `items` are structs whose first member is a name. */
@@ -261,8 +272,23 @@ static void criteria_for(const void *data, const char *output, struct comparison
                             &ret->simple.statistic);
 }
 
-/* `report` may be NULL. */
-static struct comparison_settings comparison_settings(const struct command_context *context, struct run_report *report)
+/* What keeps an eye on the comparisons; each may be NULL. */
+struct watchers {
+    struct run_report *report;
+    struct plots *plots;
+};
+
+static void watch(void *data, const struct compared_outputs *compared)
+{
+    const struct watchers *watchers = data;
+
+    if (watchers->report != NULL)
+        run_report_add_comparison(watchers->report, compared);
+    if (watchers->plots != NULL)
+        plots_add_comparison(watchers->plots, compared);
+}
+
+static struct comparison_settings comparison_settings(const struct command_context *context, struct watchers *watchers)
 {
     const struct comparison_values *values = parse_values(context->parse, &comparison_options);
 
@@ -273,17 +299,17 @@ static struct comparison_settings comparison_settings(const struct command_conte
         .fail_fast = values->fail_fast,
         .require_all = values->require_all,
         .release = !values->validate,
-        .on_compared = report != NULL ? run_report_add_comparison : NULL,
-        .on_compared_data = report,
+        .on_compared = watchers->report != NULL || watchers->plots != NULL ? watch : NULL,
+        .on_compared_data = watchers,
         .log = context->log,
     };
 }
 
 static int compare_and_validate(const struct command_context *context, struct run_results *results,
-                                struct run_report *report, bool *ret_passed, struct error *err)
+                                struct watchers *watchers, bool *ret_passed, struct error *err)
 {
     const struct comparison_values *values = parse_values(context->parse, &comparison_options);
-    struct comparison_settings settings = comparison_settings(context, report);
+    struct comparison_settings settings = comparison_settings(context, watchers);
     int rc;
 
     if (results->count > 1)
@@ -295,25 +321,25 @@ static int compare_and_validate(const struct command_context *context, struct ru
         rc = comparison_run(results, &settings, ret_passed, err);
     if (rc == 0 && values->validate)
         *ret_passed &= validation_run(results, context->log);
-    for (size_t i = 0; rc == 0 && values->validate && report != NULL && i < results->count; i++)
-        run_report_add_validations(report, &results->items[i]);
+    for (size_t i = 0; rc == 0 && values->validate && watchers->report != NULL && i < results->count; i++)
+        run_report_add_validations(watchers->report, &results->items[i]);
     return rc;
 }
 
 /* All tensors of a model: run, saved and compared group by group. */
-static int run_in_groups(const struct command_context *context, struct run_report *report, bool *ret_passed,
+static int run_in_groups(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
                          struct error *err)
 {
     const struct model_values *model_values = parse_values(context->parse, &run_model_options);
     const struct runner_values *names = parse_values(context->parse, &runner_options);
-    struct comparison_settings settings = comparison_settings(context, report);
+    struct comparison_settings settings = comparison_settings(context, watchers);
     struct runner *runners = memory_alloc_zero(names->names.count, sizeof(*runners));
     struct run_layerwise request = {
         .context = context,
         .runners = runners,
         .count = names->names.count,
         .comparison = &settings,
-        .report = report,
+        .report = watchers->report,
         .load_results = load_results,
         .check_names = check_names,
         .postprocess = postprocess_outputs,
@@ -335,21 +361,48 @@ static int run_in_groups(const struct command_context *context, struct run_repor
     return rc;
 }
 
-/* `report` may be NULL. */
-static int run_and_compare(const struct command_context *context, struct run_report *report, bool *ret_passed,
+static int run_and_compare(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
                            struct error *err)
 {
     struct run_results results = {0};
     int rc;
 
     if (run_layerwise_is_wanted(context))
-        return run_in_groups(context, report, ret_passed, err);
+        return run_in_groups(context, watchers, ret_passed, err);
     rc = run_inference(context, &results, err);
     if (rc == 0)
         rc = load_results(context, &results, err);
     if (rc == 0)
-        rc = compare_and_validate(context, &results, report, ret_passed, err);
+        rc = compare_and_validate(context, &results, watchers, ret_passed, err);
     run_results_release(&results);
+    return rc;
+}
+
+static int run_and_draw(const struct command_context *context, struct run_report *report, bool *ret_passed,
+                        struct error *err)
+{
+    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    struct plots_settings settings = {
+        .heat_map_folder = values->heat_map_folder,
+        .error_plot_folder = values->error_plot_folder,
+        .criteria_for = criteria_for,
+        .data = values,
+        .log = context->log,
+    };
+    struct plots plots;
+    struct watchers watchers = {.report = report, .plots = &plots};
+    int rc;
+
+    if (settings.heat_map_folder == NULL && settings.error_plot_folder == NULL)
+        watchers.plots = NULL;
+    rc = plots_init(&plots, &settings, err);
+    if (rc == 0)
+        rc = run_and_compare(context, &watchers, ret_passed, err);
+    if (rc == 0)
+        rc = plots_finish(&plots, err);
+    if (rc == 0 && watchers.plots != NULL && plots.saved == 0)
+        log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
+    plots_release(&plots);
     return rc;
 }
 
@@ -364,7 +417,7 @@ static int run_and_report(const struct command_context *context, const char *pat
     if (rc < 0)
         return rc;
     run_report_init(&report);
-    rc = run_and_compare(context, &report, ret_passed, err);
+    rc = run_and_draw(context, &report, ret_passed, err);
     if (rc == 0) {
         run_report_write(&report, *ret_passed, compare_function_names[values->compare], values->validate, &json);
         rc = json_writer_commit(&json, FILE_DURABLE, err);
@@ -382,14 +435,15 @@ static int run(const struct command_context *context, struct error *err)
 
     if (rc == 0)
         rc = json->path != NULL ? run_and_report(context, json->path, &passed, err)
-                                : run_and_compare(context, NULL, &passed, err);
+                                : run_and_draw(context, NULL, &passed, err);
     return rc < 0 ? rc : !passed;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,         &run_model_options, &data_loader_options, &inference_options,
-    &comparison_options,      &runner_options,    &onnxrt_options,      &onnx_load_outputs_options,
-    &shape_inference_options, &run_save_options,  &run_options,         &json_options,
+    &logging_options,         &run_model_options,      &data_loader_options, &inference_options,
+    &comparison_options,      &runner_options,         &onnxrt_options,      &onnx_load_outputs_options,
+    &shape_inference_options, &run_save_options,       &run_options,         &json_options,
+    &engine_config_options,   &engine_network_options, &engine_file_options, &engine_ignored_run_options,
 };
 
 const struct command cmd_run = {

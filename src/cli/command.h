@@ -23,6 +23,7 @@ struct command_context {
     struct log *log;
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
     const char *program;             /* path of this program's file; NULL when unknown */
+    int (*main)(int argc, char **argv);
 };
 
 struct command {

@@ -24,8 +24,8 @@ static void set_shapes(struct arena *arena, const struct input_shapes *from, str
     settings->shape_count = from->count;
 }
 
-int data_loader_from_options(const struct command_context *context, const struct model_values *model,
-                             struct data_loader **ret, struct error *err)
+static int make(const struct command_context *context, const struct model_values *model, bool from_files,
+                struct data_loader **ret, struct error *err)
 {
     const struct data_loader_values *values = parse_values(context->parse, &data_loader_options);
     struct arena *arena = (struct arena *)&context->parse->arena;
@@ -41,9 +41,21 @@ int data_loader_from_options(const struct command_context *context, const struct
         .float_minimum = values->float_min,
         .float_maximum = values->float_max,
         .files = values->load_inputs.items,
-        .file_count = values->load_inputs.count,
+        .file_count = from_files ? values->load_inputs.count : 0,
     };
     set_ranges(arena, &values->ranges, settings);
     set_shapes(arena, &model->shapes, settings);
     return data_loader_new(settings, context->log, ret, err);
+}
+
+int data_loader_from_options(const struct command_context *context, const struct model_values *model,
+                             struct data_loader **ret, struct error *err)
+{
+    return make(context, model, true, ret, err);
+}
+
+int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
+                            struct data_loader **ret, struct error *err)
+{
+    return make(context, model, false, ret, err);
 }

@@ -11,4 +11,8 @@ struct model_values;
 int data_loader_from_options(const struct command_context *context, const struct model_values *model,
                              struct data_loader **ret, struct error *err);
 
+/* The same, but data are generated, whatever files there are. */
+int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
+                            struct data_loader **ret, struct error *err);
+
 #endif

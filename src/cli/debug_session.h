@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "debug/loop.h"
+#include "format/json_writer.h"
 
 /* The exit status that tells a script, with --exit-code, that at least one iteration failed. 0: all passed; 1 and 2 are
  * errors as ever. */
@@ -11,6 +12,12 @@
 
 /* The same for tools that look for a failure: there was none to be found. */
 #define EXIT_STATUS_NOT_REPRODUCED 4
+
+/* Writes the members "passed", "failed" and "skipped": numbers of iterations. */
+void debug_session_write_counts(const struct loop *loop, struct json_writer *writer);
+
+/* With --json: writes an object of these. */
+int debug_session_save(const struct command_context *context, const struct loop *loop, struct error *err);
 
 /* Turns the loop's end into the command's: after an interruption the log says how to resume; after success --exit-code
  * decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */

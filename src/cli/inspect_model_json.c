@@ -93,7 +93,7 @@ static int write_constant(struct description *to, const struct graph_view *view,
     write_type(to, &type);
     if (!to->weights || constant->sparse)
         return 0;
-    rc = external_tensor_read(view->graph, constant->message, &tensor, err);
+    rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
         return rc;
     tensor_json_values(&to->json, &tensor);

@@ -163,6 +163,7 @@ int main(int argc, char **argv)
         .log = &sink.log,
         .command_line = (const char *const *)argv,
         .program = program,
+        .main = main,
     };
     status = dispatch(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
     if (sink.write_errno && status == 0) {

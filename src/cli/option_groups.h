@@ -119,6 +119,7 @@ struct comparison_values {
     struct named_integers index_tolerance; /* >= 0 */
     struct named_numbers l2_tolerance, cosine_threshold;
     struct named_numbers psnr_threshold, snr_threshold, nmse_tolerance;
+    const char *heat_map_folder, *error_plot_folder; /* NULL: not wanted */
 };
 
 /* What holds for outputs that no value is given for. */
@@ -209,6 +210,10 @@ struct check_values {
     bool shell;           /* command.items[0] is a whole command line for `sh -c` */
     struct exit_codes fail_codes, ignore_fail_codes;
     struct words fail_regex; /* of all occurrences; not compiled yet */
+    struct exit_codes skip_codes;
+    enum check_timeout_meaning on_timeout;
+    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_OFF } signature;
+    bool flaky, no_false_failures;
     bool show_output, hide_fail_output;
     double timeout; /* seconds; 0: none */
     bool exit_code; /* the outcome decides about the exit status */
@@ -263,6 +268,9 @@ struct until_values {
 
 extern const struct option_group until_options; /* debug build, repeat */
 
+/* Whether the iteration `index`, counted from 0, with this verdict is the last one. */
+bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict);
+
 /* What the groups above say to the loop; also lets it ask the user on the terminal, and find this program. Borrows from
  * the context and its parse. Groups that the command does not have leave their fields empty. */
 struct command_context;
@@ -270,12 +278,15 @@ struct loop_settings debug_loop_settings(const struct command_context *context);
 
 /* ---- debug reduce's own (3.1) ---- */
 
-enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR };
+enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL };
 
 struct reduce_values {
     const char *min_good; /* path; NULL: not wanted */
     bool no_reduce_inputs, no_reduce_outputs;
     enum reduce_mode mode;
+    const char *iteration_inputs, *iteration_golden; /* paths; NULL: not wanted */
+    int64_t max_checks;                              /* 0: no limit */
+    double deadline;                                 /* seconds; 0: no limit */
     bool no_verify;
 };
 
@@ -350,7 +361,7 @@ enum convert_target { CONVERT_ONNX, CONVERT_TRT, CONVERT_ONNX_LIKE_TRT_NETWORK }
 
 struct convert_values {
     const char *output;
-    enum convert_target target; /* always ONNX: everything else was refused */
+    enum convert_target target; /* ONNX or TRT */
     struct words keep_float32;  /* with --fp-to-fp16: names of nodes, patterns, operators */
 };
 

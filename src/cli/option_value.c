@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/name_rule.h"
 #include "base/number_text.h"
 #include "cli/option_parser.h"
 
@@ -100,23 +101,6 @@ static void *place_for(void *items, size_t *count, size_t item_size, const char 
     return item;
 }
 
-/* The item for `name` in such a list: its own, else the unnamed one, else NULL. */
-static const void *find_item(const void *items, size_t count, size_t item_size, const char *name)
-{
-    const char *item = items;
-    const void *unnamed = NULL;
-
-    for (size_t i = 0; i < count; i++, item += item_size) {
-        const char *item_name = *(const char *const *)(const void *)item;
-
-        if (strcmp(item_name, name) == 0)
-            return item;
-        if (item_name[0] == '\0')
-            unnamed = item;
-    }
-    return unnamed;
-}
-
 /* Splits a word and casts its value. Returns the name, or NULL when the value is neither of the wanted number kinds. */
 static const char *number_pair(struct parse *parse, const char *word, bool integer, struct cast_value *ret)
 {
@@ -189,14 +173,14 @@ int convert_named_counts(struct parse *parse, const char *spelling, struct words
 
 double named_number_find(const struct named_numbers *list, const char *name, double fallback)
 {
-    const struct named_number *item = find_item(list->items, list->count, sizeof(*item), name);
+    const struct named_number *item = name_rule_find(list->items, list->count, sizeof(*item), name);
 
     return item ? item->value : fallback;
 }
 
 int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback)
 {
-    const struct named_integer *item = find_item(list->items, list->count, sizeof(*item), name);
+    const struct named_integer *item = name_rule_find(list->items, list->count, sizeof(*item), name);
 
     return item ? item->value : fallback;
 }
@@ -232,7 +216,7 @@ int convert_named_statistics(struct parse *parse, const char *spelling, struct w
 
 const char *named_word_find(const struct named_words *list, const char *name, const char *fallback)
 {
-    const struct named_word *item = find_item(list->items, list->count, sizeof(*item), name);
+    const struct named_word *item = name_rule_find(list->items, list->count, sizeof(*item), name);
 
     return item ? item->value : fallback;
 }
@@ -349,7 +333,7 @@ int convert_ranges(struct parse *parse, const char *spelling, struct words words
 
 const struct value_range *value_range_find(const struct value_ranges *list, const char *name)
 {
-    return find_item(list->items, list->count, sizeof(*list->items), name);
+    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
 }
 
 /* ---- Sizes ---- */
@@ -439,7 +423,7 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
 
 const struct top_k *top_k_find(const struct top_ks *list, const char *name)
 {
-    return find_item(list->items, list->count, sizeof(*list->items), name);
+    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
 }
 
 /* ---- External data ---- */

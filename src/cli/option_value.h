@@ -10,7 +10,7 @@
 #include "cli/option.h"
 #include "tensor/tensor.h"
 
-/* ---- `[<name>:]<value>` (1.2). The name "" stands for everything that is not named ---- */
+/* ---- `[<name>:]<value>` (1.2). The name may be a pattern; "" stands for everything that is not named ---- */
 
 struct named_number {
     const char *name;
@@ -41,7 +41,8 @@ struct named_words {
     size_t count;
 };
 
-/* The value for `name`: its own, else the unnamed one, else `fallback`. */
+/* The value for `name`: its own, else that of the first pattern that matches, else the unnamed one, else `fallback`
+ * (base/name_rule.h). */
 double named_number_find(const struct named_numbers *list, const char *name, double fallback);
 int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback);
 const char *named_word_find(const struct named_words *list, const char *name, const char *fallback);

@@ -13,6 +13,9 @@ static bool is_command_line(const char *word)
     return word[strcspn(word, " \t\n")] != '\0' && !file_exists(word);
 }
 
+static const char *const timeout_meanings[] = {"fail", "pass", "skip", NULL};
+static const char *const signatures[] = {"auto", "exit-code", "off", NULL};
+
 static int convert_exit_codes(struct parse *parse, const char *spelling, struct words words, void *field,
                               struct error *err)
 {
@@ -36,6 +39,12 @@ static int finish(void *data, struct parse *parse, struct error *err)
 
     if (!(values->timeout >= 0))
         return error_set(err, ERR_INVALID, "--check-timeout: %g is not a number of seconds", values->timeout);
+    if (values->on_timeout != TIMEOUT_FAILS && values->timeout == 0)
+        log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
+    if (values->no_false_failures && !values->flaky)
+        log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
+    if (!parse_given(parse, "--check") && values->flaky)
+        return error_set(err, ERR_INVALID, "--flaky needs --check: nobody wants to be asked as often as that");
     if (!parse_given(parse, "--check")) {
         log_message(parse_log(parse), LOG_START,
                     "Starting interactive debugging session since no `--check` command was provided");
@@ -111,6 +120,51 @@ static const struct option options[] = {
         .help = "end the check, with all processes that it started, after this time; it has then failed. For "
                 "--fail-code and "
                 "--ignore-fail-code that is exit code 124",
+    },
+    {
+        .names = {"--on-timeout"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = timeout_meanings,
+        .fallback = "fail",
+        .offset = offsetof(struct check_values, on_timeout),
+        .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
+    },
+    {
+        .names = {"--skip-code"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, skip_codes),
+        .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
+                "built; by convention 125",
+    },
+    {
+        .names = {"--signature"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = signatures,
+        .fallback = "auto",
+        .offset = offsetof(struct check_values, signature),
+        .help =
+            "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
+            "failure, that of the original; other failures say nothing. auto is exit-code for `debug reduce --mode "
+            "minimal`, else off",
+    },
+    {
+        .names = {"--flaky"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, flaky),
+        .help =
+            "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
+            "run it on each candidate as often as a verdict needs",
+    },
+    {
+        .names = {"--no-false-failures"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, no_false_failures),
+        .help = "with --flaky: the check never fails without reason, so that one failure is enough",
     },
     {
         .names = {"--exit-code"},

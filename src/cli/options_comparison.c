@@ -3,8 +3,6 @@
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
-#define NEEDS_MATPLOTLIB "drawing needs Python; keep the results with --save-outputs and draw from that file"
-
 const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
                                               NULL}; /* enum compare_function */
 
@@ -19,6 +17,8 @@ static const struct {
     {"--check-error-stat", COMPARE_SIMPLE},
     {"--error-quantile", COMPARE_SIMPLE},
     {"--infinities-compare-equal", COMPARE_SIMPLE},
+    {"--save-heatmaps", COMPARE_SIMPLE},
+    {"--save-error-metrics-plot", COMPARE_SIMPLE},
     {"--index-tolerance", COMPARE_INDICES},
     {"--l2-tolerance", COMPARE_DISTANCE},
     {"--cosine-threshold", COMPARE_DISTANCE},
@@ -134,7 +134,9 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .offset = offsetof(struct comparison_values, rtol),
-        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given",
+        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. OUT, here and below, "
+                "may be a "
+                "pattern such as 'layer*': a name itself goes first, then the first pattern that matches, then X alone",
     },
     {
         .names = {"--atol", "--abs-tol"},
@@ -217,10 +219,34 @@ static const struct option options[] = {
         .help = "quality: greatest mean squared error, divided by the mean square of the second output; not checked "
                 "unless given",
     },
-    {.names = {"--save-heatmaps"}, .kind = OPTION_ONE, .refusal = NEEDS_MATPLOTLIB},
-    {.names = {"--show-heatmaps"}, .kind = OPTION_FLAG, .refusal = NEEDS_MATPLOTLIB},
-    {.names = {"--save-error-metrics-plot"}, .kind = OPTION_ONE, .refusal = NEEDS_MATPLOTLIB},
-    {.names = {"--show-error-metrics-plot"}, .kind = OPTION_FLAG, .refusal = NEEDS_MATPLOTLIB},
+    {
+        .names = {"--save-heatmaps"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .offset = offsetof(struct comparison_values, heat_map_folder),
+        .help =
+            "simple: save two pictures (SVG) of each output, of the absolute and of the relative difference of each "
+            "element",
+    },
+    {
+        .names = {"--show-heatmaps"},
+        .kind = OPTION_FLAG,
+        .refusal = "no window is opened: save the pictures with --save-heatmaps and look at them in a browser",
+    },
+    {
+        .names = {"--save-error-metrics-plot"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .offset = offsetof(struct comparison_values, error_plot_folder),
+        .help = "simple: save a picture (SVG) of each output that shows its differences against the magnitude of the "
+                "second output, and the tolerances",
+    },
+    {
+        .names = {"--show-error-metrics-plot"},
+        .kind = OPTION_FLAG,
+        .refusal =
+            "no window is opened: save the pictures with --save-error-metrics-plot and look at them in a browser",
+    },
 };
 
 const struct option_group comparison_options = {

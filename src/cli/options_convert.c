@@ -15,31 +15,26 @@ static const struct {
     {".hdf5", "keras"},    {".uff", "uff"},     {".prototxt", "caffe"},
 };
 
-static int refuse_tensorrt(const char *what, struct error *err)
-{
-    return error_set(err, ERR_UNSUPPORTED,
-                     "%s: engines are built by TensorRT, which this program does not use yet; it converts to ONNX "
-                     "(--convert-to onnx)",
-                     what);
-}
-
-static int guess_target(const char *path, struct error *err)
+static int guess_target(const char *path, enum convert_target *ret, struct error *err)
 {
     const char *dot = strrchr(path, '.');
 
+    *ret = CONVERT_ONNX;
     if (dot != NULL && strcmp(dot, ".onnx") == 0)
         return 0;
     for (size_t i = 0; dot != NULL && i < ARRAY_LEN(other_types); i++) {
         if (strcmp(dot, other_types[i].extension) != 0)
             continue;
+        *ret = CONVERT_TRT;
         if (strcmp(other_types[i].type, "engine") == 0)
-            return refuse_tensorrt(path, err);
-        return error_set(err, ERR_UNSUPPORTED, "Cannot convert to model type: %s ('%s'); this program converts to ONNX",
+            return 0;
+        return error_set(err, ERR_UNSUPPORTED,
+                         "Cannot convert to model type: %s ('%s'); this program converts to ONNX and to engines",
                          other_types[i].type, path);
     }
     return error_set(err, ERR_INVALID,
-                     "Could not automatically determine model type based on output path: %s; end it in .onnx, or say "
-                     "--convert-to onnx",
+                     "Could not automatically determine model type based on output path: %s; end it in .onnx or "
+                     ".engine, or say --convert-to onnx or --convert-to trt",
                      path);
 }
 
@@ -50,11 +45,15 @@ static int finish(void *data, struct parse *parse, struct error *err)
 
     if (values->keep_float32.count > 0 && !load->fp_to_fp16)
         log_message(parse_log(parse), LOG_WARNING, "--keep-float32 has no effect without --fp-to-fp16");
-    if (!parse_given(parse, "--convert-to")) {
-        values->target = CONVERT_ONNX;
-        return guess_target(values->output, err);
-    }
-    return values->target == CONVERT_ONNX ? 0 : refuse_tensorrt(targets[values->target], err);
+    if (!parse_given(parse, "--convert-to"))
+        return guess_target(values->output, &values->target, err);
+    if (values->target == CONVERT_ONNX_LIKE_TRT_NETWORK)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--convert-to %s: the layers of an engine are shown by `polygraphy inspect model x.engine --show "
+            "layers`; as ONNX they are the model itself",
+            targets[values->target]);
+    return 0;
 }
 
 static const struct option rows[] = {
@@ -72,7 +71,7 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE,
         .choices = targets,
         .offset = offsetof(struct convert_values, target),
-        .help = "what to convert to; otherwise the extension of the output tells. Only onnx is supported yet",
+        .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells",
     },
     {
         .names = {"--keep-float32"},

@@ -71,6 +71,13 @@ static const struct option runner_rows[] = {
         .offset = offsetof(struct runner_values, names),
         .help = "ONNX Runtime",
     },
+    {
+        .names = {"--trt"},
+        .kind = OPTION_ORDERED,
+        .offset = offsetof(struct runner_values, names),
+        .help = "an engine: that in the model file, or one built of the model. Where TensorRT is not installed, the "
+                "built-in CPU engine takes its place",
+    },
 };
 
 const struct option_group runner_options = {

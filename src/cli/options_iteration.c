@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/option_groups.h"
 #include "cli/prompt.h"
+#include "cli/warm_check.h"
 
 /* ---- Artifacts ---- */
 
@@ -163,6 +164,19 @@ static const struct option until_rows[] = {
 
 const struct option_group until_options = ITERATION_GROUP(until_rows, struct until_values, NULL);
 
+bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict)
+{
+    switch (until->kind) {
+    case UNTIL_GOOD:
+        return verdict == VERDICT_PASS;
+    case UNTIL_BAD:
+        return verdict == VERDICT_FAIL;
+    case UNTIL_COUNT:
+        break;
+    }
+    return index + 1 >= until->count;
+}
+
 /* ---- All of it, for the loop ---- */
 
 static void use_check(const struct check_values *check, struct check_settings *ret)
@@ -174,6 +188,12 @@ static void use_check(const struct check_values *check, struct check_settings *r
     ret->fail_code_count = check->fail_codes.count;
     ret->ignored_codes = check->ignore_fail_codes.items;
     ret->ignored_code_count = check->ignore_fail_codes.count;
+    ret->skip_codes = check->skip_codes.items;
+    ret->skip_code_count = check->skip_codes.count;
+    ret->on_timeout = check->on_timeout;
+    ret->compare_failures = check->signature == SIGNATURE_EXIT_CODE;
+    ret->flaky = check->flaky;
+    ret->no_false_failures = check->no_false_failures;
     ret->fail_patterns = check->fail_regex.items;
     ret->fail_pattern_count = check->fail_regex.count;
     ret->show_output = check->show_output;
@@ -199,7 +219,10 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
         values_of_either(parse, &intermediate_onnx_options, &intermediate_engine_options);
     const struct iteration_values *iteration = parse_values(parse, &iteration_options);
     const struct replay_values *replay = parse_values(parse, &replay_options);
-    struct loop_settings ret = {.check = {.self = context->program, .ask = prompt_ask}};
+    struct loop_settings ret = {.check = {.self = context->program,
+                                          .self_main = context->main,
+                                          .self_prepare = warm_check_prepare,
+                                          .ask = prompt_ask}};
 
     if (check)
         use_check(check, &ret.check);

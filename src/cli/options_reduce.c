@@ -5,7 +5,7 @@
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
-static const char *const modes[] = {"bisect", "linear", NULL};
+static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
 
 static int finish(void *data, struct parse *parse, struct error *err)
 {
@@ -16,6 +16,15 @@ static int finish(void *data, struct parse *parse, struct error *err)
         return error_set(
             err, ERR_INVALID,
             "neither --output nor --min-good was given, so the result would go nowhere; add -o reduced.onnx");
+    if (values->max_checks < 0 || !(values->deadline >= 0))
+        return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
+    if (values->mode != REDUCE_MINIMAL && (values->iteration_inputs || values->iteration_golden))
+        return error_set(err, ERR_INVALID, "--iter-inputs and --iter-golden need --mode minimal");
+    if (values->mode == REDUCE_MINIMAL && (values->no_reduce_inputs || values->no_reduce_outputs))
+        return error_set(
+            err, ERR_INVALID,
+            "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are for "
+            "the other modes");
     if (values->min_good && save->path && strcmp(values->min_good, save->path) == 0)
         return error_set(err, ERR_INVALID, "--output and --min-good are both '%s': give each a file of its own",
                          save->path);
@@ -51,7 +60,44 @@ static const struct option options[] = {
         .choices = modes,
         .fallback = "bisect",
         .offset = offsetof(struct reduce_values, mode),
-        .help = "bisect needs few checks, linear tries every node and may find a smaller model",
+        .help =
+            "bisect needs few checks, linear tries every node and may find a smaller model; minimal finds a model that "
+            "no single node can be left out of",
+    },
+    {
+        .names = {"--max-checks"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "0",
+        .offset = offsetof(struct reduce_values, max_checks),
+        .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
+    },
+    {
+        .names = {"--deadline"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "SECONDS",
+        .fallback = "0",
+        .offset = offsetof(struct reduce_values, deadline),
+        .help = "the same for time: no check begins later than this",
+    },
+    {
+        .names = {"--iter-inputs"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .offset = offsetof(struct reduce_values, iteration_inputs),
+        .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
+                "--load-inputs in the check",
+    },
+    {
+        .names = {"--iter-golden"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .offset = offsetof(struct reduce_values, iteration_golden),
+        .help =
+            "with --mode minimal: write what the candidate's outputs hold in the original model, run by ONNX Runtime, "
+            "to this file, for --load-outputs in the check",
     },
     {
         .names = {"--no-verify"},

@@ -2,6 +2,7 @@
 #include "cli/run_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "cli/model_file.h"
@@ -15,6 +16,32 @@ void run_model_release(struct run_model *model)
 {
     free(model->bytes);
     free(model->folder);
+    if (model->has_engine)
+        engine_file_release(&model->engine);
+}
+
+bool run_model_wants_engine(const struct command_context *context)
+{
+    const struct runner_values *runners = parse_values(context->parse, &runner_options);
+
+    for (size_t i = 0; i < runners->names.count; i++)
+        if (strcmp(runners->names.items[i], engine_backend.name) == 0)
+            return true;
+    return false;
+}
+
+/* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
+static int prepare_engine(struct run_model *model, struct error *err)
+{
+    const struct model_values *values = parse_values(model->context->parse, &run_model_options);
+    int rc = engine_file_init(&model->engine, model->context, err);
+
+    if (rc < 0)
+        return rc;
+    model->has_engine = true;
+    if (values->type == MODEL_ENGINE)
+        model->engine.request.builder = NULL;
+    return 0;
 }
 
 static bool is_changed(const struct command_context *context)
@@ -59,14 +86,18 @@ int run_model_prepare(void *data, struct backend_request *ret, struct error *err
     struct run_model *model = data;
     const struct model_values *values = parse_values(model->context->parse, &run_model_options);
 
-    if (!model->loaded && is_changed(model->context)) {
-        int rc = load(model, err);
+    int rc = 0;
 
-        if (rc < 0)
-            return rc;
-    }
+    if (!model->loaded && is_changed(model->context))
+        rc = load(model, err);
+    if (rc == 0 && !model->has_engine && run_model_wants_engine(model->context))
+        rc = prepare_engine(model, err);
+    if (rc < 0)
+        return rc;
     model->loaded = true;
     *ret = model_file_request(model->context);
+    if (model->has_engine)
+        ret->engine = &model->engine.request;
     if (model->bytes == NULL) {
         ret->model_path = values->path;
     } else {

@@ -53,7 +53,7 @@ static void write_layer_only_in_bad(struct json_writer *writer, const struct tac
     }
 }
 
-static void write_tactic(struct json_writer *writer, const struct tactic_diff *diff, const struct tactic *tactic)
+static void write_tactic(struct json_writer *writer, const struct tactic_diff *diff, const struct seen_tactic *tactic)
 {
     json_writer_begin_object(writer);
     write_string(writer, "layer", diff->layers.items[tactic->layer].name);

@@ -25,7 +25,7 @@ static double whole_percent(double difference)
     return round(100 * difference) + 0.0;
 }
 
-static void add_tactic(struct string_builder *text, const struct tactic_diff *diff, const struct tactic *tactic)
+static void add_tactic(struct string_builder *text, const struct tactic_diff *diff, const struct seen_tactic *tactic)
 {
     string_add_format(text, "\n   Layer: %s\n       Algorithm: ", diff->layers.items[tactic->layer].name);
     tactic_algorithm_text(tactic->algorithm, text);

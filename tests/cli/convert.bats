@@ -55,10 +55,8 @@ shown()
     refused 'Could not automatically determine model type based on output path: model.xyz'
     run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.hdf5
     refused "Cannot convert to model type: keras"
-    run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.plan
-    refused 'engines are built by TensorRT'
     run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.onnx --convert-to onnx-like-trt-network
-    refused 'onnx-like-trt-network: engines are built by TensorRT'
+    refused '--convert-to onnx-like-trt-network: the layers of an engine are shown by'
     [ ! -e model.onnx ]
 }
 

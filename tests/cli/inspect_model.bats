@@ -119,7 +119,18 @@ json()
     refused 'damaged.onnx'
     : >plan.engine
     run --separate-stderr polygraphy inspect model plan.engine
-    refused 'is an engine'
+    refused 'plan.engine'
     run --separate-stderr polygraphy inspect model "$models/reducable.onnx" --show everything
     [ "$status" -eq 2 ]
+}
+
+@test "weights that become float16 are shown as such" {
+    run polygraphy inspect model "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --fp-to-fp16 --show weights --json model.json
+    [ "$status" -eq 0 ]
+    grep -q 'dtype=float16.* | Values:' <<<"$output"
+    /usr/bin/python3 - <<'END'
+import json
+halves = [i for i in json.load(open("model.json"))["initializers"] if i["dtype"] == "float16"]
+assert halves and all(len(i["values"]) > 0 for i in halves), halves
+END
 }

@@ -46,3 +46,10 @@ load debug_helper
     run polygraphy inspect tactics
     [ "$status" -eq 2 ]
 }
+
+@test "the JSON twin lists the layers in order" {
+    run polygraphy inspect tactics "$POLYGRAPHY_ROOT/tests/golden/tactics/bad/0.json" --json twin.json
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '"layer"' twin.json)" -eq "$(grep -c 'Layer: ' <<<"$output")" ]
+    [ "$(grep -c '"tactic"' twin.json)" -eq "$(grep -c 'Layer: ' <<<"$output")" ]
+}

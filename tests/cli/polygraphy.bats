@@ -56,7 +56,7 @@ refused_with_usage()
     run --separate-stderr polygraphy data input
     refused_with_usage "polygraphy data: error: argument subtool: invalid choice: 'input' (choose from 'to-input')"
     run --separate-stderr polygraphy debug reduce m.onnx --mode x
-    refused_with_usage "polygraphy debug reduce: error: argument --mode: invalid choice: 'x' (choose from 'bisect', 'linear')"
+    refused_with_usage "polygraphy debug reduce: error: argument --mode: invalid choice: 'x' (choose from 'bisect', 'linear', 'minimal')"
     repeat --check true
     refused_with_usage 'polygraphy debug repeat: error: the following arguments are required: --until'
 }

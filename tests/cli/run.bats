@@ -125,6 +125,28 @@ mask()
     not_logged 'Extra items in --rtol'
 }
 
+@test "values are given for names and for patterns: a name goes first, then the first pattern, then the rest" {
+    results a.json '[("A", [{"layer1": f32([1]), "layer2": f32([1]), "z": f32([1])}])]'
+    results b.json '[("B", [{"layer1": f32([1.5]), "layer2": f32([1.5]), "z": f32([1.5])}])]'
+    run_tool --load-outputs a.json b.json --atol 0.5 'layer*:0.1' '*2:0.5' --rtol 0
+    failed
+    logged "FAILED \\| Mismatched outputs: \\['layer1', 'layer2'\\]"
+    run_tool --load-outputs a.json b.json --atol 0.5 'layer*:0.1' layer2:0.5 --rtol 0
+    failed
+    logged "FAILED \\| Mismatched outputs: \\['layer1'\\]"
+    run_tool --load-outputs a.json b.json --atol 0.6 --check-error-stat 'l*:max' z:mean --error-quantile 'l*1:0.5'
+    passed
+    [ "$(grep -c 'Checking max error' <<<"$output")" -eq 2 ]
+    logged 'Checking mean error'
+    run_tool --load-outputs a.json b.json --compare distance --l2-tolerance '?:1' 'layer[12]:0.7'
+    passed
+    not_logged 'Extra items'
+    run_tool --load-outputs a.json b.json --atol 1 'node*:0' other:0
+    passed
+    [ "$(grep -c 'Extra items' <<<"$output")" -eq 1 ]
+    logged "Extra items in --atol: \\['node\\*', 'other'\\]"
+}
+
 @test "malformed values are refused before anything is done" {
     for words in '--atol x' '--atol -1' '--rtol x:nan' '--error-quantile 1.5' '--check-error-stat best' \
         '--index-tolerance 0.5' '--postprocess median' '--postprocess top-k' '--warm-up -1' '--seed -1' \

@@ -87,6 +87,7 @@ END
         logged "First NaN or infinity: node 'n1' \(Div\)"
         not_logged "Independent NaN"
         logged 'w \| Stats: mean=1,'
+        not_logged '^\[!\]'
         logged "The first bad element, at \(1,\), is -inf \| 'a' there: -[0-9.]+ \| 'w' there: 0\.0$"
         logged 'Re-checked.*hold NaN or infinities$'
     done
@@ -98,4 +99,55 @@ END
     run_tool "$models/identity.onnx" --onnxrt --onnxrt --first-divergence --use-subprocess
     [ "$status" -eq 1 ]
     [[ $output == *"--use-subprocess"* ]]
+    run_tool "$models/identity.onnx" --onnxrt --trt --first-divergence
+    [ "$status" -eq 1 ]
+    [[ $output == *"does not work with --trt: save all tensors of the engine first"* ]]
+}
+
+@test "an engine that saved all its tensors is compared with them" {
+    model=$models/attention_overflow.onnx
+    polygraphy run "$model" --trt --fp16 --trt-outputs mark all --save-inputs in.json --save-outputs engine.json -q
+    run_tool "$model" --onnxrt --load-inputs in.json --load-outputs engine.json --first-divergence \
+        --atol 0.5 --rtol 0.1
+    [ "$status" -eq 1 ]
+    logged "First divergence: node 'scores' \\(MatMul\\)"
+}
+
+@test "where float16 begins to differ from float32 in real models is a node that differs alone, too" {
+    [ -d "$POLYGRAPHY_TEST_MODELS" ] || skip 'no real models'
+    cp "$POLYGRAPHY_TEST_MODELS/onnx_light/light_resnet50.onnx" single.onnx
+    polygraphy convert single.onnx --fp-to-fp16 -o half.onnx -q
+    polygraphy run single.onnx --onnxrt --onnx-outputs mark all --save-inputs in.safetensors \
+        --save-outputs golden.safetensors -q
+    run_tool half.onnx --onnxrt --load-inputs in.safetensors --load-outputs golden.safetensors --first-divergence \
+        --atol 1e-3 --rtol 1e-3
+    [ "$status" -eq 1 ]
+    logged "First divergence: node 'n1' \\(BatchNormalization\\) \\| Inputs: \\['r0', .* \\| Outputs: \\['r1'\\]"
+
+    polygraphy surgeon extract single.onnx --inputs r0:auto:auto --outputs r1:auto -o node.onnx -q
+    polygraphy surgeon extract half.onnx --inputs r0:auto:auto --outputs r1:auto -o half_node.onnx -q
+    polygraphy run single.onnx --onnxrt --onnx-outputs r0 --load-inputs in.safetensors --save-outputs r0.json -q
+    polygraphy data to-input r0.json -o r0_in.json -q
+    polygraphy run node.onnx --onnxrt --load-inputs r0_in.json --save-outputs alone.json -q
+    run_tool half_node.onnx --onnxrt --load-inputs r0_in.json --load-outputs alone.json --atol 1e-3 --rtol 1e-3
+    [ "$status" -eq 1 ]
+    logged "FAILED \\| Mismatched outputs: \\['r1'\\]"
+}
+
+@test "in a model that is one branch the branching node is named, as long as float16 is held to float32's tolerance" {
+    [ -d "$POLYGRAPHY_TEST_MODELS" ] || skip 'no real models'
+    cp "$POLYGRAPHY_TEST_MODELS/silero/silero_vad.onnx" single.onnx
+    polygraphy convert single.onnx --fp-to-fp16 -o half.onnx -q
+    local shapes=(--input-shapes 'input:[1,512]' 'state:[2,1,128]')
+    polygraphy run single.onnx --onnxrt --onnx-outputs mark all "${shapes[@]}" --val-range 'sr:[16000,16000]' \
+        --save-inputs in.safetensors --save-outputs golden.safetensors -q
+    run_tool half.onnx --onnxrt "${shapes[@]}" --load-inputs in.safetensors --load-outputs golden.safetensors \
+        --first-divergence
+    [ "$status" -eq 1 ]
+    logged "First divergence: node 'If_0' \\(If\\)"
+    logged "agree: 1$"
+    run_tool half.onnx --onnxrt "${shapes[@]}" --load-inputs in.safetensors --load-outputs golden.safetensors \
+        --first-divergence --atol 1e-2
+    [ "$status" -eq 0 ]
+    logged 'No tensor of the model differs'
 }

@@ -902,6 +902,86 @@ def half_and_bodies():
     ))
 
 
+@model
+def convolutions():
+    """Convolutions of every kind in a row, with weights that are no round numbers, and an activation behind the last."""
+    random = numpy.random.RandomState(7)
+
+    def weight(name, *shape):
+        return numpy_helper.from_array(random.standard_normal(shape).astype(numpy.float32) / 4, name)
+
+    return (
+        [
+            helper.make_node("Conv", ["x", "w1", "b1"], ["t1"], "padded", pads=[1, 2, 1, 0], kernel_shape=[3, 3]),
+            helper.make_node("Conv", ["t1", "w2"], ["t2"], "grouped", group=2, strides=[2, 1]),
+            helper.make_node("Conv", ["t2", "w3", "b3"], ["t3"], "dilated", dilations=[2, 2], pads=[2, 2, 2, 2]),
+            helper.make_node("Conv", ["t3", "w4"], ["t4"], "pointwise", kernel_shape=[1, 1]),
+            helper.make_node("Relu", ["t4"], ["y"], "relu"),
+        ],
+        [tensor("x", ["n", 3, 12, 11])],
+        [tensor("y", ["n", 5, None, None])],
+        [weight("w1", 8, 3, 3, 3), weight("b1", 8), weight("w2", 6, 4, 3, 2), weight("w3", 24, 6, 3, 3),
+         weight("b3", 24), weight("w4", 5, 24, 1, 1)],
+    )
+
+
+@model
+def attention_overflow():
+    """One attention block between two dense layers. Its logits are beyond what float16 can hold, before they are scaled:
+    the product that makes them ("scores") and their scaling ("scale") cannot be done in float16, all the rest can."""
+    random = numpy.random.RandomState(3)
+
+    def weight(name, factor, *shape):
+        return numpy_helper.from_array(
+            (random.standard_normal(shape) * factor).astype(numpy.float32), name)
+
+    return (
+        [
+            helper.make_node("MatMul", ["x", "stem_w"], ["stem_t"], "stem"),
+            helper.make_node("Add", ["stem_t", "stem_b"], ["stem_u"], "stem_bias"),
+            helper.make_node("Relu", ["stem_u"], ["h"], "stem_relu"),
+            helper.make_node("MatMul", ["h", "q_w"], ["q"], "query"),
+            helper.make_node("MatMul", ["h", "k_w"], ["k"], "key"),
+            helper.make_node("MatMul", ["h", "v_w"], ["v"], "value"),
+            helper.make_node("Transpose", ["k"], ["k_t"], "key_transposed", perm=[0, 2, 1]),
+            helper.make_node("MatMul", ["q", "k_t"], ["logits"], "scores"),
+            helper.make_node("Mul", ["logits", "factor"], ["scaled"], "scale"),
+            helper.make_node("Softmax", ["scaled"], ["weights"], "softmax", axis=-1),
+            helper.make_node("MatMul", ["weights", "v"], ["mixed"], "context"),
+            helper.make_node("MatMul", ["mixed", "out_w"], ["projected"], "projection"),
+            helper.make_node("Add", ["projected", "h"], ["residual"], "residual"),
+            helper.make_node("MatMul", ["residual", "head_w"], ["head_t"], "head"),
+            helper.make_node("Add", ["head_t", "head_b"], ["y"], "head_bias"),
+        ],
+        [tensor("x", [1, 12, 32])],
+        [tensor("y", [1, 12, 8])],
+        [
+            weight("stem_w", 0.3, 32, 64), weight("stem_b", 0.3, 64), weight("q_w", 30, 64, 64),
+            weight("k_w", 30, 64, 64), weight("v_w", 0.1, 64, 64), weight("out_w", 0.1, 64, 64),
+            weight("head_w", 0.1, 64, 8), weight("head_b", 0.1, 8),
+            numpy_helper.from_array(numpy.array(2.0 ** -17, numpy.float32), "factor"),
+        ],
+    )
+
+
+@model
+def pointwise_convolutions():
+    """1x1 convolutions one after the other, each with another number of channels: one kernel for all of them."""
+    random = numpy.random.RandomState(11)
+    channels = [4, 8, 12, 24, 10, 6, 16, 5]
+    nodes, weights = [], []
+    for i, (inputs, outputs) in enumerate(zip(channels, channels[1:])):
+        values = (random.standard_normal((outputs, inputs, 1, 1)) / numpy.sqrt(inputs)).astype(numpy.float32)
+        weights.append(numpy_helper.from_array(values, f"w{i}"))
+        nodes.append(helper.make_node("Conv", [f"t{i}", f"w{i}"], [f"t{i + 1}"], f"conv{i}"))
+    return (
+        nodes,
+        [tensor("t0", [1, channels[0], 9, 9])],
+        [tensor(f"t{len(channels) - 1}", [1, channels[-1], 9, 9])],
+        weights,
+    )
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:

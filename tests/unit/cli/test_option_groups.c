@@ -249,8 +249,10 @@ static void options_of_the_other_comparison_function_earn_a_warning(void **state
 
 static void what_needs_python_is_refused_with_an_alternative(void **state)
 {
-    RUN("--save-heatmaps", "folder");
-    assert_fails(ERR_UNSUPPORTED, "--save-outputs");
+    RUN("--show-heatmaps");
+    assert_fails(ERR_UNSUPPORTED, "--save-heatmaps");
+    RUN("--show-error-metrics-plot");
+    assert_fails(ERR_UNSUPPORTED, "--save-error-metrics-plot");
     RUN("--compare-func-script", "x.py");
     assert_fails(ERR_UNSUPPORTED, "--save-outputs");
     RUN("--gen", "-");

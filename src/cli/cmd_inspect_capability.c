@@ -1,0 +1,312 @@
+/* cmd_inspect_capability.c: which nodes of a model the engine can run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/node_support.h"
+#include "backend/type_inference.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/option_groups.h"
+#include "format/json_writer.h"
+#include "onnx/model_edit.h"
+#include "onnx/model_save.h"
+
+#define DEFAULT_FOLDER "polygraphy_capability_dumps"
+
+struct capability_values {
+    const char *folder;
+    bool with_partitioning;
+};
+
+static const struct option rows[] = {
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .fallback = DEFAULT_FOLDER,
+        .offset = offsetof(struct capability_values, folder),
+        .help = "where the report and the parts of the model go",
+    },
+    {
+        .names = {"--with-partitioning"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct capability_values, with_partitioning),
+        .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
+    },
+};
+
+static const struct option_group capability_options = {
+    .title = "Capability",
+    .options = rows,
+    .count = ARRAY_LEN(rows),
+    .values_size = sizeof(struct capability_values),
+};
+
+/* Nodes that are refused for the same reason, of the same operator. */
+struct refusal {
+    struct text op_type;
+    const char *reason;
+    struct string_builder nodes; /* "[0, 1], [4, 5]": first node and the one behind the last */
+    size_t count;
+};
+
+struct refusal_list {
+    struct refusal *items;
+    size_t count, capacity;
+};
+
+/* ---- The report ---- */
+
+static struct refusal *refusal_for(struct refusal_list *refusals, struct text op_type, const char *reason)
+{
+    struct refusal *refusal;
+
+    for (size_t i = 0; i < refusals->count; i++)
+        if (text_equal(refusals->items[i].op_type, op_type) && strcmp(refusals->items[i].reason, reason) == 0)
+            return &refusals->items[i];
+    refusal = VECTOR_APPEND(refusals);
+    *refusal = (struct refusal){.op_type = op_type, .reason = reason};
+    string_init(&refusal->nodes);
+    return refusal;
+}
+
+static void group_refusals(const struct model *model, const struct node_support_list *support, struct refusal_list *ret)
+{
+    for (size_t i = 0; i < support->count; i++) {
+        uint32_t node = support->items[i].node;
+        struct refusal *refusal;
+
+        if (support->items[i].reason == NULL)
+            continue;
+        refusal = refusal_for(ret, model->nodes.items[node].op_type, support->items[i].reason);
+        string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
+        refusal->count++;
+    }
+}
+
+static void release_refusals(struct refusal_list *refusals)
+{
+    for (size_t i = 0; i < refusals->count; i++)
+        string_release(&refusals->items[i].nodes);
+    free(refusals->items);
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_padded(struct string_builder *out, const char *text, size_t size, size_t width)
+{
+    string_add_bytes(out, text, size);
+    for (; size < width; size++)
+        string_add_char(out, ' ');
+    string_add(out, " | ");
+}
+
+static void add_table(const struct refusal_list *refusals, struct string_builder *out)
+{
+    static const char operator_title[] = "Operator", reason_title[] = "Reason";
+    size_t operator_width = sizeof(operator_title) - 1, reason_width = sizeof(reason_title) - 1, first = out->size;
+
+    for (size_t i = 0; i < refusals->count; i++) {
+        operator_width = larger(operator_width, refusals->items[i].op_type.size);
+        reason_width = larger(reason_width, strlen(refusals->items[i].reason));
+    }
+    string_add(out, "===== Summary =====\n");
+    first = out->size;
+    add_padded(out, operator_title, sizeof(operator_title) - 1, operator_width);
+    string_add(out, "Count   | ");
+    add_padded(out, reason_title, sizeof(reason_title) - 1, reason_width);
+    string_add(out, "Nodes\n");
+    for (size_t width = out->size - first - 1; width > 0; width--)
+        string_add_char(out, '-');
+    for (size_t i = 0; i < refusals->count; i++) {
+        const struct refusal *refusal = &refusals->items[i];
+
+        string_add_char(out, '\n');
+        add_padded(out, refusal->op_type.data, refusal->op_type.size, operator_width);
+        string_add_format(out, "%7zu | ", refusal->count);
+        add_padded(out, refusal->reason, strlen(refusal->reason), reason_width);
+        string_add_format(out, "[%s]", refusal->nodes.data);
+    }
+}
+
+static char *path_in(const char *folder, const char *format, size_t first, size_t last)
+{
+    struct string_builder path;
+
+    string_init(&path);
+    string_add_format(&path, "%s/", folder);
+    string_add_format(&path, format, first, last);
+    return string_take(&path);
+}
+
+static int save_report(const struct command_context *context, const char *folder, const struct string_builder *text,
+                       struct error *err)
+{
+    char *path = path_in(folder, "results.txt", 0, 0);
+    int rc = file_make_folders(folder, err);
+
+    if (rc == 0) {
+        log_message(context->log, LOG_INFO, "Saving results to %s", path);
+        rc = file_write(path, text->data, text->size, FILE_DURABLE, err);
+    }
+    free(path);
+    return rc;
+}
+
+/* ---- Parts of the model ---- */
+
+/* Saves the nodes from `first` to the one in front of `end`. */
+static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
+                     bool supported, struct error *err)
+{
+    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    char *path = path_in(
+        values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
+        first, end - 1);
+    struct external_settings external = model_file_external(parse_values(context->parse, &convert_save_options));
+    struct subgraph part;
+    struct bitset nodes;
+    int rc;
+
+    bitset_init(&nodes, whole->nodes.size);
+    for (size_t i = first; i < end; i++)
+        bitset_add(&nodes, i);
+    subgraph_init_nodes(&part, whole, &nodes);
+    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    rc = model_save(&part, path, &external, false, err);
+    subgraph_release(&part);
+    bitset_release(&nodes);
+    free(path);
+    return rc;
+}
+
+static int save_parts(const struct command_context *context, const struct subgraph *whole,
+                      const struct node_support_list *support, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0, end; rc == 0 && i < support->count; i = end) {
+        bool supported = support->items[i].reason == NULL;
+
+        for (end = i + 1; end < support->count && (support->items[end].reason == NULL) == supported; end++)
+            ;
+        rc = save_part(context, whole, i, end, supported, err);
+    }
+    return rc;
+}
+
+/* ---- The command ---- */
+
+/* With --json: every node that is refused. */
+static int save_json(struct model *model, const struct node_support_list *support, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < support->count; i++) {
+        if (support->items[i].reason == NULL)
+            continue;
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "node");
+        json_writer_integer(&writer, support->items[i].node);
+        json_writer_key(&writer, "name");
+        json_writer_string(&writer, model_node_label(model, support->items[i].node));
+        json_writer_key(&writer, "reason");
+        json_writer_string(&writer, support->items[i].reason);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int report(const struct command_context *context, const struct subgraph *whole,
+                  const struct node_support_list *support, struct error *err)
+{
+    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    struct refusal_list refusals = {0};
+    struct string_builder text;
+    int rc;
+
+    group_refusals(whole->model, support, &refusals);
+    if (refusals.count == 0) {
+        log_message(context->log, LOG_INFO,
+                    "Graph is fully supported by the built-in engine; Will not generate subgraphs.");
+        return 0;
+    }
+    string_init(&text);
+    add_table(&refusals, &text);
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    string_add_char(&text, '\n');
+    rc = save_report(context, values->folder, &text, err);
+    if (rc == 0 && values->with_partitioning)
+        rc = save_parts(context, whole, support, err);
+    string_release(&text);
+    release_refusals(&refusals);
+    return rc;
+}
+
+static int inspect(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct backend_request request = model_file_request(context);
+    struct node_support_list support = {0};
+    struct subgraph whole;
+    struct error why = {0};
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
+        log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
+    rc = node_support_find(&whole, &onnxrt_backend, &request, &support, err);
+    if (rc == 0)
+        rc = report(context, &whole, &support, err);
+    if (rc == 0 && json->path != NULL)
+        rc = save_json(model, &support, json->path, err);
+    node_support_release(&support);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int inspect_capability_run(const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = inspect(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,        &onnx_model_options,   &shape_inference_options, &onnx_load_options,
+    &onnxrt_library_options, &convert_save_options, &capability_options,      &json_options,
+};
+
+const struct command cmd_inspect_capability = {
+    .name = "capability",
+    .summary = "show which nodes the built-in engine cannot run",
+    .description =
+        "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. This "
+        "lists "
+        "the nodes that are refused, with the reason, and writes the list to results.txt.\n\n"
+        "Nodes are tried one by one, without being run. A node behind a refused one may be listed because the types of "
+        "what it reads are not known then.",
+    .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
+               "polygraphy inspect capability model.onnx --with-partitioning -o parts",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = inspect_capability_run,
+};

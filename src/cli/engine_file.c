@@ -1,0 +1,374 @@
+/* cli/engine_file.c: see engine_file.h. */
+#include "cli/engine_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/process.h"
+#include "cli/data_loader_values.h"
+#include "cli/model_file.h"
+#include "engine/plan.h"
+
+/* Larger results of constant folding are left to be computed: they would only make the plan file large. */
+#define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
+
+static const struct engine_config_values *config_values(const struct command_context *context)
+{
+    const struct engine_config_values *values = parse_values(context->parse, &engine_config_options);
+
+    return values != NULL ? values : parse_values(context->parse, &engine_config_precision_options);
+}
+
+static const struct engine_file_values *file_values(const struct command_context *context)
+{
+    const struct engine_file_values *values = parse_values(context->parse, &engine_file_options);
+
+    return values != NULL ? values : parse_values(context->parse, &engine_cache_options);
+}
+
+/* ---- Which engine ---- */
+
+/* One line, for those who look at the numbers. POLYGRAPHY_TRT=builtin says that it is wanted, and silences it. */
+static void say_which(struct log *log)
+{
+    char *trtexec = process_find("trtexec");
+
+    if (trtexec != NULL)
+        log_message(
+            log, LOG_WARNING,
+            "TensorRT is installed ('%s'), but not used by this program: the built-in CPU engine takes its place "
+            "(POLYGRAPHY_TRT=builtin says that this is wanted)",
+            trtexec);
+    else
+        log_message(
+            log, LOG_WARNING,
+            "TensorRT is not installed: the built-in CPU engine takes its place (POLYGRAPHY_TRT=builtin says that "
+            "this is wanted)");
+    free(trtexec);
+}
+
+static int choose_engine(const struct command_context *context, struct error *err)
+{
+    const char *pinned = getenv("POLYGRAPHY_TRT");
+    struct string_builder ignored;
+
+    if (pinned != NULL && strcmp(pinned, "tensorrt") == 0)
+        return error_set(
+            err, ERR_MISSING,
+            "POLYGRAPHY_TRT=tensorrt: TensorRT is not used by this build; unset it for the built-in engine, "
+            "or run the model by --onnxrt --providers tensorrt");
+    if (pinned != NULL && pinned[0] != '\0' && strcmp(pinned, "builtin") != 0)
+        return error_set(err, ERR_INVALID, "POLYGRAPHY_TRT is '%s'; there are builtin and tensorrt", pinned);
+    if (pinned == NULL || pinned[0] == '\0')
+        say_which(context->log);
+    string_init(&ignored);
+    engine_options_ignored(context->parse, &ignored);
+    if (ignored.size > 0)
+        log_message(context->log, LOG_WARNING, "Without effect on the built-in engine: %s", ignored.data);
+    string_release(&ignored);
+    return 0;
+}
+
+/* ---- Profiles ---- */
+
+static const struct shape *find_shape(const struct shape_profiles *profiles, size_t profile, const char *name)
+{
+    for (size_t i = 0; profile < profiles->count && i < profiles->items[profile].count; i++)
+        if (strcmp(profiles->items[profile].items[i].name, name) == 0)
+            return &profiles->items[profile].items[i].shape;
+    return NULL;
+}
+
+/* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
+static struct input_profile profile_of(const struct engine_config_values *config, size_t profile, const char *name)
+{
+    const struct shape *minimum = find_shape(&config->minimum, profile, name);
+    const struct shape *optimum = find_shape(&config->optimum, profile, name);
+    const struct shape *maximum = find_shape(&config->maximum, profile, name);
+
+    if (optimum == NULL)
+        optimum = maximum != NULL ? maximum : minimum;
+    return (struct input_profile){
+        .name = name,
+        .minimum = minimum != NULL ? *minimum : *optimum,
+        .optimum = *optimum,
+        .maximum = maximum != NULL ? *maximum : *optimum,
+    };
+}
+
+static void set_profiles(struct engine_file *file)
+{
+    const struct engine_config_values *config = file->config;
+    const struct shape_profiles *named = config->optimum.count > 0   ? &config->optimum
+                                         : config->maximum.count > 0 ? &config->maximum
+                                                                     : &config->minimum;
+    struct input_profile *next;
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < named->count; i++)
+        inputs += named->items[i].count;
+    if (named->count == 0)
+        return;
+    file->profile_items = next = memory_alloc_zero(inputs, sizeof(*next));
+    file->profiles = memory_alloc_zero(named->count, sizeof(*file->profiles));
+    file->profile_sizes = memory_alloc_zero(named->count, sizeof(*file->profile_sizes));
+    for (size_t i = 0; i < named->count; i++) {
+        file->profiles[i] = next;
+        file->profile_sizes[i] = named->items[i].count;
+        for (size_t k = 0; k < named->items[i].count; k++)
+            *next++ = profile_of(config, i, named->items[i].items[k].name);
+    }
+    file->builder.profiles = file->profiles;
+    file->builder.profile_sizes = file->profile_sizes;
+    file->builder.profile_count = named->count;
+}
+
+/* ---- The sample ---- */
+
+static int feed_sample(void *data, const struct backend_io *inputs, size_t count, int64_t iteration,
+                       struct tensor_list *ret, struct error *err)
+{
+    return data_loader_feed(data, inputs, count, iteration, ret, err);
+}
+
+/* Data for building have the optimal shapes of the first profile, whatever shapes the engine runs on afterwards: what files hold may
+ * have others, and is only taken where values matter, for calibration. */
+static int open_sample(struct engine_file *file, struct error *err)
+{
+    const struct model_values *model = model_file_options(file->context).model;
+    struct model_values sample = *model;
+    struct input_shape *shapes = NULL;
+    int rc;
+
+    if (file->builder.profile_count > 0) {
+        size_t count = file->profile_sizes[0];
+
+        shapes = memory_alloc_zero(count, sizeof(*shapes));
+        for (size_t i = 0; i < count; i++)
+            shapes[i] = (struct input_shape){.name = file->profiles[0][i].name, .shape = file->profiles[0][i].optimum};
+        sample.shapes = (struct input_shapes){shapes, count};
+    }
+    if (file->builder.profile_count > 0 && !file->config->enabled[PRECISION_INT8])
+        rc = data_loader_to_generate(file->context, &sample, &file->loader, err);
+    else
+        rc = data_loader_from_options(file->context, &sample, &file->loader, err);
+    free(shapes);
+    if (rc == 0)
+        file->builder.sample = (struct sample_source){
+            .feed = feed_sample, .context = file->loader, .iterations = data_loader_iterations(file->loader)};
+    return rc;
+}
+
+/* ---- Files that are read ---- */
+
+static int load_caches(struct engine_file *file, struct error *err)
+{
+    const struct engine_config_values *config = file->config;
+    struct log *log = file->context->log;
+    int rc = 0;
+
+    file->cache = timing_cache_new();
+    file->calibration = calibration_new(config->calibration_method, config->quantile);
+    if (config->load_timing_cache != NULL && !file_exists(config->load_timing_cache))
+        log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", config->load_timing_cache);
+    else if (config->load_timing_cache != NULL)
+        rc = timing_cache_load(file->cache, config->load_timing_cache, err);
+    if (rc == 0 && config->calibration_cache != NULL && file_exists(config->calibration_cache)) {
+        log_message(log, LOG_INFO, "Reading calibration cache from %s", config->calibration_cache);
+        rc = calibration_load(file->calibration, config->calibration_cache, err);
+    }
+    if (rc == 0 && config->load_tactics != NULL) {
+        file->replay = memory_alloc_zero(1, sizeof(*file->replay));
+        tactic_replay_init(file->replay);
+        rc = tactic_replay_load(file->replay, config->load_tactics, err);
+    }
+    file->builder.cache = file->cache;
+    file->builder.calibration = file->calibration;
+    file->builder.replay = file->replay;
+    return rc;
+}
+
+/* ---- Building ---- */
+
+static void show_progress(void *data, const char *layer, size_t done, size_t all)
+{
+    const struct engine_file *file = data;
+
+    if (!file->shows_progress)
+        return;
+    fprintf(stderr, "\r\033[K");
+    if (done < all)
+        fprintf(stderr, "[%zu/%zu] %.60s", done + 1, all, layer);
+    fflush(stderr);
+}
+
+static int save_built(void *data, const struct engine *engine, struct error *err)
+{
+    return engine_file_save_byproducts(data, engine, err);
+}
+
+static void set_builder(struct engine_file *file)
+{
+    const struct engine_config_values *config = file->config;
+    const struct engine_network_values *network = file->network_values;
+    const struct data_loader_values *data = parse_values(file->context->parse, &data_loader_options);
+    struct precision_settings *precision = &file->builder.precision;
+
+    *precision = (struct precision_settings){
+        .constraints = config->constraints,
+        .policy = config->policy,
+        .layers = network->layer_precisions.items,
+        .layer_count = network->layer_precisions.count,
+        .tensors = network->tensor_types.items,
+        .tensor_count = network->tensor_types.count,
+    };
+    for (size_t i = 0; i < PRECISION_COUNT; i++)
+        precision->enabled[i] = config->enabled[i] && (i == PRECISION_FLOAT32 || !network->strongly_typed);
+    file->builder.error_on_cache_miss = config->error_on_timing_cache_miss;
+    file->builder.deterministic = config->deterministic;
+    file->builder.optimization_level = (int)config->optimization_level;
+    file->builder.explore_within = 2;
+    file->builder.seed = (uint64_t)data->seed;
+    file->builder.threads = model_file_request(file->context).intra_threads;
+    file->builder.log = file->context->log;
+    file->builder.progress = show_progress;
+    file->builder.progress_context = file;
+}
+
+static void set_network(struct engine_file *file)
+{
+    const struct engine_config_values *config = file->config;
+    const struct engine_network_values *values = file->network_values;
+    struct backend_request request = model_file_request(file->context);
+    struct log *log = file->context->log;
+
+    file->network = (struct network_settings){
+        .folding = {.backend = &onnxrt_backend,
+                    .request = request,
+                    .log = log,
+                    .passes = -1,
+                    .partition = FOLDING_NODES,
+                    .infer_types = true,
+                    .size_limit = LARGEST_FOLDED_CONSTANT},
+        .outputs = values->outputs.names.items,
+        .output_count = values->outputs.names.count,
+        .mark_all = values->outputs.mark_all,
+        .excluded = values->exclude_outputs.items,
+        .excluded_count = values->exclude_outputs.count,
+        .log = log,
+    };
+    file->providers = (struct provider_settings){
+        .sources = config->has_tactic_sources ? config->tactic_sources.items : NULL,
+        .source_count = config->tactic_sources.count,
+        .plugins = values->plugins.items,
+        .plugin_count = values->plugins.count,
+        .request = request,
+        .threads = request.intra_threads,
+        .log = log,
+    };
+}
+
+int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err)
+{
+    int rc;
+
+    *file = (struct engine_file){
+        .context = context,
+        .config = config_values(context),
+        .network_values = parse_values(context->parse, &engine_network_options),
+        .files = file_values(context),
+        .shows_progress = isatty(STDERR_FILENO) && log_shows(context->log, LOG_INFO),
+    };
+    rc = choose_engine(context, err);
+    if (rc < 0)
+        return rc;
+    set_network(file);
+    set_builder(file);
+    set_profiles(file);
+    file->request = (struct engine_request){
+        .network = &file->network,
+        .providers = &file->providers,
+        .builder = &file->builder,
+        .built = save_built,
+        .data = file,
+        .profile = file->files->profile,
+    };
+    rc = load_caches(file, err);
+    if (rc == 0)
+        rc = open_sample(file, err);
+    if (file->network_values->decide_branches)
+        file->network.branch_sample = &file->builder.sample;
+    if (rc < 0)
+        engine_file_release(file);
+    return rc;
+}
+
+void engine_file_release(struct engine_file *file)
+{
+    providers_close(&file->builder.providers);
+    data_loader_free(file->loader);
+    timing_cache_free(file->cache);
+    calibration_free(file->calibration);
+    if (file->replay != NULL)
+        tactic_replay_release(file->replay);
+    free(file->replay);
+    free(file->profile_items);
+    free(file->profiles);
+    free(file->profile_sizes);
+    *file = (struct engine_file){0};
+}
+
+int engine_file_network(const struct engine_file *file, struct model *model, struct network **ret, struct error *err)
+{
+    return network_build(model, &file->network, ret, err);
+}
+
+int engine_file_build(struct engine_file *file, const struct network *network, struct engine **ret, struct error *err)
+{
+    int rc = 0;
+
+    if (file->builder.providers.count == 0)
+        rc = providers_open(&file->providers, &file->builder.providers, err);
+    return rc < 0 ? rc : engine_build(network, &file->builder, ret, err);
+}
+
+static int save_tactics(const struct engine_file *file, const struct engine *engine, struct error *err)
+{
+    struct tactic_replay replay;
+    int rc;
+
+    tactic_replay_init(&replay);
+    engine_replay(engine, &replay);
+    log_message(file->context->log, LOG_INFO, "Saving tactic replay file to %s", file->config->save_tactics);
+    rc = tactic_replay_save(&replay, file->config->save_tactics, err);
+    tactic_replay_release(&replay);
+    return rc;
+}
+
+int engine_file_save_byproducts(const struct engine_file *file, const struct engine *engine, struct error *err)
+{
+    const struct engine_config_values *config = file->config;
+    struct log *log = file->context->log;
+    int rc = 0;
+
+    if (config->save_tactics != NULL)
+        rc = save_tactics(file, engine, err);
+    if (rc == 0 && file->files->save_timing_cache != NULL) {
+        log_message(log, LOG_INFO, "Saving tactic timing cache to %s", file->files->save_timing_cache);
+        rc = timing_cache_save(file->cache, file->files->save_timing_cache, err);
+    }
+    if (rc == 0 && config->calibration_cache != NULL && file->builder.precision.enabled[PRECISION_INT8] &&
+        !calibration_is_loaded(file->calibration)) {
+        log_message(log, LOG_INFO, "Writing calibration cache to: %s", config->calibration_cache);
+        rc = calibration_save(file->calibration, config->calibration_cache, err);
+    }
+    if (rc == 0 && file->files->save_engine != NULL) {
+        log_message(log, LOG_INFO, "Saving engine to %s", file->files->save_engine);
+        rc = plan_save(engine, file->files->save_engine, err);
+    }
+    return rc;
+}

@@ -1,0 +1,29 @@
+/* cli/warm_check.c: see warm_check.h. */
+#include "cli/warm_check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "backend/onnxrt_library.h"
+#include "engine/onednn_library.h"
+
+static bool has_word(const char *const *words, const char *word)
+{
+    for (; *words != NULL; words++)
+        if (strncmp(*words, word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+void warm_check_prepare(void *words)
+{
+    const struct onednn *onednn;
+    const struct onnxrt *onnxrt;
+
+    if (has_word(words, "--onnxruntime-lib"))
+        return;
+    if (has_word(words, "--onnxrt") || has_word(words, "--trt"))
+        onnxrt_load(NULL, &onnxrt, NULL);
+    if (has_word(words, "--trt"))
+        onednn_load(&onednn, NULL);
+}

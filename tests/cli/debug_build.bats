@@ -1,0 +1,256 @@
+# debug_build.bats: building an engine again and again, and finding the tactic that spoils some of the builds.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+export POLYGRAPHY_TRT=builtin
+
+setup_file()
+{
+    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+}
+
+build()
+{
+    run --separate-stderr polygraphy debug build "$@"
+}
+
+tactics()
+{
+    run --separate-stderr polygraphy debug tactics "$@"
+}
+
+files_in()
+{
+    find "$@" -type f 2>/dev/null | wc -l
+}
+
+# ---- The guides' commands ----
+
+@test "flaky tactics: the guide's three commands" {
+    cp "$models/identity.onnx" .
+    polygraphy run identity.onnx --onnxrt --save-outputs golden.json
+    polygraphy debug build identity.onnx --fp16 --save-tactics replay.json --artifacts-dir replays --artifacts replay.json --until=2 --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json
+    run polygraphy debug diff-tactics --dir replays
+    [ "$status" -eq 0 ]
+    diff - <(echo "$output") <<'END'
+[I] Loaded 2 good tactic replays.
+[I] Loaded 0 bad tactic replays.
+[I] Could not determine potentially bad tactics. Try generating more tactic replay files?
+END
+    [ "$(files_in replays/good)" -eq 2 ]
+    [ "$(ls)" = "$(printf 'golden.json\nidentity.onnx\nreplays')" ]
+}
+
+@test "build: the guide's commands" {
+    cp "$models/identity.onnx" model.onnx
+    printf 'p\nf\n' | polygraphy debug build model.onnx --until bad --save-tactics tactics.json --artifacts tactics.json
+    [ "$(files_in polygraphy_artifacts/good)" -eq 1 ]
+    [ "$(files_in polygraphy_artifacts/bad)" -eq 1 ]
+    rm -r polygraphy_artifacts
+    polygraphy debug build model.onnx --until 5 --check "polygraphy run polygraphy_debug.engine --trt" --artifacts polygraphy_debug.engine
+    [ "$(files_in polygraphy_artifacts/good)" -eq 5 ]
+    printf 'import sys\nsys.exit(1)\n' >check_model.py
+    polygraphy debug build model.onnx --until bad --check "python3 check_model.py"
+    mkdir debug_session
+    cd debug_session
+    polygraphy debug build ../model.onnx --until 10 --save-tactics tactics.json --artifacts tactics.json polygraphy_debug.engine --art-dir ./sorted_artifacts < <(yes p)
+    [ "$(files_in sorted_artifacts/good)" -eq 20 ]
+    [ "$(ls)" = sorted_artifacts ]
+}
+
+# ---- The loop ----
+
+@test "every iteration writes engine and tactics before its check" {
+    build "$models/identity.onnx" --until 2 --save-tactics t.json --check \
+        sh -c 'test -s polygraphy_debug.engine && test -s t.json && echo "$POLYGRAPHY_ITERATION $POLYGRAPHY_ARTIFACT" >>seen'
+    [ "$status" -eq 0 ]
+    diff seen - <<'END'
+0 polygraphy_debug.engine
+1 polygraphy_debug.engine
+END
+    logged '^\[I\] Finished 2 iteration\(s\) \| Passed: 2/2'
+    [ ! -e polygraphy_debug.engine ]
+}
+
+@test "a build that fails is a failed iteration, and the next one begins" {
+    export POLYGRAPHY_TEST_PLUGIN='failing run'
+    build "$models/convolutions.onnx" --until 2 --val-range [0,1] --tactic-sources misbehaving \
+        --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/misbehaving.so" --trt-opt-shapes x:[1,3,12,11] --check false
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^\[W\].*Failed to create network or engine, continuing to the next iteration\.$' <<<"$output")" -eq 2 ]
+    not_logged 'Running check command'
+    logged '^\[I\] Finished 2 iteration\(s\) \| Passed: 0/2'
+}
+
+@test "what no other build can get right ends the session" {
+    build "$models/identity.onnx" --until good --fp16 --precision-constraints obey --layer-precisions nothing:float32 --check true
+    [ "$status" -eq 1 ]
+    [[ $stderr == *nothing* ]]
+    build "$models/identity.onnx" --until good --explore --deterministic --check true
+    [ "$status" -ne 0 ]
+    build "$models/identity.onnx" --until good --explore-within 3 --check true
+    [ "$status" -ne 0 ]
+    build "$models/identity.onnx" --check true
+    [ "$status" -eq 2 ]
+    build "$models/missing.onnx" --until 1 --check true
+    [ "$status" -eq 1 ]
+}
+
+@test "an engine is no model to build" {
+    polygraphy convert "$models/identity.onnx" -o it.engine
+    build it.engine --until 1 --check true
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'is an engine'* ]]
+}
+
+@test "--exit-code tells whether an iteration failed" {
+    build "$models/identity.onnx" --until 2 --exit-code --check sh -c 'exit $POLYGRAPHY_ITERATION'
+    [ "$status" -eq 4 ]
+    build "$models/identity.onnx" --until 2 --exit-code --check true
+    [ "$status" -eq 0 ]
+}
+
+@test "a hundred builds leave no memory, file or process behind" {
+    cat >check.sh <<'END'
+#!/bin/sh
+[ -d /proc/$PPID/fd ] || exit 0
+echo "$(ls /proc/$PPID/fd | wc -l) $(ls /proc/$PPID/task | wc -l) $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/$PPID/status)" >>seen
+END
+    chmod +x check.sh
+    build "$models/convolutions.onnx" --trt-opt-shapes x:[1,3,12,11] --builder-optimization-level 0 --until 100 \
+        --save-tactics t.json --check ./check.sh
+    [ "$status" -eq 0 ]
+    [ "$(ls -A | tr '\n' ' ')" = "check.sh seen t.json " ] || [ ! -e seen ]
+    [ -e seen ] || skip "the system does not tell what a process has"
+    local first last
+    read -r -a first < <(sed -n 10p seen)
+    read -r -a last < <(tail -1 seen)
+    echo "${first[*]} and ${last[*]} of: files, threads, KB"
+    [ $((last[0] - first[0])) -le 2 ] && [ $((last[1] - first[1])) -le 2 ] # some come and go
+    # A sanitizer keeps what was freed, and tells of leaks itself.
+    grep -q __asan_init "$(command -v polygraphy)" || [ $((last[2] - first[2])) -lt 4096 ] # KB
+}
+
+# ---- The hunt ----
+
+# A plug-in whose second tactic is wrong for 24 input channels: only conv3 has them.
+hunt=(--plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_on_one_shape.so" --tactic-sources pointwise onnxrt)
+
+check_against_golden=(--check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-4
+    "${hunt[@]:0:2}")
+
+explore()
+{
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    polygraphy run model.onnx --onnxrt --save-outputs golden.json
+    build model.onnx "${hunt[@]}" --explore --explore-within 1000 --until "$1" --save-tactics replay.json \
+        --artifacts replay.json --artifacts-dir replays "${@:2}" "${check_against_golden[@]}"
+    [ "$status" -eq 0 ]
+}
+
+@test "--explore tells tactics apart, and diff-tactics names the culprit" {
+    explore 24
+    [ "$(files_in replays/bad)" -ge 2 ]
+    [ "$(files_in replays/good)" -ge 2 ]
+    run polygraphy debug diff-tactics --dir replays --json ranking.json
+    [ "$status" -eq 0 ]
+    python3 - <<'END'
+import json
+ranking = json.load(open("ranking.json"))["ranking"]
+first = ranking["suspects"][0]
+assert first["probability"] > 0.95, first
+assert [tactic["layer"] for tactic in first["tactics"]] == ["conv3"], first
+assert first["tactics"][0]["algorithm"]["name"] == "pointwise:hasty", first
+END
+}
+
+@test "the same seed draws the same tactics, another one does not" {
+    local seed
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    for seed in 7 7 8; do
+        build model.onnx "${hunt[@]}" --explore --explore-within 100000 --until 1 --seed $seed --save-tactics replay.json \
+            --artifacts replay.json --artifacts-dir "seed$((++count))" --check true
+        [ "$status" -eq 0 ]
+    done
+    cmp seed1/good/* seed2/good/*
+    ! cmp seed1/good/* seed3/good/*
+}
+
+@test "debug tactics proves the culprit by building" {
+    explore 12
+    local good bad
+    good=$(find replays/good -type f | sort | head -1)
+    bad=$(find replays/bad -type f | sort | head -1)
+    tactics model.onnx --good "$good" --bad "$bad" "${hunt[@]}" --json found.json --save-tactics mixture.json \
+        --artifacts mixture.json --artifacts-dir mixtures "${check_against_golden[@]}"
+    [ "$status" -eq 0 ]
+    logged 'The tactic of 1 layer makes the difference:'
+    logged '^    Layer: conv3$'
+    logged '^        bad:  pointwise:hasty \(Implementation: [0-9]+, Tactic: [0-9]+\)$'
+    python3 - <<'END'
+import json, math
+found = json.load(open("found.json"))
+assert found["outcome"] == "found" and found["necessary"], found
+assert [tactic["layer"] for tactic in found["tactics"]] == ["conv3"], found
+assert found["tactics"][0]["bad"]["name"] == "pointwise:hasty", found
+assert found["builds"] <= math.ceil(math.log2(found["differing_layers"])) + 4, found
+END
+    # those of the replays themselves are not kept: they are there already
+    [ "$(files_in mixtures)" -eq $(($(grep -o '"builds": [0-9]*' found.json | tr -dc 0-9) - 2)) ]
+}
+
+@test "debug tactics goes on where it was interrupted" {
+    explore 12
+    local good bad
+    good=$(find replays/good -type f | sort | head -1)
+    bad=$(find replays/bad -type f | sort | head -1)
+    local command=(model.onnx --good "$good" --bad "$bad" "${hunt[@]}")
+    tactics "${command[@]}" --check sh -c 'echo >>checks; polygraphy run polygraphy_debug.engine --trt \
+        --load-outputs golden.json --atol 1e-4 '"${hunt[*]:0:2}"'; rc=$?; [ "$(wc -l <checks)" -lt 3 ] || kill $PPID; exit $rc'
+    [ "$status" -ne 0 ]
+    [ ! -e polygraphy_debug.engine ]
+    [ "$(grep -c '"_good"\|"_bad"' polygraphy_debug_replay.json)" -eq 2 ]
+    tactics "${command[@]}" --load-debug-replay polygraphy_debug_replay.json --force-debug-replay "${check_against_golden[@]}"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'Loading iteration information from debug replay' <<<"$output")" -ge 2 ]
+    logged '^    Layer: conv3$'
+}
+
+@test "debug tactics says when the replays do not differ, or not in the verdict" {
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    for seed in 1 2; do
+        build model.onnx "${hunt[@]}" --explore --explore-within 100000 --until 1 --seed $seed --save-tactics replay.json \
+            --artifacts replay.json --artifacts-dir "seed$seed" --check true
+    done
+    mv seed1/good/* one.json
+    mv seed2/good/* two.json
+    tactics model.onnx --good one.json --bad one.json "${hunt[@]}" --exit-code --check true
+    [ "$status" -eq 4 ]
+    logged 'The replays have the same tactics'
+    rm -f polygraphy_debug_replay*
+    tactics model.onnx --good one.json --bad two.json "${hunt[@]}" --exit-code --check true
+    [ "$status" -eq 4 ]
+    logged 'A build with the tactics of the bad replay passes'
+    rm -f polygraphy_debug_replay*
+    tactics model.onnx --good one.json --bad two.json "${hunt[@]}" --exit-code --check false
+    [ "$status" -eq 4 ]
+    logged 'A build with the tactics of the good replay fails'
+}
+
+@test "debug tactics refuses what is no replay, and tactics that do not exist here" {
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    echo '{}' >empty.json
+    tactics model.onnx --good empty.json --bad empty.json --check true
+    [ "$status" -eq 1 ]
+    tactics model.onnx --good nothing.json --bad nothing.json --check true
+    [ "$status" -eq 1 ]
+    for tactic in 1 2; do
+        echo '{"replay": {"conv0": {"implementation": 1, "tactic": '$tactic', "inputs": [], "outputs": [],' \
+            '"name": "nobody:nothing", "polygraphy_class": "Algorithm"}}, "polygraphy_class": "TacticReplayData"}' >$tactic.json
+    done
+    tactics model.onnx --good 1.json --bad 2.json --check true
+    [ "$status" -eq 1 ]
+    [[ $stderr == *conv0* ]]
+    [[ $stderr == *nobody:nothing* ]]
+}

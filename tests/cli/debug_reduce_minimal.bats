@@ -1,0 +1,136 @@
+# debug_reduce_minimal.bats: --mode minimal: any set of nodes, down to one that no single node can be left out of.
+
+load debug_helper
+
+check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
+make_chain=$POLYGRAPHY_TEST_PROGRAMS/make_chain
+
+@test "one search finds the node that makes an infinity" {
+    reduce_models make infinity model.onnx
+    reduce model.onnx -o minimal.onnx --mode minimal --check polygraphy run polygraphy_debug.onnx --onnxrt --validate
+    worked
+    [ "$(reduce_models show minimal.onnx)" = 'div [t3->t4] const zero' ]
+    logged '^\[I\] The model is 1-minimal: it is a single node$'
+    valid_models minimal.onnx
+}
+
+@test "of two nodes that fail only together, far apart, nothing else stays" {
+    "$make_chain" model.onnx 90 0 branches
+    reduce model.onnx -o minimal.onnx --mode minimal --min-good good.onnx --json result.json \
+        --check "$check_nodes" polygraphy_debug.onnx --fail-node node_7 --fail-node node_71
+    worked
+    [ "$(names_of minimal.onnx)" = 'node_7 node_71' ]
+    logged '^\[I\] The model is 1-minimal: without any single one of its 2 nodes it does not fail$'
+    run "$check_nodes" good.onnx --fail-node node_7 --fail-node node_71
+    [ "$status" -eq 0 ]
+    valid_models minimal.onnx good.onnx
+    /usr/bin/python3 -c '
+import json
+result = json.load(open("result.json"))
+assert result["outcome"] == "reduced" and result["one_minimal"] is True and result["original_nodes"] == 90
+assert [node["name"] for node in result["nodes"]] == ["node_7", "node_71"]'
+}
+
+@test "the check can be given the values that a candidate's inputs and outputs had in the original" {
+    reduce_models make infinity model.onnx
+    cat > check.sh <<'EOF'
+#!/bin/sh
+polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json \
+    --infinities-compare-equal > comparison.log || exit 2
+polygraphy inspect data golden.json --show-values | grep -q inf && exit 1
+rm comparison.log
+exit 0
+EOF
+    chmod +x check.sh
+    reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --iter-golden golden.json --fail-code 1 \
+        --check ./check.sh
+    worked
+    [ "$(reduce_models show minimal.onnx)" = 'div [t3->t4] const zero' ]
+    [ ! -e in.json ]
+    [ ! -e golden.json ]
+}
+
+@test "files of the user's are not taken for a candidate's data" {
+    reduce_models make infinity model.onnx
+    echo mine > in.json
+    reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --check false
+    refused "'in.json' already exists, refusing to overwrite"
+    [ "$(cat in.json)" = mine ]
+}
+
+@test "a session that was interrupted goes on to the same result" {
+    "$make_chain" model.onnx 90 0 branches
+    cat > check.sh <<EOF
+#!/bin/sh
+[ ! -e stop ] || [ "\$POLYGRAPHY_ITERATION" -lt 5 ] || kill -INT \$PPID
+exec "$check_nodes" polygraphy_debug.onnx --fail-node node_7 --fail-node node_71
+EOF
+    chmod +x check.sh
+    touch stop
+    reduce model.onnx -o minimal.onnx --mode minimal --check ./check.sh
+    [ "$status" -ne 0 ]
+    [ ! -e minimal.onnx ]
+    [ ! -e polygraphy_debug.onnx ]
+    rm stop
+    reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay polygraphy_debug_replay.json --check ./check.sh
+    worked
+    logged 'Loading iteration information from debug replay'
+    [ "$(names_of minimal.onnx)" = 'node_7 node_71' ]
+}
+
+@test "integers that are cut off become constants, so that shapes stay what they were" {
+    reduce_models make infinity model.onnx
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import helper, TensorProto
+nodes = [helper.make_node("Shape", ["x"], ["s"], name="shape"), helper.make_node("Abs", ["x"], ["a"], name="abs"),
+         helper.make_node("Expand", ["one", "s"], ["e"], name="expand"), helper.make_node("Add", ["a", "e"], ["y"], name="add")]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+                          [helper.make_tensor("one", TensorProto.FLOAT, [1], [1.0])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "shapes.onnx")
+EOF
+    reduce shapes.onnx -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node expand
+    worked
+    [ "$(reduce_models show minimal.onnx)" = 'expand [->e] const one,s' ]
+    run polygraphy run minimal.onnx --onnxrt
+    [ "$status" -eq 0 ]
+}
+
+@test "what belongs to other modes is refused" {
+    reduce_models make infinity model.onnx
+    reduce model.onnx -o minimal.onnx --mode minimal --no-reduce-inputs --check true
+    refused '--no-reduce-inputs and --no-reduce-outputs are for the other modes'
+    reduce model.onnx -o minimal.onnx --iter-golden golden.json --check true
+    refused '--iter-inputs and --iter-golden need --mode minimal'
+}
+
+@test "a budget of checks ends the search with the best so far" {
+    "$make_chain" model.onnx 90 0 branches
+    for mode in minimal bisect; do
+        reduce model.onnx -o smaller.onnx --mode $mode --max-checks 4 --json result.json \
+            --check "$check_nodes" polygraphy_debug.onnx --fail-node node_7 --fail-node node_71
+        worked
+        logged '^\[W\] The budget is used up after 4 checks: what was found so far is not proven minimal$'
+        not_logged '1-minimal'
+        grep -q '"one_minimal": false' result.json
+        run "$check_nodes" smaller.onnx --fail-node node_7 --fail-node node_71
+        [ "$status" -eq 1 ]
+        rm -f smaller.onnx polygraphy_debug_replay*
+    done
+}
+
+@test "a deadline that has passed leaves the original" {
+    "$make_chain" model.onnx 90 0 branches
+    reduce model.onnx -o same.onnx --mode minimal --deadline 0.000001 \
+        --check "$check_nodes" polygraphy_debug.onnx --fail-node node_7 --fail-node node_71
+    worked
+    logged 'The budget is used up after 1 checks'
+    run polygraphy inspect model same.onnx
+    logged '---- 90 Node\(s\) ----'
+}
+
+names_of()
+{
+    polygraphy inspect model "$1" --show layers | sed -n 's/^ *Node [0-9]* *| \([^ ]*\) .*/\1/p' | sort | paste -sd ' '
+}

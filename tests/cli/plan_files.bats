@@ -1,0 +1,74 @@
+# plan_files.bats: plan files of the built-in engine that are damaged, foreign or need what is not there: one clear error each.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+
+export POLYGRAPHY_TRT=builtin
+
+build()
+{
+    polygraphy convert "$models/matmul_chain_64.onnx" -o a.engine --deterministic "$@" >/dev/null
+}
+
+# `run --trt FILE` ends with this message, and nothing else goes wrong.
+refused()
+{
+    local file=$1 message=$2
+    shift 2
+    run --separate-stderr polygraphy run "$file" --trt "$@"
+    [ "$status" -eq 1 ] && [[ $stderr == *"$message"* ]] && [ "${#stderr_lines[@]}" -eq 1 ] || {
+        echo "status $status; $stderr"
+        echo "$output"
+        return 1
+    }
+}
+
+@test "a plan file is moved to another folder and runs there, with what it had" {
+    build
+    mkdir elsewhere
+    mv a.engine elsewhere/b.engine
+    run polygraphy run elsewhere/b.engine --trt --save-outputs from_plan.json
+    [ "$status" -eq 0 ]
+    run polygraphy run "$models/matmul_chain_64.onnx" --onnxrt --load-outputs from_plan.json
+    [ "$status" -eq 0 ]
+}
+
+@test "a plan file that is cut short is refused" {
+    build
+    head -c 1000 a.engine >short.engine
+    refused short.engine "/short.engine': it is cut short or damaged: 1000 bytes instead of "
+    head -c 30 a.engine >header.engine
+    refused header.engine "/header.engine': it is cut short: it ends inside of its header"
+    : >empty.engine
+    refused empty.engine "/empty.engine': it is empty, and no plan file"
+}
+
+@test "a plan file with a changed weight is refused" {
+    build
+    size=$(wc -c <a.engine)
+    printf '\377' | dd of=a.engine bs=1 seek=$((size / 2)) conv=notrunc status=none
+    refused a.engine "/a.engine': its model is damaged: its checksum is wrong"
+}
+
+@test "a plan file of another version is refused" {
+    build
+    printf '\007' | dd of=a.engine bs=1 seek=8 conv=notrunc status=none
+    refused a.engine "/a.engine': it is a plan file of version 7, and this program reads version 1: build it again"
+}
+
+@test "an engine of TensorRT is called one" {
+    printf 'ftrt\001\002\003' >theirs.engine
+    refused theirs.engine "/theirs.engine': it is an engine of TensorRT, which only TensorRT can run"
+}
+
+@test "a file that is no plan is called none" {
+    echo '{"a": 1}' >x.engine
+    refused x.engine "/x.engine': it is no plan file: it does not begin with 'PLGRPLAN'"
+}
+
+@test "a plan names the provider that it lacks" {
+    build --tactic-sources onnxrt
+    refused a.engine "needs a tactic of the provider 'onnxrt', which is not there or was not asked for" \
+        --tactic-sources onednn
+}

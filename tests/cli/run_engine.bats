@@ -1,0 +1,206 @@
+# run_engine.bats: `run --trt` and `convert` to engines, with the built-in engine.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+warning='TensorRT is not installed: the built-in CPU engine takes its place'
+
+# Without the warning of the built-in engine there is nothing on standard error, and it is in the log otherwise.
+quietly()
+{
+    POLYGRAPHY_TRT=builtin run --separate-stderr polygraphy "$@"
+}
+
+@test "an engine and ONNX Runtime agree on convolutions, activations and all" {
+    quietly run "$models/convolutions.onnx" --trt --onnxrt --atol 1e-4 --rtol 1e-4
+    worked
+    logged 'trt-runner-N0-.* vs\. onnxrt-runner-N0-'
+    logged 'PASSED \| All outputs matched'
+    not_logged "$warning"
+}
+
+@test "one warning says that it is not TensorRT, and one what means nothing to it" {
+    run polygraphy run "$models/identity.onnx" --trt --fp16 --pool-limit workspace:1G --max-aux-streams 2
+    [ "$status" -eq 0 ]
+    [ "$(grep -c "$warning" <<<"$output")" -eq 1 ]
+    logged '^\[W\] Without effect on the built-in engine: --pool-limit, --max-aux-streams$'
+}
+
+@test "what would change results if it were ignored is refused" {
+    run --separate-stderr polygraphy run "$models/identity.onnx" --trt --fp8
+    refused 'has no 8-bit floating point'
+    run --separate-stderr polygraphy run "$models/identity.onnx" --trt --trt-config-script x.py
+    refused 'Python scripts are not run'
+}
+
+@test "TensorRT can be pinned, and is then missing" {
+    POLYGRAPHY_TRT=tensorrt run --separate-stderr polygraphy run "$models/identity.onnx" --trt
+    refused 'POLYGRAPHY_TRT=tensorrt'
+    POLYGRAPHY_TRT=other run --separate-stderr polygraphy run "$models/identity.onnx" --trt
+    refused "POLYGRAPHY_TRT is 'other'"
+}
+
+@test "a converted engine runs, is shown, and gives what the model gives" {
+    quietly convert "$models/convolutions.onnx" -o x.engine --save-tactics replay.json --save-timing-cache cache.json
+    worked
+    quietly run "$models/convolutions.onnx" --onnxrt --save-inputs in.json --save-outputs golden.json
+    worked
+    quietly run x.engine --trt --load-inputs in.json --load-outputs golden.json --atol 1e-4 --rtol 1e-4
+    worked
+    quietly inspect model x.engine --show layers --json layers.json
+    worked
+    logged '==== Built-in Engine ===='
+    logged '---- 1 Engine Input\(s\) ----'
+    layers=$(sed -n 's/.*---- \([0-9]*\) Layer(s) ----.*/\1/p' <<<"$output")
+    [ "$layers" -gt 0 ]
+    [ "$(grep -c '^ *Tactic: [a-z]*:' <<<"$output")" -eq "$layers" ]
+    [ "$(grep -c '"tactic"' layers.json)" -eq "$layers" ]
+    quietly inspect tactics replay.json
+    worked
+    [ "$(grep -c 'Layer: ' <<<"$output")" -eq "$layers" ]
+}
+
+@test "a replay gives every layer the same tactic again" {
+    quietly convert "$models/convolutions.onnx" -o first.engine --save-tactics first.json
+    worked
+    quietly convert "$models/convolutions.onnx" -o second.engine --load-tactics first.json
+    worked
+    quietly inspect model first.engine --show layers
+    first=$(grep -o 'Tactic: [^,]*' <<<"$output")
+    quietly inspect model second.engine --show layers
+    [ "$(grep -o 'Tactic: [^,]*' <<<"$output")" = "$first" ]
+}
+
+@test "a replay with a tactic that does not exist names the layer" {
+    quietly convert "$models/identity.onnx" -o x.engine --save-tactics replay.json
+    worked
+    sed -i -E 's/"name": "[^"]*"/"name": "onednn:no such tactic"/; s/"(implementation|tactic)": -?[0-9]+/"\1": 1/' replay.json
+    quietly convert "$models/identity.onnx" -o y.engine --load-tactics replay.json
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'no such tactic'* ]]
+    [ ! -e y.engine ]
+}
+
+@test "a timing cache spares a build all times, and without one none may be missing" {
+    quietly convert "$models/convolutions.onnx" -o x.engine --save-timing-cache cache.json
+    worked
+    quietly convert "$models/convolutions.onnx" -o y.engine --load-timing-cache cache.json --error-on-timing-cache-miss
+    worked
+    logged '\(0 tactics timed'
+    quietly convert "$models/convolutions.onnx" -o z.engine --error-on-timing-cache-miss
+    [ "$status" -eq 1 ]
+    [ ! -e z.engine ]
+}
+
+@test "layers at float16 round what they store, and only those" {
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import helper, TensorProto
+nodes = [helper.make_node("Mul", ["x", "k"], ["a"], name="mul"), helper.make_node("Mul", ["a", "d"], ["y"], name="back")]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])],
+                          [helper.make_tensor("k", TensorProto.FLOAT, [1], [100000.0]),
+                           helper.make_tensor("d", TensorProto.FLOAT, [1], [0.00001])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "overflow.onnx")
+EOF
+    quietly run overflow.onnx --trt --onnxrt --val-range '[1,2]' --atol 1e-3
+    worked
+    quietly run overflow.onnx --trt --onnxrt --val-range '[1,2]' --atol 1e-3 --fp16
+    [ "$status" -eq 1 ]
+    quietly run overflow.onnx --trt --onnxrt --val-range '[1,2]' --atol 1e-2 --fp16 \
+        --precision-constraints obey --layer-precisions mul:float32 back:float32
+    worked
+}
+
+@test "names of layers and tensors that do not exist are refused" {
+    quietly run "$models/identity.onnx" --trt --fp16 --precision-constraints obey --layer-precisions nothing:float16
+    [ "$status" -eq 1 ]
+    [[ $stderr == *nothing* ]]
+    quietly run "$models/identity.onnx" --trt --trt-outputs nothing
+    [ "$status" -eq 1 ]
+    [[ $stderr == *nothing* ]]
+}
+
+@test "any tensor can be an output, with a warning where that keeps layers apart" {
+    quietly run "$models/convolutions.onnx" --onnxrt --onnx-outputs mark all --save-outputs golden.json
+    quietly run "$models/convolutions.onnx" --trt --trt-outputs mark all --load-outputs golden.json --atol 1e-4 --rtol 1e-4
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'PASSED | Output: ' <<<"$output")" -gt 1 ]
+    logged '^\[W\] .*(fused|fusion)'
+}
+
+@test "shapes are those of the profile, and others inside of it work as well" {
+    quietly convert "$models/dynamic_identity.onnx" -o x.engine --trt-min-shapes 'X:[1,2,1,1]' \
+        --trt-opt-shapes 'X:[1,2,4,4]' --trt-max-shapes 'X:[1,2,8,8]'
+    worked
+    quietly run x.engine --trt --input-shapes 'X:[1,2,5,3]'
+    worked
+    quietly run x.engine --trt --input-shapes 'X:[1,2,9,3]'
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"'X'"* ]]
+}
+
+@test "data of several shapes run through the profile that the engine is built for" {
+    for size in 1 3 8; do
+        quietly run "$models/dynamic_identity.onnx" --onnxrt --input-shapes "X:[1,2,$size,$size]" --save-inputs in$size.json
+        worked
+    done
+    quietly run "$models/dynamic_identity.onnx" --trt --onnxrt --trt-min-shapes 'X:[1,2,1,1]' \
+        --trt-opt-shapes 'X:[1,2,3,3]' --trt-max-shapes 'X:[1,2,8,8]' --load-inputs in1.json in3.json in8.json
+    worked
+    logged 'Passed: 3/3 iterations'
+}
+
+@test "a profile must be complete and in order" {
+    quietly convert "$models/dynamic_identity.onnx" -o x.engine --trt-min-shapes 'X:[1,2,9,9]' \
+        --trt-opt-shapes 'X:[1,2,4,4]' --trt-max-shapes 'X:[1,2,8,8]'
+    [ "$status" -eq 1 ]
+    quietly convert "$models/dynamic_identity.onnx" -o x.engine --trt-min-shapes 'X:[1,2,1,1]' --trt-max-shapes 'Y:[1,2,8,8]'
+    refused "which --trt-max-shapes does not"
+}
+
+@test "files that are no engines get one clear error" {
+    quietly convert "$models/convolutions.onnx" -o x.engine
+    worked
+    head -c 100 x.engine > cut.engine
+    head -c 3000 x.engine > shorter.engine
+    cp "$models/convolutions.onnx" model.engine
+    printf 'ftrt%0200d' 1 > tensorrt.engine
+    : > empty.engine
+    for file in cut shorter model tensorrt empty; do
+        quietly run "$file.engine" --trt
+        [ "$status" -eq 1 ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+        quietly inspect model "$file.engine"
+        [ "$status" -eq 1 ]
+        [ "$(wc -l <<<"$stderr")" -eq 1 ]
+    done
+    quietly run tensorrt.engine --trt
+    [[ $stderr == *TensorRT* ]]
+}
+
+@test "an engine is not for --onnxrt, and does not become a model" {
+    quietly convert "$models/identity.onnx" -o x.engine
+    worked
+    quietly run x.engine --onnxrt
+    refused 'is an engine, which --onnxrt cannot run'
+    quietly convert x.engine -o x.onnx
+    refused 'is an engine'
+}
+
+@test "the times of all layers are shown with --profile" {
+    quietly run "$models/convolutions.onnx" --trt --profile
+    worked
+    logged '^ +[0-9.]+ +[0-9.]+  float32 '
+}
+
+@test "int8 scales come from the data, and are cached" {
+    quietly run "$models/convolutions.onnx" --trt --onnxrt --int8 --calibration-cache scales.txt --atol 0.5 --rtol 0.5
+    [ "$status" -eq 0 ]
+    [ -s scales.txt ]
+    cp scales.txt before.txt
+    quietly run "$models/convolutions.onnx" --trt --int8 --calibration-cache scales.txt
+    [ "$status" -eq 0 ]
+    logged 'Reading calibration cache from scales.txt'
+    cmp scales.txt before.txt
+}
