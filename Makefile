@@ -32,6 +32,8 @@ program_sources := $(sort $(wildcard tests/programs/*.c))
 fuzz_sources    := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 bench_sources   := $(sort $(wildcard bench/*.c))
 public_headers  := $(wildcard include/polygraphy/*.h)
+example_plugins := $(patsubst examples/tactic_plugin/%.c,$(BUILD)/examples/%.so,$(wildcard examples/tactic_plugin/*.c))
+test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
 
 library  := $(BUILD)/libpolygraphy.a
 cli      := $(BUILD)/libcli.a
@@ -52,15 +54,17 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check bench fuzz style install clean help setup FORCE
+.PHONY: all demo check examples bench fuzz style install clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(units) $(helpers) $(replays) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(units) $(helpers) $(replays) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
+
+examples: all $(example_plugins) ## build the example plug-ins
 
 bench: all $(benches) $(BUILD)/tests/make_chain ## measure
 	@bench/run.sh $(BUILD)
@@ -162,10 +166,23 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	@echo 'LINK $@'
 	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
 
+# Plug-ins know nothing of the program but the public header.
+$(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'SO   $@'
+	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+
+$(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(public_headers) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'SO   $@'
+	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+
 # What a measured program does not use must not cost it time to load.
 $(benches): %: %.o $(library)
 	@echo 'LINK $@'
 	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $^ $(ldlibs)
+
+$(BUILD)/bench/search_table: $(BUILD)/tests/support/block_graph.o
 
 $(replays): %: %.o $(BUILD)/tests/fuzz/replay_driver.o $(cli) $(library)
 	@echo 'LINK $@'

@@ -110,7 +110,9 @@ need libzip-dev pkg-config --exists libzip
 need libcmocka-dev pkg-config --exists cmocka
 case $purpose in
     check)
+        need libdnnl-dev test -e /usr/include/oneapi/dnnl/dnnl.h
         need bats command -v bats
+        need libonnx-testdata test -d /usr/share/libonnx-testdata
         need python3-onnx /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("onnx"))'
         need_onnxruntime
         ;;

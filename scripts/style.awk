@@ -7,13 +7,13 @@ BEGIN {
     may_use["tensor"] = "base"
     may_use["onnx"] = "base tensor"
     may_use["format"] = "base tensor"
-    may_use["engine"] = "base tensor onnx format"
-    may_use["backend"] = "base tensor onnx format engine"
-    may_use["comparator"] = "base tensor onnx format engine backend"
+    may_use["backend"] = "base tensor onnx format"
+    may_use["engine"] = "base tensor onnx format backend"
+    may_use["comparator"] = "base tensor onnx format backend"
     may_use["search"] = "base"
     may_use["blame"] = "base"
     may_use["report"] = "base"
-    may_use["debug"] = "base tensor onnx format engine backend comparator search blame"
+    may_use["debug"] = "base tensor onnx format backend engine comparator search blame"
 
     last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
     longest_file = 700
