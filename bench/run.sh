@@ -10,6 +10,7 @@ build=$(cd "$1" && pwd)
 tools=$build/bench
 polygraphy=$build/polygraphy
 : "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
+: "${POLYGRAPHY_TEST_MODELS:=}" # a folder with real models
 export POLYGRAPHY_ONNXRUNTIME
 folder=$(mktemp -d "$build/bench.XXXXXX") # on the disk where the build is, not in a file system in memory
 trap 'rm -rf "$folder"' EXIT
@@ -96,6 +97,90 @@ own_time()
     done | sort -n | sed -n 3p
 }
 
+# engine_case MODEL: the built-in engine against ONNX Runtime, a second build against the first, and opening the engine
+# again against that second build, which makes the same kernels.
+engine_case()
+{
+    local path=$POLYGRAPHY_TEST_MODELS/onnx_light/$1.onnx runtime engine first second open run
+    if [ ! -f "$path" ]; then
+        echo "no $1 in $POLYGRAPHY_TEST_MODELS/onnx_light: left out"
+        return
+    fi
+    read -r runtime engine first second open run _ <<<"$("$tools/engine_speed" "$path" 9)"
+    against_floor "engine, $1, against ONNX Runtime" ms "$(printf %.2f "$engine")" "$(printf %.2f "$runtime")" 1.43
+    against_floor "    built with a timing cache, against without" ms "$(milliseconds "$second")" \
+        "$(milliseconds "$first")" 0.05
+    against_floor "    plan file opened and run, against that build" ms \
+        "$(awk -v a="$open" -v b="$run" 'BEGIN { printf "%.2f", a + b }')" "$(milliseconds "$second")" 1
+}
+
+# median: the middle one of the numbers, an odd number of lines
+median()
+{
+    sort -n | awk '{ number[NR] = $1 } END { print number[int((NR + 1) / 2)] }'
+}
+
+# files_case WHAT TARGET OURS-FILE OURS... -- FLOOR-FILE FLOOR...: both write a file, which is removed before each turn; that
+# takes time, too, which nobody should be charged with.
+files_case()
+{
+    local what=$1 target=$2 file=$3 ours=() turns=() floor_file
+    shift 3
+    while [ "$1" != -- ]; do
+        ours+=("$1")
+        shift
+    done
+    floor_file=$2
+    shift 2
+    for _ in 1 2 3; do
+        rm -f "$file" "$floor_file"
+        sync -f .
+        turns+=("$("$tools/measure" 1 "${ours[@]}" -- "$@")")
+    done
+    against_floor "$what" ms "$(milliseconds "$(printf '%s\n' "${turns[@]}" | median)")" \
+        "$(milliseconds "$(printf '%s\n' "${turns[@]}" | awk '{ print $2 }' | median)")" "$target"
+}
+
+# 1 GB of outputs, as 64 of 16 MB, written and read
+outputs_cases()
+{
+    local block=16777216 ours floor
+    local save=("$polygraphy" run expand.onnx --onnxrt --iterations 64 --save-outputs)
+    "$tools/make_expand" expand.onnx $((block / 4))
+    files_case "run --save-outputs, 1 GB as JSON" 2 ours.json "${save[@]}" ours.json -- \
+        floor.txt "$tools/base64_floor" write floor.txt $((64 * block)) $block
+    read -r ours floor _ <<<"$("$tools/measure" 5 "$polygraphy" run --load-outputs ours.json -- \
+        "$tools/base64_floor" read floor.txt $block)"
+    against_floor "    read by --load-outputs" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 2
+    rm ours.json floor.txt
+    "${save[@]}" original.safetensors >/dev/null
+    # shellcheck disable=SC2016 # ours is on the disk when the program ends, and so has to be the copy
+    files_case "run --save-outputs, 1 GB as safetensors" 1.2 ours.safetensors "${save[@]}" ours.safetensors -- \
+        copy.safetensors sh -c 'cp "$1" "$2" && sync "$2"' sh original.safetensors copy.safetensors
+    read -r ours floor _ <<<"$("$tools/measure" 5 "$polygraphy" run --load-outputs ours.safetensors -- \
+        cp original.safetensors copy.safetensors)"
+    against_floor "    mapped by --load-outputs" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.2
+    rm ./*.safetensors
+}
+
+# warm_case MODEL: an iteration of a search whose check is this program, forked off its warm copy, and one where a shell
+# starts it.
+warm_case()
+{
+    local check="polygraphy run polygraphy_debug.onnx --onnxrt --validate" warm=() cold=() seconds checks
+    local reduce=("$polygraphy" debug reduce "$1" --mode bisect --no-verify -o /dev/null --check)
+    for _ in 1 2 3 4 5; do
+        warm+=("$(PATH=$build:$PATH "$tools/pace" "Running check command" "${reduce[@]}" "$check")")
+        cold+=("$(PATH=$build:$PATH "$tools/pace" "Running check command" "${reduce[@]}" "exec $check;")")
+    done
+    read -r _ checks <<<"${warm[0]}"
+    seconds=$(printf '%s\n' "${warm[@]}" | median)
+    absolute "check by polygraphy, $(basename "$1" .onnx), $checks checks" ms \
+        "$(milliseconds "$seconds")" 20
+    against_floor "    against a check that a shell starts" ms "$(milliseconds "$seconds")" \
+        "$(milliseconds "$(printf '%s\n' "${cold[@]}" | median)")"
+}
+
 cd "$folder"
 make_chain=$build/tests/make_chain
 printf '%-54s %9s %9s  %-3s %6s  %-10s\n' "" ours floor "" ratio target
@@ -132,6 +217,12 @@ for topology in chain branches; do
     against_floor "    against 50,000 nodes" ms "$whole" "$half" 2.5
 done
 
+"$make_chain" large.onnx 100000 0 chain
+read -r ours floor _ <<<"$("$tools/measure" 15 "$polygraphy" inspect model large.onnx --show layers attrs -- \
+    "$tools/inspect_floor" large.onnx)"
+against_floor "inspect model --show layers attrs, 100,000 nodes" ms "$(milliseconds "$ours")" \
+    "$(milliseconds "$floor")" 3
+
 read -r ours floor _ <<<"$("$tools/measure" 50 "$polygraphy" --version -- true)"
 absolute "polygraphy --version" ms "$(milliseconds "$ours")" 5
 against_floor "    against /bin/true" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")"
@@ -141,6 +232,18 @@ if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
     read -r ours floor _ <<<"$("$tools/measure" 25 "$polygraphy" run identity.onnx --onnxrt -- \
         "$tools/ort_floor" "$POLYGRAPHY_ONNXRUNTIME" identity.onnx)"
     against_floor "run identity.onnx --onnxrt" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.3
+    warm_case "$root/examples/overflow/detector.onnx"
+    if [ -f "$POLYGRAPHY_TEST_MODELS/onnx_light/light_squeezenet.onnx" ]; then
+        warm_case "$POLYGRAPHY_TEST_MODELS/onnx_light/light_squeezenet.onnx"
+    fi
+    outputs_cases
+    if ldconfig -p | grep -q libdnnl; then
+        for model in light_resnet50 light_densenet121 light_squeezenet; do
+            engine_case "$model"
+        done
+    else
+        echo "no oneDNN (libdnnl2): what needs it is left out"
+    fi
 else
     echo "no ONNX Runtime at $POLYGRAPHY_ONNXRUNTIME: what needs it is left out; make setup brings it"
 fi
@@ -148,6 +251,9 @@ fi
 read -r ours floor <<<"$("$tools/compare_speed" 100000000 11)"
 against_floor "compare 2 x 100,000,000 float32, against reading them" ms "$(milliseconds "$ours")" \
     "$(milliseconds "$floor")" 2
+
+echo
+"$tools/search_table" 12 200
 
 (
     IFS=,

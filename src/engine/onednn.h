@@ -39,7 +39,7 @@ enum onednn_layouts {
 
 /* What one argument of the operation is. Made by the functions below. */
 struct onednn_argument {
-    enum {
+    enum onednn_use {
         ONEDNN_FROM_INPUT,    /* given at run time */
         ONEDNN_FROM_CONSTANT, /* packed when the kernel is made */
         ONEDNN_ADDED_TO,      /* an input that is copied to the output before the run; a "sum" adds to it */

@@ -163,7 +163,8 @@ static const struct kernel_input *float_input(const struct onednn_attempt *attem
     return onednn_has_input(attempt, position) && input->type == DATA_FLOAT32 ? input : NULL;
 }
 
-static struct onednn_argument *add_argument(struct onednn_attempt *attempt, int use, int arg, size_t position)
+static struct onednn_argument *add_argument(struct onednn_attempt *attempt, enum onednn_use use, int arg,
+                                            size_t position)
 {
     struct onednn_argument *argument = VECTOR_APPEND(&attempt->arguments);
 

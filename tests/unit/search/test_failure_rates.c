@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "search/doubtful_search.h"
 #include "search/failure_rates.h"
+#include "support/block_graph.h"
 #include "support/unit_test.h"
 
 static uint64_t random_state;
@@ -162,30 +163,6 @@ static enum verdict decide(struct flaky_check *check, struct failure_rates *rate
     return verdict;
 }
 
-/* Blocks as in a transformer: an input, three branches that meet, a bypass. */
-static void make_blocks(struct dag *dag, size_t blocks)
-{
-    static const struct dag_edge inside[] = {
-        {0, 1},   {0, 2},   {0, 3},   {1, 4},   {2, 5},   {3, 6},   {4, 7},   {5, 7},   {7, 8},
-        {8, 9},   {6, 10},  {9, 10},  {10, 11}, {11, 12}, {12, 13}, {0, 13},  {13, 14}, {14, 15},
-        {15, 16}, {16, 17}, {17, 18}, {18, 19}, {19, 20}, {20, 21}, {13, 21}, {21, 22},
-    };
-    enum { NODES = 23 };
-    struct dag_edge *edges = memory_alloc_zero(blocks * (ARRAY_LEN(inside) + 1), sizeof(*edges));
-    size_t count = 0;
-
-    for (size_t i = 0; i < blocks; i++) {
-        uint32_t base = (uint32_t)(i * NODES);
-
-        for (size_t k = 0; k < ARRAY_LEN(inside); k++)
-            edges[count++] = (struct dag_edge){base + inside[k].source, base + inside[k].target};
-        if (i + 1 < blocks)
-            edges[count++] = (struct dag_edge){base + NODES - 1, base + NODES};
-    }
-    dag_init(dag, blocks * NODES, edges, count);
-    free(edges);
-}
-
 static enum verdict decide_by_one_run(struct flaky_check *check, const struct bitset *candidate)
 {
     struct run_counts counts = {0};
@@ -204,7 +181,7 @@ static bool reduce(struct flaky_check *check, bool once, size_t *nodes)
     struct dag dag;
     bool more, kept;
 
-    make_blocks(&dag, BLOCKS);
+    block_graph_init(&dag, BLOCKS);
     for (size_t i = 0; i < ARRAY_LEN(check->culprits); i++)
         check->culprits[i] = random_below(dag.count);
     bitset_init(&all, dag.count);
