@@ -68,6 +68,15 @@ size_t bitset_count(const struct bitset *set)
     return ret;
 }
 
+size_t bitset_count_common(const struct bitset *a, const struct bitset *b)
+{
+    size_t ret = 0;
+
+    for (size_t i = 0; i < bitset_words(a); i++)
+        ret += (size_t)__builtin_popcountll(a->words[i] & b->words[i]);
+    return ret;
+}
+
 bool bitset_equal(const struct bitset *a, const struct bitset *b)
 {
     return a->size == b->size && memcmp(a->words, b->words, bitset_words(a) * sizeof(*a->words)) == 0;

@@ -21,6 +21,7 @@ void bitset_intersect(struct bitset *set, const struct bitset *other);
 void bitset_subtract(struct bitset *set, const struct bitset *other);
 void bitset_unite(struct bitset *set, const struct bitset *other);
 size_t bitset_count(const struct bitset *set);
+size_t bitset_count_common(const struct bitset *a, const struct bitset *b); /* members of both; same size */
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 size_t bitset_next(const struct bitset *set, size_t from); /* smallest member >= from, or size when there is none */
 

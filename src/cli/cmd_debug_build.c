@@ -83,7 +83,7 @@ static int debug_build_run(const struct command_context *context, struct error *
         builds.times_are_kept = explore->explore;
         rc = build_run(&session, loop, err);
         if (rc == 0)
-            rc = debug_session_save(context, loop, err);
+            rc = debug_session_save(context, loop, NULL, NULL, err);
         engine_builds_release(&builds);
     }
     rc = debug_session_end(context, loop, rc);

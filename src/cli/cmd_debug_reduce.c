@@ -174,35 +174,26 @@ static void write_nodes(struct json_writer *writer, struct model *model, const s
     string_release(&op_type);
 }
 
-/* With --json. */
-static int save_report(const struct command_context *context, struct model *model, size_t original_nodes,
-                       const struct loop *loop, const struct reduce_result *result, struct error *err)
+struct reduction {
+    struct model *model;
+    size_t original_nodes;
+    const struct reduce_result *result;
+};
+
+static void write_result(const void *data, struct json_writer *writer)
 {
     static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
                                            [REDUCE_DOES_NOT_FAIL] = "original does not fail",
                                            [REDUCE_NOTHING_FAILED] = "nothing failed"};
-    const struct json_values *json = parse_values(context->parse, &json_options);
-    struct json_writer writer;
-    int rc;
+    const struct reduction *reduction = data;
 
-    if (json->path == NULL)
-        return 0;
-    rc = json_writer_open(&writer, json->path, err);
-    if (rc < 0)
-        return rc;
-    json_writer_begin_object(&writer);
-    json_writer_key(&writer, "outcome");
-    json_writer_string(&writer, outcomes[result->outcome]);
-    json_writer_key(&writer, "original_nodes");
-    json_writer_integer(&writer, (int64_t)original_nodes);
-    write_nodes(&writer, model, &result->nodes);
-    json_writer_key(&writer, "one_minimal");
-    json_writer_boolean(&writer, result->is_minimal);
-    debug_session_write_counts(loop, &writer);
-    json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    json_writer_key(writer, "outcome");
+    json_writer_string(writer, outcomes[reduction->result->outcome]);
+    json_writer_key(writer, "original_nodes");
+    json_writer_integer(writer, (int64_t)reduction->original_nodes);
+    write_nodes(writer, reduction->model, &reduction->result->nodes);
+    json_writer_key(writer, "one_minimal");
+    json_writer_boolean(writer, reduction->result->is_minimal);
 }
 
 static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
@@ -253,7 +244,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
         settings = settings_from_options(context, loader);
         rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
         if (rc == 0)
-            rc = save_report(context, model, nodes, loop, &result, err);
+            rc = debug_session_save(context, loop, write_result, &(struct reduction){model, nodes, &result}, err);
         rc = end_of_session(context, loop, &result, rc);
         bitset_release(&result.nodes);
     }

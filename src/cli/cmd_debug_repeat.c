@@ -32,7 +32,7 @@ static int debug_repeat_run(const struct command_context *context, struct error 
         return rc;
     rc = loop_run(loop, &subject, err);
     if (rc == 0)
-        rc = debug_session_save(context, loop, err);
+        rc = debug_session_save(context, loop, NULL, NULL, err);
     rc = debug_session_end(context, loop, rc);
     loop_free(loop);
     return rc;

@@ -9,14 +9,8 @@ static void write_count(struct json_writer *writer, const char *key, int64_t cou
     json_writer_integer(writer, count);
 }
 
-void debug_session_write_counts(const struct loop *loop, struct json_writer *writer)
-{
-    write_count(writer, "passed", loop_passed(loop));
-    write_count(writer, "failed", loop_failed(loop));
-    write_count(writer, "skipped", loop_skipped(loop));
-}
-
-int debug_session_save(const struct command_context *context, const struct loop *loop, struct error *err)
+int debug_session_save(const struct command_context *context, const struct loop *loop,
+                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err)
 {
     const struct json_values *json = parse_values(context->parse, &json_options);
     struct json_writer writer;
@@ -28,7 +22,11 @@ int debug_session_save(const struct command_context *context, const struct loop 
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    debug_session_write_counts(loop, &writer);
+    if (add != NULL)
+        add(data, &writer);
+    write_count(&writer, "passed", loop_passed(loop));
+    write_count(&writer, "failed", loop_failed(loop));
+    write_count(&writer, "skipped", loop_skipped(loop));
     json_writer_end_object(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
     json_writer_release(&writer);

@@ -13,11 +13,10 @@
 /* The same for tools that look for a failure: there was none to be found. */
 #define EXIT_STATUS_NOT_REPRODUCED 4
 
-/* Writes the members "passed", "failed" and "skipped": numbers of iterations. */
-void debug_session_write_counts(const struct loop *loop, struct json_writer *writer);
-
-/* With --json: writes an object of these. */
-int debug_session_save(const struct command_context *context, const struct loop *loop, struct error *err);
+/* With --json: writes an object of what `add` (NULL: nothing) adds to it, and "passed", "failed" and "skipped": numbers of
+ * iterations. */
+int debug_session_save(const struct command_context *context, const struct loop *loop,
+                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err);
 
 /* Turns the loop's end into the command's: after an interruption the log says how to resume; after success --exit-code
  * decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */

@@ -100,6 +100,13 @@ static int finish_any(void *data, struct parse *parse, struct error *err)
         .names = {"model_file"}, .kind = how_many, .offset = offsetof(struct model_values, path), .help = text,        \
     }
 
+#define MODEL_TYPE                                                                                                     \
+    {                                                                                                                  \
+        .names = {"--model-type"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = types,                        \
+        .offset = offsetof(struct model_values, type),                                                                 \
+        .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",   \
+    }
+
 #define SHAPES(name, other_name, text)                                                                                 \
     {                                                                                                                  \
         .names = {name, other_name}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .convert = convert_shapes,       \
@@ -109,28 +116,14 @@ static int finish_any(void *data, struct parse *parse, struct error *err)
 
 static const struct option run_rows[] = {
     MODEL_FILE(OPTION_MAYBE, "path of the model"),
-    {
-        .names = {"--model-type"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = types,
-        .offset = offsetof(struct model_values, type),
-        .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",
-    },
+    MODEL_TYPE,
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 
 /* All of them for `convert`, the first two for `inspect`. */
 static const struct option inspect_rows[] = {
     MODEL_FILE(OPTION_ONE, "path of the model"),
-    {
-        .names = {"--model-type"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = types,
-        .offset = offsetof(struct model_values, type),
-        .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",
-    },
+    MODEL_TYPE,
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 

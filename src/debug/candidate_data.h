@@ -3,10 +3,20 @@
 #define DEBUG_CANDIDATE_DATA_H
 
 #include "comparator/reference_values.h"
+#include "debug/temporary_file.h"
 
-/* Writes the values of the inputs, for `run --load-inputs`, and those of the outputs, for `run --load-outputs`: every sample.
- * Either path may be NULL. The files are replaced. */
-int candidate_data_save(struct reference_values *reference, const struct subgraph *candidate, const char *inputs_path,
-                        const char *golden_path, struct error *err);
+struct candidate_data {
+    struct temporary_file inputs, golden; /* paths are NULL where a file is not wanted */
+};
+
+/* Refuses to take files of the user's for its own: ERR_EXISTS, unless a session that was killed has left them (`resumes`). */
+int candidate_data_reserve(const struct candidate_data *data, bool resumes, struct error *err);
+
+/* Writes the values of the inputs, for `run --load-inputs`, and those of the outputs, for `run --load-outputs`: every sample,
+ * in place of what the last candidate had. */
+int candidate_data_write(struct candidate_data *data, struct reference_values *reference,
+                         const struct subgraph *candidate, struct error *err);
+
+void candidate_data_remove(struct candidate_data *data, struct log *log); /* what cannot be removed is a warning */
 
 #endif

@@ -1,15 +1,11 @@
 /* debug/reduce.c: see reduce.h. */
 #include "debug/reduce.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stopwatch.h"
-#include "debug/candidate_data.h"
 #include "debug/candidate_files.h"
 #include "debug/reduce_candidate.h"
 #include "debug/reduce_minimal.h"
@@ -106,16 +102,8 @@ static int describe_cut(void *data, int64_t index, bool quiet, struct loop_candi
 static int write_candidate(void *data, const char *path, struct error *err)
 {
     struct reduce *reduce = data;
-    int rc = candidate_fill(&reduce->maker, &reduce->candidate, err);
 
-    if (rc < 0)
-        return rc;
-    rc = candidate_data_save(reduce->maker.reference, &reduce->candidate, reduce->settings->iteration_inputs,
-                             reduce->settings->iteration_golden, err);
-    if (rc < 0)
-        return rc;
-    log_message(reduce->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return model_write(&reduce->candidate, path, reduce->external, FILE_INTERMEDIATE, err);
+    return candidate_write(&reduce->maker, &reduce->candidate, path, reduce->external, err);
 }
 
 static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
@@ -478,35 +466,6 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
-/* The files with a candidate's data are there while the search runs. */
-static int reserve_data_files(const struct reduce *reduce, struct error *err)
-{
-    const char *paths[] = {reduce->settings->iteration_inputs, reduce->settings->iteration_golden};
-
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-        if (paths[i] == NULL)
-            continue;
-        if (file_exists(paths[i]) && !loop_resumes(reduce->loop))
-            return error_set(err, ERR_EXISTS,
-                             "'%s' already exists, refusing to overwrite: it is written anew for each "
-                             "candidate, and removed in the end",
-                             paths[i]);
-        interrupt_remove_at_exit(paths[i]);
-    }
-    return 0;
-}
-
-static void remove_data_files(const struct reduce *reduce)
-{
-    const char *paths[] = {reduce->settings->iteration_inputs, reduce->settings->iteration_golden};
-
-    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-        if (paths[i] != NULL) {
-            remove(paths[i]);
-            interrupt_keep(paths[i]);
-        }
-}
-
 int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
                struct log *log, struct reduce_result *ret, struct error *err)
 {
@@ -531,10 +490,10 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
         rc = provide_external_data(&reduce, err);
     }
     if (rc == 0)
-        rc = reserve_data_files(&reduce, err);
+        rc = candidate_data_reserve(&reduce.maker.data, loop_resumes(loop), err);
     if (rc == 0) {
         rc = search_and_save(&reduce, ret, err);
-        remove_data_files(&reduce);
+        candidate_data_remove(&reduce.maker.data, log);
     }
     candidate_files_release(&reduce.files);
     drop_candidate(&reduce);

@@ -12,7 +12,11 @@
 void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
                           struct log *log)
 {
-    *maker = (struct candidate_maker){.settings = settings, .log = log};
+    *maker = (struct candidate_maker){
+        .settings = settings,
+        .log = log,
+        .data = {.inputs.path = settings->iteration_inputs, .golden.path = settings->iteration_golden},
+    };
     subgraph_init_whole(&maker->whole, model);
     bitset_init(&maker->not_tensors, model->values.count);
     reference_values_new(&maker->whole, settings->backend, &settings->request, settings->loader, log,
@@ -326,6 +330,19 @@ int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, st
         candidate->frozen.items[i].tensor = reference_values_get(maker->reference, candidate->frozen.items[i].value);
     free(wanted.items);
     return rc;
+}
+
+int candidate_write(struct candidate_maker *maker, struct subgraph *candidate, const char *path,
+                    const struct external_settings *external, struct error *err)
+{
+    int rc = candidate_fill(maker, candidate, err);
+
+    if (rc == 0)
+        rc = candidate_data_write(&maker->data, maker->reference, candidate, err);
+    if (rc < 0)
+        return rc;
+    log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    return model_write(candidate, path, external, FILE_INTERMEDIATE, err);
 }
 
 /* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs without a type. Returns the number of inputs. */

@@ -7,6 +7,7 @@
 #define DEBUG_REDUCE_CANDIDATE_H
 
 #include "comparator/reference_values.h"
+#include "debug/candidate_data.h"
 #include "debug/reduce.h"
 
 struct candidate_maker {
@@ -14,6 +15,7 @@ struct candidate_maker {
     struct log *log;
     struct subgraph whole; /* the prepared model */
     struct reference_values *reference;
+    struct candidate_data data;
     struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
     bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
     bool inference_done;
@@ -44,5 +46,9 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
 
 /* Gets the values of what is frozen. To be called before the candidate is written. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
+
+/* Writes the candidate for its check, filled, and its data. `external` may be NULL: everything inside. */
+int candidate_write(struct candidate_maker *maker, struct subgraph *candidate, const char *path,
+                    const struct external_settings *external, struct error *err);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "debug/candidate_data.h"
-#include "onnx/model_write.h"
 
 /* With an unreliable check: after so many acceptances the model is looked at again. */
 #define TRUSTED_ACCEPTANCES 6
@@ -90,16 +88,8 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
 static int write_candidate(void *data, const char *path, struct error *err)
 {
     struct minimal_reduction *reduction = data;
-    const struct reduce_settings *settings = reduction->maker->settings;
-    int rc = candidate_fill(reduction->maker, &reduction->candidate, err);
 
-    if (rc == 0)
-        rc = candidate_data_save(reduction->maker->reference, &reduction->candidate, settings->iteration_inputs,
-                                 settings->iteration_golden, err);
-    if (rc < 0)
-        return rc;
-    log_message(reduction->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return model_write(&reduction->candidate, path, NULL, FILE_INTERMEDIATE, err);
+    return candidate_write(reduction->maker, &reduction->candidate, path, NULL, err);
 }
 
 static void keep(struct subgraph *kept, const struct subgraph *candidate)

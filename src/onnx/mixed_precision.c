@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/cast_node.h"
 #include "onnx/constants.h"
 #include "onnx/external_tensor.h"
 #include "onnx/fields.h"
@@ -139,17 +140,7 @@ struct rebuild {
 
 static void add_cast(struct rebuild *rebuild, struct text from, struct text to, enum data_type type)
 {
-    struct node_attribute attribute = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = type};
-    struct node_recipe cast = {.op_type = TEXT("Cast"),
-                               .name = unused_names_make(rebuild->names, to, "_cast"),
-                               .inputs = &from,
-                               .input_count = 1,
-                               .outputs = &to,
-                               .output_count = 1,
-                               .attributes = &attribute,
-                               .attribute_count = 1};
-
-    *VECTOR_APPEND(&rebuild->fields) = node_build(&rebuild->model->arena, &cast);
+    *VECTOR_APPEND(&rebuild->fields) = cast_node_build(&rebuild->model->arena, rebuild->names, from, to, type);
 }
 
 /* The name of `value` in one of the types, which is made where it is wanted first. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/cast_node.h"
 #include "onnx/constants.h"
 #include "onnx/mixed_precision.h"
 #include "onnx/model_rebuild.h"
@@ -19,17 +20,7 @@ struct rounding {
 
 static void add_cast(struct rounding *rounding, struct text from, struct text to, enum data_type type)
 {
-    struct node_attribute attribute = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = type};
-    struct node_recipe cast = {.op_type = TEXT("Cast"),
-                               .name = unused_names_make(rounding->names, to, "_cast"),
-                               .inputs = &from,
-                               .input_count = 1,
-                               .outputs = &to,
-                               .output_count = 1,
-                               .attributes = &attribute,
-                               .attribute_count = 1};
-
-    *VECTOR_APPEND(&rounding->fields) = node_build(&rounding->model->arena, &cast);
+    *VECTOR_APPEND(&rounding->fields) = cast_node_build(&rounding->model->arena, rounding->names, from, to, type);
 }
 
 static void add_rounding(struct rounding *rounding, struct text from, struct text to)

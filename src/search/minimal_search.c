@@ -9,15 +9,6 @@
 
 /* ---- Cuts ---- */
 
-static size_t count_common(const struct bitset *a, const struct bitset *b)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < bitset_words(a); i++)
-        count += (size_t)__builtin_popcountll(a->words[i] & b->words[i]);
-    return count;
-}
-
 static enum dag_direction direction_of(const struct minimal_search *search)
 {
     return search->phase == MINIMAL_CUT_OUTPUTS ? DAG_ANCESTORS : DAG_DESCENDANTS;
@@ -39,7 +30,7 @@ static bool choose_cut(struct minimal_search *search)
         if (position % step != 0 || bitset_has(&search->refused, i))
             continue;
         dag_reach(search->dag, (uint32_t)i, direction_of(search), &search->current, &reach);
-        inside = count_common(&reach, &search->suspects);
+        inside = bitset_count_common(&reach, &search->suspects);
         balance = inside < suspects - inside ? inside : suspects - inside;
         if ((found && balance <= best) || bitset_equal(&reach, &search->current))
             continue;
