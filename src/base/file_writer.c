@@ -19,6 +19,7 @@
 #include "base/string_builder.h"
 
 #define BUFFER_SIZE ((size_t)128 << 10)
+#define SYNC_PIECE ((uint64_t)4 << 20)
 #define COPY_PIECE ((size_t)1 << 30) /* the kernel refuses more than 2 GiB at once */
 
 /* The standard stream that `destination` is, as with /dev/stdout: opened anew, a regular file would be written from its
@@ -226,6 +227,20 @@ int file_writer_overwrite(struct file_writer *writer, uint64_t offset, const voi
         size -= (size_t)done;
     }
     return 0;
+}
+
+void file_writer_begin_sync(struct file_writer *writer)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    uint64_t end = writer->written - writer->buffered;
+
+    if (!writer->temporary || end - writer->syncing < SYNC_PIECE)
+        return;
+    sync_file_range(writer->fd, (off_t)writer->syncing, (off_t)(end - writer->syncing), SYNC_FILE_RANGE_WRITE);
+    writer->syncing = end; /* what went wrong is seen by fsync() */
+#else
+    (void)writer;
+#endif
 }
 
 /* Makes the new name in the folder of `path` last. Some file systems cannot: they have done what they can. */

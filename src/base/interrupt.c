@@ -33,6 +33,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
 static _Atomic(struct entry *) entries;
 static _Atomic pid_t groups[256];
+static _Atomic(const char *) last_words;
+static atomic_int last_words_to;
 
 static atomic_int first_signal;
 static _Atomic int64_t first_signal_at; /* milliseconds; 0: none, or its handler still runs */
@@ -73,6 +75,7 @@ static void forget_everything(void)
         free(atomic_exchange(&entry->path, NULL));
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
         atomic_store(&groups[i], 0);
+    atomic_store(&last_words, NULL);
 }
 
 static void prepare_exit(void)
@@ -135,12 +138,29 @@ void interrupt_spare(pid_t group)
     replace_group(group, 0);
 }
 
+void interrupt_set_last_words(int fd, const char *words)
+{
+    atomic_store(&last_words, NULL);
+    atomic_store(&last_words_to, fd);
+    atomic_store(&last_words, words);
+}
+
+static void say_last_words(void)
+{
+    const char *words = atomic_exchange(&last_words, NULL);
+
+    if (words && write(atomic_load(&last_words_to), words, strlen(words)) < 0) {
+        /* Nothing can be done about it. */
+    }
+}
+
 static _Noreturn void die(int signal_number)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t only;
 
     kill_groups();
+    say_last_words();
     for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
         char *path = atomic_exchange(&entry->path, NULL);
         if (path)

@@ -26,6 +26,10 @@ void interrupt_remove_at_exit(const char *path); /* registers; the path is copie
 void interrupt_keep(const char *path);           /* takes it off the list again */
 void interrupt_remove_registered(void);          /* unlinks what is on the list now */
 
+/* Written to `fd` when a signal ends the process, once: takes a line that is half drawn off a terminal. `words` has to stay
+ * where it is; NULL: nothing. Replaces what was set before. */
+void interrupt_set_last_words(int fd, const char *words);
+
 void interrupt_kill_at_exit(pid_t group); /* registers a process group; beyond 256 at a time they are not */
 void interrupt_spare(pid_t group);        /* takes it off the list again */
 

@@ -15,7 +15,7 @@ struct log_seen {
 
 bool log_shows(const struct log *log, enum log_level level)
 {
-    return log && log->write && level >= log->threshold;
+    return log && log->write && !log->muted && level >= log->threshold;
 }
 
 void log_text(struct log *log, enum log_level level, struct text message)

@@ -28,6 +28,7 @@ enum log_level {
 struct log {
     enum log_level threshold; /* lines below are dropped */
     int depth;                /* current nesting, in steps of four blanks */
+    bool muted;               /* nothing is shown, nor counted as shown, while work is done ahead of its turn */
     /* Writes one message (may hold line breaks). `data` is the sink's own. */
     void (*write)(void *data, enum log_level level, int depth, struct text message);
     void *data;

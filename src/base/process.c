@@ -19,12 +19,13 @@
 #include "base/process_terminal.h"
 #include "base/stopwatch.h"
 
-#define GRACE 2.0 /* seconds between SIGTERM and SIGKILL */
+#define GRACE 2.0 /* seconds between SIGTERM and SIGKILL; in the middle it is sent again */
 
 enum phase {
     PHASE_RUNNING,
-    PHASE_ASKED,  /* SIGTERM was sent */
-    PHASE_KILLED, /* SIGKILL was sent */
+    PHASE_ASKED,       /* SIGTERM was sent */
+    PHASE_ASKED_AGAIN, /* twice: srun overlooks one that comes while it asks for resources, and goes on waiting for them */
+    PHASE_KILLED,      /* SIGKILL was sent */
 };
 
 struct run {
@@ -37,6 +38,7 @@ struct run {
     bool ended;      /* the leader has; `status` tells how. It is not reaped before the family is */
     siginfo_t status;
     bool timed_out, interrupted;
+    const int *stop; /* NULL: none */
 };
 
 static void signal_group(const struct run *run, int signal_number)
@@ -94,14 +96,18 @@ static void look_at_leader(struct run *run)
     }
 }
 
-static void ask_to_end(struct run *run)
+static void send_request_to_end(struct run *run, enum phase phase)
 {
-    if (run->phase != PHASE_RUNNING)
-        return;
-    run->phase = PHASE_ASKED;
-    run->deadline = stopwatch_now() + GRACE;
+    run->phase = phase;
+    run->deadline = stopwatch_now() + GRACE / 2;
     signal_group(run, SIGTERM);
     signal_group(run, SIGCONT); /* a stopped process does not see the other */
+}
+
+static void ask_to_end(struct run *run)
+{
+    if (run->phase == PHASE_RUNNING)
+        send_request_to_end(run, PHASE_ASKED);
 }
 
 /* Returns true when the deadline has passed and something was done about it. */
@@ -112,6 +118,8 @@ static bool look_at_clock(struct run *run)
     if (run->phase == PHASE_RUNNING) {
         run->timed_out = true;
         ask_to_end(run);
+    } else if (run->phase == PHASE_ASKED) {
+        send_request_to_end(run, PHASE_ASKED_AGAIN);
     } else {
         run->phase = PHASE_KILLED;
         run->deadline = INFINITY;
@@ -122,7 +130,9 @@ static bool look_at_clock(struct run *run)
 
 static bool is_over(const struct run *run)
 {
-    return run->ended && (run->phase != PHASE_ASKED || !family_has_members(run->leader));
+    bool asked = run->phase == PHASE_ASKED || run->phase == PHASE_ASKED_AGAIN;
+
+    return run->ended && (!asked || !family_has_members(run->leader));
 }
 
 /* Until the deadline, in milliseconds, rounded up; -1: for ever. */
@@ -142,6 +152,7 @@ static void wait_for_event(struct run *run)
         {.fd = run->out.fd, .events = POLLIN},
         {.fd = run->error_out.fd, .events = POLLIN},
         {.fd = run->interrupted ? -1 : interrupt_descriptor(), .events = POLLIN},
+        {.fd = run->interrupted || run->stop == NULL ? -1 : *run->stop, .events = POLLIN},
     };
 
     if (poll(events, sizeof(events) / sizeof(events[0]), poll_timeout(run)) <= 0)
@@ -152,6 +163,10 @@ static void wait_for_event(struct run *run)
         capture_read(&run->out);
     if (events[2].revents)
         capture_read(&run->error_out);
+    if (events[4].revents) {
+        run->interrupted = true;
+        ask_to_end(run);
+    }
 }
 
 static void follow(struct run *run)
@@ -233,7 +248,7 @@ static int interrupted(const struct process_request *request, struct error *err)
 int process_run(const struct process_request *request, struct process_result *ret, struct error *err)
 {
     double begin = stopwatch_now();
-    struct run run = {.deadline = request->timeout > 0 ? begin + request->timeout : INFINITY};
+    struct run run = {.deadline = request->timeout > 0 ? begin + request->timeout : INFINITY, .stop = request->stop};
     struct process_result result = {0};
 
     if (!request->arguments[0])
@@ -270,7 +285,7 @@ done:
     return rc;
 }
 
-static void release_output(struct process_output *output)
+void process_output_release(struct process_output *output)
 {
     if (output->data && output->fd >= 0) {
         munmap((void *)output->data, output->size);
@@ -283,6 +298,6 @@ static void release_output(struct process_output *output)
 
 void process_result_release(struct process_result *result)
 {
-    release_output(&result->out);
-    release_output(&result->error_out);
+    process_output_release(&result->out);
+    process_output_release(&result->error_out);
 }

@@ -4,7 +4,7 @@
  * and without a limit on memory: beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file. Standard
  * input, working directory and environment are inherited (plus `environment`). When the child has ended, whatever is left
  * of its group (and, on Linux, of its descendants that moved to other groups) is killed: nothing outlives a check.
- * A signal that interrupt_pending() reports ends the whole group and gives ERR_INTERRUPTED.
+ * A signal that interrupt_pending() reports ends the whole group and gives ERR_INTERRUPTED, and so does `stop`.
  *
  * Several threads may run children at once. The first call sets a handler for SIGCHLD and makes this process the parent of
  * orphaned descendants, which are taken for a check's: a program with other children has to start them before.
@@ -26,7 +26,9 @@ struct process_request {
     struct warm_process *warm;    /* runs `warm_arguments` in place of all that (base/warm_process.h); may be NULL */
     const char *const *warm_arguments;
     const char *const *environment; /* "NAME=value" to add, NULL-terminated; may be NULL */
-    double timeout; /* seconds; 0: none. SIGTERM to the group, SIGKILL after a grace of 2 s (or sooner) */
+    double timeout;     /* seconds; 0: none. SIGTERM to the group, again after 1 s, SIGKILL after 2 s (or sooner) */
+    const int *stop;    /* a descriptor: as soon as it is readable the child is ended in the same way; NULL: none */
+    bool without_input; /* standard input is empty; else it is this process's */
 };
 
 enum process_end {
@@ -54,6 +56,7 @@ struct process_result {
  * be executed (not executable, bad format); both name the program and how it was looked for. */
 int process_run(const struct process_request *request, struct process_result *ret, struct error *err);
 void process_result_release(struct process_result *result);
+void process_output_release(struct process_output *output);
 
 /* Where `program` is on PATH (or itself when it holds a slash and is executable), malloc'd; NULL when nowhere. */
 char *process_find(const char *program);

@@ -17,6 +17,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/process_guard.h"
 
 struct pids {
     pid_t *items;
@@ -147,7 +148,8 @@ static void end_orphans(pid_t leader)
         found = false;
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.items[i];
-            if (contains(&leaders, pid) || contains(&inherited, pid) || (!last && getpgid(pid) != leader))
+            if (contains(&leaders, pid) || contains(&inherited, pid) || pid == process_guard_process() ||
+                (!last && getpgid(pid) != leader))
                 continue;
             kill(pid, SIGKILL);
             found = waitpid(pid, NULL, 0) == pid || found;
@@ -202,6 +204,7 @@ int family_start(const struct process_request *request, int out, int error_out, 
     int rc = process_spawn(request, out, error_out, ret, err);
     if (rc == 0) {
         interrupt_kill_at_exit(*ret);
+        process_guard_add(*ret);
         *VECTOR_APPEND(&leaders) = *ret;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -214,6 +217,7 @@ void family_end(pid_t leader)
     /* Before the leader is reaped its number cannot become that of another group. */
     kill(-leader, SIGKILL);
     interrupt_spare(leader);
+    process_guard_remove(leader);
     while (waitpid(leader, NULL, 0) < 0 && errno == EINTR) {
     }
     pthread_mutex_lock(&mutex);

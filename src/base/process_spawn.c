@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/process_guard.h"
 #include "base/warm_process.h"
 
 extern char **environ;
@@ -116,7 +117,7 @@ static bool is_overridden(const char *assignment, const char *const *others)
 {
     size_t length = strcspn(assignment, "=") + 1;
 
-    for (; *others; others++) {
+    for (; others && *others; others++) {
         if (strncmp(*others, assignment, length) == 0)
             return true;
     }
@@ -128,19 +129,21 @@ static char **make_environment(const char *const *added, struct arena *arena)
 {
     size_t inherited = 0, count = 0, more = 0;
 
-    if (!added || !added[0])
-        return environ;
+    const char *const mark[] = {process_guard_mark(), NULL};
+
     while (environ[inherited])
         inherited++;
-    while (added[more])
+    while (added && added[more])
         more++;
-    char **ret = arena_alloc(arena, (inherited + more + 1) * sizeof(*ret));
+    char **ret = arena_alloc(arena, (inherited + more + 2) * sizeof(*ret));
     for (size_t i = 0; i < inherited; i++) {
-        if (!is_overridden(environ[i], added))
+        if (!is_overridden(environ[i], added) && !is_overridden(environ[i], mark))
             ret[count++] = environ[i];
     }
     for (size_t i = 0; i < more; i++)
         ret[count++] = (char *)added[i];
+    if (mark[0])
+        ret[count++] = (char *)mark[0];
     ret[count] = NULL;
     return ret;
 }
@@ -182,6 +185,8 @@ int process_spawn(const struct process_request *request, int out, int error_out,
     posix_spawnattr_init(&attributes);
 
     int reason = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    if (reason == 0 && request->without_input)
+        reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, error_out, STDERR_FILENO);
     if (reason == 0)

@@ -17,6 +17,8 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/process_guard.h"
+#include "base/roomy_heap.h"
 #include "base/string_builder.h"
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -100,6 +102,8 @@ static _Noreturn void run(const struct server *server, struct request *request)
     for (word++; word < request->text + request->size; word += strlen(word) + 1)
         putenv(word);
     setpgid(0, 0);
+    process_guard_add(getpid()); /* before anybody could end the one who has asked for it */
+    process_guard_forget();
     dup2(request->outputs[0], STDOUT_FILENO);
     dup2(request->outputs[1], STDERR_FILENO);
     close(request->outputs[0]);
@@ -107,6 +111,7 @@ static _Noreturn void run(const struct server *server, struct request *request)
     close(server->socket);
     interrupt_forget();
     restore_signals(server);
+    roomy_heap_choose();
     status = server->main(count, arguments);
     fflush(NULL);
     _exit(status); /* libraries would wait for threads that only the server has */

@@ -2,8 +2,9 @@
  *
  * A server is forked off, makes preparations (loads libraries), and waits. For each child that is wanted it forks itself twice; the one
  * in between ends at once, so that the child becomes an orphan and, this process being the parent of those
- * (base/process.h), its own. The child calls a function in place of main(). So a crash or a hang of one child harms nothing, and its
- * output, signals and process group are what they would be had the program been executed.
+ * (base/process.h), its own. The child calls a function in place of main(), with memory for a short life
+ * (base/roomy_heap.h). So a crash or a hang of one child harms nothing, and its output, signals and process group are what
+ * they would be had the program been executed.
  */
 #ifndef BASE_WARM_PROCESS_H
 #define BASE_WARM_PROCESS_H

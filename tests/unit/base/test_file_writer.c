@@ -344,6 +344,32 @@ static void source_that_ends_early_is_an_error(void **state)
     close(source);
 }
 
+static void file_that_is_brought_to_disk_early_is_the_same(void **state)
+{
+    enum { SIZE = 3 << 20, PIECES = 7 };
+    struct file_writer writer;
+    struct file_map map;
+    char *piece = memory_alloc(SIZE);
+
+    assert_int_equal(file_writer_open(&writer, "out", NULL), 0);
+    file_writer_begin_sync(&writer); /* there is nothing yet */
+    for (int i = 0; i < PIECES; i++) {
+        memset(piece, 'a' + i, SIZE);
+        assert_int_equal(file_writer_add(&writer, piece, SIZE, NULL), 0);
+        assert_int_equal(file_writer_add(&writer, "-", 1, NULL), 0); /* stays in the buffer */
+        file_writer_begin_sync(&writer);
+    }
+    assert_int_equal(file_writer_overwrite(&writer, 1, "!", 1, NULL), 0); /* on its way already */
+    assert_int_equal(file_writer_commit(&writer, FILE_DURABLE, NULL), 0);
+    assert_int_equal(file_map_open("out", &map, NULL), 0);
+    assert_int_equal(map.size, PIECES * (SIZE + 1));
+    assert_memory_equal(map.data, "a!a", 3);
+    for (size_t i = 0; i < PIECES; i++)
+        assert_memory_equal(map.data + i * (SIZE + 1) + SIZE - 1, ((char[]){(char)('a' + i), '-'}), 2);
+    file_map_release(&map);
+    free(piece);
+}
+
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_folder_enter, scratch_folder_leave)
 
 int main(void)
@@ -369,6 +395,7 @@ int main(void)
         IN_SCRATCH(copy_into_a_pipe_falls_back_to_plainer_ways),
         IN_SCRATCH(copy_into_an_appended_file_falls_back_to_plainer_ways),
         IN_SCRATCH(source_that_ends_early_is_an_error),
+        IN_SCRATCH(file_that_is_brought_to_disk_early_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

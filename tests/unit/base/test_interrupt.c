@@ -1,5 +1,6 @@
 /* Signals, and what must not survive. Each test runs in a process of its own, since a signal once seen stays seen. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -62,6 +63,39 @@ static void second_signal_removes_registered_files_and_kills(void **state)
     assert_int_equal(in_child(get_two_signals), -SIGINT);
     assert_false(file_exists("temporary"));
     assert_true(file_exists("finished"));
+}
+
+static int say_last_words(void)
+{
+    int fd = open("words", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    interrupt_install();
+    interrupt_set_last_words(fd, "these are replaced");
+    interrupt_set_last_words(fd, "farewell");
+    raise(SIGHUP);
+    CHECK_OR_FAIL(scratch_file_is("words", ""));
+    raise(SIGINT);
+    return 1; /* not reached */
+}
+
+static int take_last_words_back(void)
+{
+    int fd = open("words", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    interrupt_install();
+    interrupt_set_last_words(fd, "farewell");
+    interrupt_set_last_words(-1, NULL);
+    raise(SIGHUP);
+    raise(SIGINT);
+    return 1; /* not reached */
+}
+
+static void second_signal_says_the_last_words_unless_they_are_taken_back(void **state)
+{
+    assert_int_equal(in_child(say_last_words), -SIGINT);
+    assert_true(scratch_file_is("words", "farewell"));
+    assert_int_equal(in_child(take_last_words_back), -SIGINT);
+    assert_true(scratch_file_is("words", ""));
 }
 
 static int get_one_signal_twice(void)
@@ -218,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(first_signal_only_sets_the_flag),
         IN_SCRATCH(second_signal_removes_registered_files_and_kills),
+        IN_SCRATCH(second_signal_says_the_last_words_unless_they_are_taken_back),
         IN_SCRATCH(signal_that_is_sent_twice_at_once_counts_as_one),
         IN_SCRATCH(death_looks_like_that_of_any_interrupted_program),
         IN_SCRATCH(exit_removes_registered_files),

@@ -252,6 +252,21 @@ static void child_that_ignores_the_request_to_end_is_killed(void **state)
     process_result_release(&result);
 }
 
+static void child_that_overlooks_the_request_to_end_is_asked_again(void **state)
+{
+    struct process_result result;
+
+    assert_int_equal(
+        run_shell("trap 'trap \"echo asked again; exit\" TERM' TERM; while :; do sleep 1000 & wait $!; done", 0.2,
+                  &result, NULL),
+        0);
+    assert_int_equal(result.end, PROCESS_TIMED_OUT);
+    assert_int_equal(result.code, SIGTERM);
+    check_output(&result.out, "asked again\n");
+    assert_true(result.seconds < MUCH_LESS_THAN_WAITING);
+    process_result_release(&result);
+}
+
 static void stopped_child_does_not_escape_the_timeout(void **state)
 {
     struct process_result result;
@@ -519,6 +534,7 @@ int main(void)
         cmocka_unit_test(program_may_differ_from_its_first_argument),
         cmocka_unit_test(timeout_ends_the_whole_group),
         cmocka_unit_test(child_that_ignores_the_request_to_end_is_killed),
+        cmocka_unit_test(child_that_overlooks_the_request_to_end_is_asked_again),
         cmocka_unit_test(stopped_child_does_not_escape_the_timeout),
         cmocka_unit_test(grandchild_that_holds_the_pipe_is_not_waited_for),
         cmocka_unit_test(grandchild_that_never_stops_writing_is_not_waited_for),

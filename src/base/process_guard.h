@@ -1,0 +1,33 @@
+/* base/process_guard.h: nothing outlives this program, not even when it is killed.
+ *
+ * A signal that can be handled ends the children in base/interrupt.c. After SIGKILL nobody would: so a process is
+ * forked that does nothing but wait for the end of this one, and then ends the process groups that it was told of:
+ * SIGTERM, and after 0.2 s SIGKILL. One that was started in the very last moment, before the guard could be told, is
+ * known by a mark in its environment (on Linux).
+ */
+#ifndef BASE_PROCESS_GUARD_H
+#define BASE_PROCESS_GUARD_H
+
+#include <sys/types.h>
+
+/* Forks the guard, unless there is one; to be called before there are threads. Where that fails there is none. */
+void process_guard_start(void);
+
+/* Sends the guard away: no child is left. */
+void process_guard_stop(void);
+
+/* The group is to be killed, and is not any more. The latter has to be told before its leader is reaped: until then its
+ * number is its own. Nothing happens without a guard. */
+void process_guard_add(pid_t group);
+void process_guard_remove(pid_t group);
+
+/* A child of this process that is no orphan of another one; 0: there is none. */
+pid_t process_guard_process(void);
+
+/* "POLYGRAPHY_SESSION=...", for the environment of children; NULL without a guard. */
+const char *process_guard_mark(void);
+
+/* In a forked child that goes on as another program: the guard waits for its parent, not for it. */
+void process_guard_forget(void);
+
+#endif
