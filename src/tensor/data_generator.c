@@ -30,19 +30,31 @@ static double next_float(struct mersenne_twister *random, struct float_range ran
     return scaled + range.shift;
 }
 
+static void store_floats(const double *values, size_t count, enum data_type type, size_t index, void *data)
+{
+    if (type == DATA_FLOAT64)
+        memcpy((double *)data + index, values, count * sizeof(*values));
+    for (size_t i = 0; type == DATA_FLOAT32 && i < count; i++)
+        ((float *)data)[index + i] = (float)values[i];
+    for (size_t i = 0; type == DATA_FLOAT16 && i < count; i++)
+        ((uint16_t *)data)[index + i] = float64_to_float16(values[i]);
+}
+
+/* The same numbers as next_float() gives, some at a time. */
 static void fill_floats(struct mersenne_twister *random, struct float_range range, struct tensor *tensor)
 {
-    void *data = tensor_writable(tensor);
-    size_t count = tensor_elements(tensor);
+    double values[256];
+    size_t count = tensor_elements(tensor), part;
 
-    for (size_t i = 0; i < count; i++) {
-        double value = next_float(random, range);
-        if (tensor->type == DATA_FLOAT64)
-            ((double *)data)[i] = value;
-        else if (tensor->type == DATA_FLOAT32)
-            ((float *)data)[i] = (float)value;
-        else
-            ((uint16_t *)data)[i] = float64_to_float16(value);
+    for (size_t done = 0; done < count; done += part) {
+        part = count - done < ARRAY_LEN(values) ? count - done : ARRAY_LEN(values);
+        mersenne_twister_fractions(random, values, part);
+        for (size_t i = 0; i < part; i++) {
+            double scaled = values[i] * range.scale;
+
+            values[i] = scaled + range.shift;
+        }
+        store_floats(values, part, tensor->type, done, tensor_writable(tensor));
     }
 }
 

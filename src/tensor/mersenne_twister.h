@@ -7,6 +7,7 @@
 #ifndef TENSOR_MERSENNE_TWISTER_H
 #define TENSOR_MERSENNE_TWISTER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MERSENNE_TWISTER_WORDS 624
@@ -21,5 +22,8 @@ uint32_t mersenne_twister_next(struct mersenne_twister *random); /* 32 random bi
 
 /* A multiple of 2^-53 in [0, 1), made of two successive outputs. */
 double mersenne_twister_next_fraction(struct mersenne_twister *random);
+
+/* The next `count` of them. */
+void mersenne_twister_fractions(struct mersenne_twister *random, double *ret, size_t count);
 
 #endif
