@@ -5,11 +5,23 @@
 
 #include "base/memory.h"
 
+/* A second look confirms the first one with this probability: a guess. */
+#define FAILS_AGAIN 0.95
+
 bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *dag, const struct bitset *all,
                            size_t trusted)
 {
     *doubtful = (struct doubtful_search){.trusted = trusted};
     return minimal_search_start(&doubtful->search, dag, all);
+}
+
+void doubtful_search_copy(struct doubtful_search *doubtful, const struct doubtful_search *from)
+{
+    *doubtful = *from;
+    minimal_search_copy(&doubtful->search, &from->search);
+    doubtful->accepted = (struct search_stack){0};
+    for (size_t i = 0; i < from->accepted.count; i++)
+        minimal_search_copy(VECTOR_APPEND(&doubtful->accepted), &from->accepted.items[i]);
 }
 
 static void forget_accepted(struct doubtful_search *doubtful)
@@ -65,6 +77,11 @@ bool doubtful_search_advance(struct doubtful_search *doubtful, enum verdict verd
     more = minimal_search_advance(&doubtful->search, verdict);
     doubtful->looks_again = doubtful->accepted.count > 0 && (doubtful->accepted.count >= doubtful->trusted || !more);
     return more || doubtful->looks_again;
+}
+
+double doubtful_search_failure_probability(const struct doubtful_search *doubtful)
+{
+    return doubtful->looks_again ? FAILS_AGAIN : minimal_search_failure_probability(&doubtful->search);
 }
 
 size_t doubtful_search_remaining(const struct doubtful_search *doubtful)

@@ -2,6 +2,7 @@
 #include "search/index_search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -20,6 +21,14 @@ void index_search_start(struct index_search *search, enum index_mode mode, enum 
         search->next = count / 2;
     else
         search->next = direction == INDEX_FOR_OUTPUTS ? count - 1 : 0;
+}
+
+void index_search_copy(struct index_search *search, const struct index_search *from)
+{
+    *search = *from;
+    search->passes.items = memory_resize(NULL, from->passes.capacity, sizeof(*search->passes.items));
+    if (from->passes.count > 0)
+        memcpy(search->passes.items, from->passes.items, from->passes.count * sizeof(*search->passes.items));
 }
 
 void index_search_release(struct index_search *search)

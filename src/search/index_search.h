@@ -40,6 +40,7 @@ struct index_search {
 
 void index_search_start(struct index_search *search, enum index_mode mode, enum index_direction direction,
                         int64_t count);
+void index_search_copy(struct index_search *search, const struct index_search *from);
 void index_search_release(struct index_search *search);
 
 /* Records the verdict on index search->next, whose candidate had `nodes` nodes, and moves on. Returns false when the

@@ -1,46 +1,38 @@
 /* search/minimal_search.c: see minimal_search.h. */
 #include "search/minimal_search.h"
 
-/* More possible cuts than this are not all looked at: evenly spaced ones do nearly as well. */
-#define MAX_PIVOTS 256
+#include "search/best_cut.h"
 
 /* A cut that splits off less than this part of the suspects is not worth a check: chunks get on faster. */
 #define WORST_SPLIT 10
 
-/* ---- Cuts ---- */
+/* Where a part of a chunk is to blame, the other part is not, with this probability: a guess. */
+#define OTHER_PART_IS_INNOCENT 0.8
 
-static enum dag_direction direction_of(const struct minimal_search *search)
-{
-    return search->phase == MINIMAL_CUT_OUTPUTS ? DAG_ANCESTORS : DAG_DESCENDANTS;
-}
+/* What should not happen, because then failures do not behave: a guess, too. */
+#define UNLIKELY 0.05
+
+/* ---- Cuts ---- */
 
 /* Sets the candidate to the cut that splits the suspects most evenly. False when no cut says anything new. */
 static bool choose_cut(struct minimal_search *search)
 {
     size_t suspects = bitset_count(&search->suspects);
-    size_t step = suspects / MAX_PIVOTS + 1, position = 0, best = 0;
-    bool found = false;
-    struct bitset reach;
+    struct best_cut best;
+    struct cut_question question = {
+        .dag = search->dag,
+        .direction = search->phase == MINIMAL_CUT_OUTPUTS ? DAG_ANCESTORS : DAG_DESCENDANTS,
+        .current = &search->current,
+        .is_convex = search->is_convex,
+        .suspects = &search->suspects,
+        .refused = &search->refused,
+    };
 
-    bitset_init(&reach, search->dag->count);
-    for (size_t i = bitset_next(&search->suspects, 0); i < search->dag->count;
-         i = bitset_next(&search->suspects, i + 1), position++) {
-        size_t inside, balance;
-
-        if (position % step != 0 || bitset_has(&search->refused, i))
-            continue;
-        dag_reach(search->dag, (uint32_t)i, direction_of(search), &search->current, &reach);
-        inside = bitset_count_common(&reach, &search->suspects);
-        balance = inside < suspects - inside ? inside : suspects - inside;
-        if ((found && balance <= best) || bitset_equal(&reach, &search->current))
-            continue;
-        found = true;
-        best = balance;
-        search->pivot = (uint32_t)i;
-        bitset_assign(&search->candidate, &reach);
-    }
-    bitset_release(&reach);
-    return found && (best * WORST_SPLIT >= suspects || suspects < WORST_SPLIT);
+    if (!best_cut_find(&question, &best))
+        return false;
+    search->pivot = best.pivot;
+    cut_make(&question, best.pivot, &search->candidate);
+    return best.balance * WORST_SPLIT >= suspects || suspects < WORST_SPLIT;
 }
 
 static void take_cut_verdict(struct minimal_search *search, enum verdict verdict)
@@ -61,21 +53,86 @@ static void take_cut_verdict(struct minimal_search *search, enum verdict verdict
 
 /* ---- Deletion ---- */
 
-/* The candidate without `search->chunk` members below `search->end` that are not known to be needed. False when there are none. */
+/* The last member below `end` that is not known to be needed, or dag->count. */
+static size_t last_single(const struct minimal_search *search)
+{
+    size_t ret = bitset_previous(&search->current, search->end);
+
+    while (ret < search->dag->count && bitset_has(&search->needed, ret))
+        ret = bitset_previous(&search->current, ret);
+    return ret;
+}
+
+/* How many scopes the members on both sides of the border below `member` share. */
+static size_t shared_scopes(const struct minimal_search *search, size_t before, size_t member)
+{
+    size_t ret = SIZE_MAX;
+
+    if (before == search->dag->count)
+        return 0; /* there is nothing on the other side */
+    for (size_t i = before + 1; i <= member; i++)
+        ret = search->dag->shared_scopes[i] < ret ? search->dag->shared_scopes[i] : ret;
+    return ret;
+}
+
+/* The member where a chunk begins that ends before `end`: where a scope does, if that changes its size by a quarter or
+ * less. dag->count when there are too few members. */
+static size_t chunk_of_scopes(const struct minimal_search *search)
+{
+    size_t size = search->chunk - search->chunk / 4, most = search->chunk + search->chunk / 4;
+    size_t member = bitset_nth_previous(&search->current, search->end, size), ret = search->dag->count;
+    size_t best_shared = SIZE_MAX, best_distance = 0;
+
+    while (member < search->dag->count && size <= most) {
+        size_t before = bitset_previous(&search->current, member);
+        size_t shared = shared_scopes(search, before, member);
+        size_t distance = size < search->chunk ? search->chunk - size : size - search->chunk;
+
+        if (shared < best_shared || (shared == best_shared && distance < best_distance)) {
+            ret = member;
+            best_shared = shared;
+            best_distance = distance;
+        }
+        member = before;
+        size++;
+    }
+    return ret;
+}
+
+/* The candidate without the next chunk of members below `search->end`; a single one is not known to be needed. False
+ * when there are none. */
 static bool choose_chunk(struct minimal_search *search)
 {
-    size_t left = search->chunk;
+    size_t end = search->end, start;
 
-    bitset_assign(&search->candidate, &search->current);
-    for (; search->end > 0 && left > 0; search->end--) {
-        size_t element = search->end - 1;
-
-        if (!bitset_has(&search->current, element) || (search->chunk == 1 && bitset_has(&search->needed, element)))
-            continue;
-        bitset_remove(&search->candidate, element);
-        left--;
+    if (search->chunk == 1)
+        start = last_single(search);
+    else if (search->dag->shared_scopes != NULL)
+        start = chunk_of_scopes(search);
+    else
+        start = bitset_nth_previous(&search->current, end, search->chunk);
+    if (start == search->dag->count) { /* what is left is less than a chunk */
+        search->end = 0;
+        if (search->chunk == 1 || bitset_previous(&search->current, end) == search->dag->count)
+            return false;
+        start = 0;
     }
-    return left < search->chunk;
+    search->end = start;
+    search->last = search->chunk == 1 ? start : bitset_previous(&search->current, end);
+    bitset_assign(&search->candidate, &search->current);
+    if (search->chunk == 1)
+        bitset_remove(&search->candidate, start);
+    else
+        bitset_remove_range(&search->candidate, start, end);
+    return true;
+}
+
+/* Where the last chunk began, of those that hold culprits, that has `member`. */
+static size_t border_below(const struct minimal_search *search, size_t member)
+{
+    size_t ret = bitset_previous(&search->borders, member + 1);
+
+    return ret < search->dag->count ? ret : 0;
 }
 
 static void take_deletion_verdict(struct minimal_search *search, enum verdict verdict)
@@ -83,11 +140,12 @@ static void take_deletion_verdict(struct minimal_search *search, enum verdict ve
     if (verdict == VERDICT_FAIL) {
         bitset_assign(&search->current, &search->candidate);
         bitset_clear(&search->needed);
-    } else if (search->chunk == 1) {
-        size_t i = search->end;
-
-        bitset_add(&search->needed, i);
+        return;
     }
+    search->explained = border_below(search, search->end);
+    bitset_add(&search->borders, search->end);
+    if (search->chunk == 1)
+        bitset_add(&search->needed, search->end);
 }
 
 /* The next candidate of this round or of the ones after it. An empty model is no candidate. */
@@ -104,6 +162,7 @@ static bool choose_deletion(struct minimal_search *search)
         if (search->chunk == 1 && bitset_count(&search->needed) == members)
             return false;
         search->end = search->dag->count;
+        search->explained = search->dag->count;
         search->chunk = search->chunk / 2 < (members + 1) / 2 ? search->chunk / 2 : (members + 1) / 2;
         if (search->chunk == 0)
             search->chunk = 1;
@@ -125,6 +184,8 @@ static void begin_deletion(struct minimal_search *search)
     search->chunk = (bitset_count(&search->current) + 1) / 2;
     search->end = search->dag->count;
     bitset_clear(&search->needed);
+    bitset_clear(&search->borders);
+    search->explained = search->dag->count;
 }
 
 /* Finds the next candidate, in this phase or a later one. */
@@ -156,12 +217,13 @@ bool minimal_search_advance(struct minimal_search *search, enum verdict verdict)
 
 bool minimal_search_start(struct minimal_search *search, const struct dag *dag, const struct bitset *all)
 {
-    *search = (struct minimal_search){.dag = dag};
+    *search = (struct minimal_search){.dag = dag, .is_convex = dag_is_convex(dag, all)};
     bitset_init_copy(&search->current, all);
     bitset_init(&search->candidate, dag->count);
     bitset_init(&search->suspects, dag->count);
     bitset_init(&search->refused, dag->count);
     bitset_init(&search->needed, dag->count);
+    bitset_init(&search->borders, dag->count);
     begin_cuts(search, MINIMAL_CUT_OUTPUTS);
     return propose(search);
 }
@@ -174,6 +236,7 @@ void minimal_search_copy(struct minimal_search *search, const struct minimal_sea
     bitset_init_copy(&search->suspects, &from->suspects);
     bitset_init_copy(&search->refused, &from->refused);
     bitset_init_copy(&search->needed, &from->needed);
+    bitset_init_copy(&search->borders, &from->borders);
 }
 
 void minimal_search_release(struct minimal_search *search)
@@ -183,6 +246,35 @@ void minimal_search_release(struct minimal_search *search)
     bitset_release(&search->suspects);
     bitset_release(&search->refused);
     bitset_release(&search->needed);
+    bitset_release(&search->borders);
+}
+
+/* Nothing is certain, and an expectation that proves wrong must not cost much. */
+static double doubted(double probability)
+{
+    if (probability < UNLIKELY)
+        return UNLIKELY;
+    return probability > 1 - UNLIKELY ? 1 - UNLIKELY : probability;
+}
+
+/* Some part of each chunk from border to border is to blame, and most often one. */
+static double deletion_failure_probability(const struct minimal_search *search)
+{
+    size_t border = border_below(search, search->last);
+    size_t chunk = bitset_count_common_between(&search->current, &search->current, search->end, search->last + 1);
+    size_t whole = bitset_count_common_between(&search->current, &search->current, border, search->last + 1);
+
+    if (border == search->explained)
+        return OTHER_PART_IS_INNOCENT;
+    return chunk < whole ? doubted(1 - (double)chunk / (double)whole) : UNLIKELY;
+}
+
+double minimal_search_failure_probability(const struct minimal_search *search)
+{
+    if (search->phase == MINIMAL_DELETE)
+        return deletion_failure_probability(search);
+    return doubted((double)bitset_count_common(&search->candidate, &search->suspects) /
+                   (double)bitset_count(&search->suspects));
 }
 
 static size_t logarithm(size_t value)

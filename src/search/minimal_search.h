@@ -1,16 +1,18 @@
 /* search/minimal_search.h: the smallest set of elements that still fails: 1-minimal, in few checks.
  *
- * The elements are the nodes of a graph, and every subset is a candidate. What is found fails, and without any single one of its
- * elements it does not: that is the certificate, and it was checked, not inferred. In this order:
+ * The elements are the nodes of a graph, and every subset is a candidate. What is found fails, and without any single
+ * one of its elements it does not: that is the certificate, and it was checked, not inferred. In this order:
  *
- * 1. Cuts from the outputs, by git's rule for bisection on a graph: the candidate is an element with its ancestors, the one that halves the suspects
- *    best. Then cuts from the inputs, with descendants.
- * 2. Chunks are left out, in topological order so that they are nearly connected pieces; their size halves. (The complements of
- *    Zeller and Hildebrandt's ddmin, "Simplifying and Isolating Failure-Inducing Input", 2002; its tests of subsets cost more than they bring.)
+ * 1. Cuts from the outputs, by git's rule for bisection on a graph: the candidate is an element with its ancestors, the
+ *    one that halves the suspects best. Then cuts from the inputs, with descendants.
+ * 2. Chunks are left out, in topological order so that they are nearly connected pieces; their size halves, and where
+ *    it is known which scopes elements stand in, they end where scopes do. (The complements of
+ *    Zeller and Hildebrandt's ddmin, "Simplifying and Isolating Failure-Inducing Input", 2002; its tests of subsets
+ *    cost more than they bring.)
  * 3. Single elements are left out, until a whole round changes nothing.
  *
- * Monotone failures are not presumed: only what was seen to fail is ever gone on with. A search is a value: it never reads a file,
- * starts a process or keeps time.
+ * Monotone failures are not presumed: only what was seen to fail is ever gone on with. A search is a value: it never
+ * reads a file, starts a process or keeps time.
  */
 #ifndef SEARCH_MINIMAL_SEARCH_H
 #define SEARCH_MINIMAL_SEARCH_H
@@ -33,6 +35,7 @@ struct minimal_search {
     size_t checks;           /* verdicts so far */
 
     /* cuts */
+    bool is_convex;         /* `current` is, as long as it is cut */
     struct bitset suspects; /* elements at one of which the failure begins */
     struct bitset refused;  /* cuts there cannot be checked */
     uint32_t pivot;         /* where the candidate is cut */
@@ -40,7 +43,14 @@ struct minimal_search {
     /* deletion */
     size_t chunk;         /* elements that are left out at a time */
     size_t end;           /* elements beyond this one have had their turn in this round */
+    size_t last;          /* the last element that the candidate leaves out; the first one is `end` */
     struct bitset needed; /* without it, `current` was seen not to fail */
+
+    /* Only for minimal_search_failure_probability(): there are culprits between each of these borders and the next one,
+     * because without what lies there `current` was seen not to fail. In this round some were seen in a part of what
+     * begins at `explained`. */
+    struct bitset borders;
+    size_t explained;
 };
 
 /* `all` is known to fail. False when nothing can be left out of it. */
@@ -51,6 +61,9 @@ void minimal_search_release(struct minimal_search *search);
 /* Records the verdict on search->candidate and moves on. Returns false when the search is over: then search->current is
  * 1-minimal. A skipped candidate counts as one that does not fail, except that cuts beside it are tried. */
 bool minimal_search_advance(struct minimal_search *search, enum verdict verdict);
+
+/* How probable it is that the candidate fails, were there few culprits, and nothing else to it. */
+double minimal_search_failure_probability(const struct minimal_search *search);
 
 /* Checks still expected, were there a single culprit. */
 size_t minimal_search_remaining(const struct minimal_search *search);

@@ -201,6 +201,15 @@ void precision_search_start(struct precision_search *search, enum precision_mode
     propose_prefix(search, search->count);
 }
 
+void precision_search_copy(struct precision_search *search, const struct precision_search *from)
+{
+    *search = *from;
+    bitset_init_copy(&search->candidate, &from->candidate);
+    bitset_init_copy(&search->kept, &from->kept);
+    bitset_init_copy(&search->needed, &from->needed);
+    bitset_init_copy(&search->suspected, &from->suspected);
+}
+
 void precision_search_release(struct precision_search *search)
 {
     bitset_release(&search->candidate);

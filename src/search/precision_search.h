@@ -50,6 +50,7 @@ struct precision_search {
 /* `verified`: that all elements suffice, and none do not, was checked before; else a minimal search begins with
  * that. */
 void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified);
+void precision_search_copy(struct precision_search *search, const struct precision_search *from);
 void precision_search_release(struct precision_search *search);
 
 /* Records the verdict on search->candidate and moves on. Returns false when the search is over: see search->outcome.

@@ -69,6 +69,13 @@ bool set_isolation_start(struct set_isolation *search, size_t count)
     return narrow(search);
 }
 
+void set_isolation_copy(struct set_isolation *search, const struct set_isolation *from)
+{
+    *search = *from;
+    bitset_init_copy(&search->candidate, &from->candidate);
+    bitset_init_copy(&search->found, &from->found);
+}
+
 void set_isolation_release(struct set_isolation *search)
 {
     bitset_release(&search->candidate);

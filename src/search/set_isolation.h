@@ -44,6 +44,7 @@ struct set_isolation {
 
 /* False when there is nothing to look for, because there is only one element: it is the one. `count` is at least 1. */
 bool set_isolation_start(struct set_isolation *search, size_t count);
+void set_isolation_copy(struct set_isolation *search, const struct set_isolation *from);
 void set_isolation_release(struct set_isolation *search);
 
 /* Records the verdict on search->candidate and moves on; one that cannot be checked counts as passed. Returns false

@@ -27,3 +27,17 @@ void block_graph_init(struct dag *dag, size_t blocks)
     dag_init(dag, blocks * BLOCK_GRAPH_NODES, edges, count);
     free(edges);
 }
+
+void block_graph_add_scopes(struct dag *dag)
+{
+    const size_t second_half = 13; /* where the branches have met */
+
+    dag->shared_scopes = memory_alloc_zero(dag->count, sizeof(*dag->shared_scopes));
+    for (size_t i = 1; i < dag->count; i++) {
+        size_t in_block = i % BLOCK_GRAPH_NODES;
+
+        dag->shared_scopes[i] = in_block == 0             ? 1
+                                : in_block == second_half ? 2
+                                                          : BLOCK_GRAPH_SCOPES; /* block, 3, attention */
+    }
+}

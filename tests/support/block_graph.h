@@ -9,4 +9,9 @@
 /* So many blocks one after the other, each with an input, three branches that meet, and bypasses. */
 void block_graph_init(struct dag *dag, size_t blocks);
 
+#define BLOCK_GRAPH_SCOPES 3 /* that nodes of one innermost scope share */
+
+/* As if the nodes had names such as /block.3/attention/MatMul. */
+void block_graph_add_scopes(struct dag *dag);
+
 #endif

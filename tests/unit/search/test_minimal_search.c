@@ -12,7 +12,8 @@
 struct oracle {
     size_t culprits[MAX_CULPRITS];
     size_t count;
-    bool not_monotone; /* an even number of elements fails only when element 0 is among them, too */
+    size_t whole_from, whole_end; /* all of these are culprits, too */
+    bool not_monotone;            /* an even number of elements fails only when element 0 is among them, too */
 };
 
 static uint64_t random_state;
@@ -29,6 +30,9 @@ static bool fails(const struct oracle *oracle, const struct bitset *set)
         return false;
     for (size_t i = 0; i < oracle->count; i++)
         if (!bitset_has(set, oracle->culprits[i]))
+            return false;
+    for (size_t i = oracle->whole_from; i < oracle->whole_end; i++)
+        if (!bitset_has(set, i))
             return false;
     return !oracle->not_monotone || bitset_count(set) % 2 == 1 || bitset_has(set, 0);
 }
@@ -164,6 +168,107 @@ static void cut_that_cannot_be_checked_is_passed_over(void **state)
     dag_release(&dag);
 }
 
+/* Elements in scopes of very different sizes, which nothing connects; `ret_first` says where they begin. */
+static size_t make_scopes(struct dag *dag, size_t *ret_first, size_t most)
+{
+    size_t count = 0, scopes = 0;
+
+    while (scopes < most - 1) {
+        ret_first[scopes++] = count;
+        count += 2 + random_below(25);
+    }
+    ret_first[scopes] = count;
+    dag_init(dag, count, NULL, 0);
+    return scopes;
+}
+
+static void give_scopes(struct dag *dag, const size_t *first, size_t scopes)
+{
+    dag->shared_scopes = memory_alloc_zero(dag->count, sizeof(*dag->shared_scopes));
+    for (size_t i = 0; i < dag->count; i++)
+        dag->shared_scopes[i] = 1;
+    for (size_t i = 0; i < scopes; i++)
+        dag->shared_scopes[first[i]] = 0;
+}
+
+/* One scope is guilty as a whole, all others are innocent. */
+static void scopes_save_checks_where_they_are_guilty_as_a_whole(void **state)
+{
+    enum { CASES = 100, SCOPES = 16 };
+    size_t plain = 0, scoped = 0;
+
+    random_state = 3;
+    for (size_t round = 0; round < CASES; round++) {
+        size_t first[SCOPES + 1], scopes, guilty;
+        struct oracle oracle = {0};
+        struct bitset found;
+        struct dag dag;
+
+        scopes = make_scopes(&dag, first, SCOPES + 1);
+        guilty = random_below(scopes);
+        oracle.whole_from = first[guilty];
+        oracle.whole_end = first[guilty + 1];
+        plain += solve(&dag, &oracle, &found);
+        bitset_release(&found);
+        give_scopes(&dag, first, scopes);
+        scoped += solve(&dag, &oracle, &found);
+        assert_int_equal(bitset_count(&found), oracle.whole_end - oracle.whole_from);
+        assert_one_minimal(&oracle, &found);
+        bitset_release(&found);
+        dag_release(&dag);
+    }
+    print_message("mean checks: %.1f without scopes, %.1f with them\n", (double)plain / CASES, (double)scoped / CASES);
+    assert_true(scoped < plain);
+}
+
+/* Chunks of the first size end where the outermost scope does, if it is near. */
+static void chunks_end_where_scopes_do(void **state)
+{
+    struct minimal_search search;
+    struct bitset all;
+    struct dag dag;
+
+    dag_init(&dag, 40, NULL, 0);
+    dag.shared_scopes = memory_alloc_zero(dag.count, sizeof(*dag.shared_scopes));
+    for (size_t i = 1; i < dag.count; i++)
+        dag.shared_scopes[i] = i == 17 ? 1 : i % 6 == 0 ? 2 : 3;
+    bitset_init(&all, dag.count);
+    bitset_fill(&all);
+    assert_true(minimal_search_start(&search, &dag, &all)); /* nothing to cut */
+    assert_int_equal(search.phase, MINIMAL_DELETE);
+    assert_int_equal(search.chunk, 20);
+    assert_int_equal(bitset_count(&search.candidate), 17);
+    assert_true(minimal_search_advance(&search, VERDICT_FAIL));
+    assert_int_equal(search.chunk, 9);
+    assert_int_equal(bitset_count(&search.candidate), 6);
+    minimal_search_release(&search);
+    bitset_release(&all);
+    dag_release(&dag);
+}
+
+static void few_culprits_are_expected_where_they_may_be(void **state)
+{
+    struct minimal_search search;
+    struct bitset all;
+    struct dag dag;
+
+    dag_init(&dag, 32, NULL, 0);
+    bitset_init(&all, dag.count);
+    bitset_fill(&all);
+    assert_true(minimal_search_start(&search, &dag, &all));
+    assert_true(minimal_search_failure_probability(&search) == 0.5);
+    minimal_search_advance(&search, VERDICT_PASS); /* there is a culprit in the half that was left out */
+    assert_true(minimal_search_failure_probability(&search) > 0.7);
+    minimal_search_advance(&search, VERDICT_PASS); /* and in the other one */
+    assert_int_equal(search.chunk, 8);
+    assert_true(minimal_search_failure_probability(&search) == 0.5);
+    minimal_search_advance(&search, VERDICT_FAIL); /* then the first one is in the other quarter */
+    assert_true(minimal_search_failure_probability(&search) < 0.1);
+    minimal_search_release(&search);
+    bitset_release(&all);
+    dag_release(&dag);
+}
+
 static void copy_goes_its_own_way(void **state)
 {
     struct oracle oracle = {.culprits = {5, 60}, .count = 2};
@@ -195,6 +300,9 @@ int main(void)
         cmocka_unit_test(result_is_one_minimal_in_random_graphs),
         cmocka_unit_test(two_culprits_in_276_nodes_take_at_most_45_checks_on_average),
         cmocka_unit_test(cut_that_cannot_be_checked_is_passed_over),
+        cmocka_unit_test(scopes_save_checks_where_they_are_guilty_as_a_whole),
+        cmocka_unit_test(chunks_end_where_scopes_do),
+        cmocka_unit_test(few_culprits_are_expected_where_they_may_be),
         cmocka_unit_test(copy_goes_its_own_way),
     };
 

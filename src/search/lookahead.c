@@ -1,0 +1,336 @@
+/* search/lookahead.c: see lookahead.h. */
+#include "search/lookahead.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* So many states are looked at for each check that is asked for. Most are a check themselves; others have a verdict
+ * already, or come on several branches. */
+#define STATES_PER_ITEM 16
+
+/* The search after some verdicts, real or supposed ones. */
+struct decision {
+    struct decision *parent;      /* NULL: the root */
+    struct decision *branches[3]; /* by enum verdict */
+    enum verdict verdict;         /* the one that leads here from the parent */
+    int64_t index;
+    void *search; /* NULL: not made yet */
+    bool over;    /* it asks for nothing any more */
+    bool described;
+    struct foreseen foreseen;
+    size_t list; /* the last one that it was looked at for */
+};
+
+struct learned_verdict {
+    struct hash identity;
+    int64_t index;
+    enum verdict verdict;
+};
+
+struct waiting_decision {
+    struct decision *decision;
+    double probability;
+    size_t order; /* in which they were found */
+};
+
+struct lookahead {
+    struct lookahead_subject subject;
+    struct decision *root;
+    size_t decisions; /* in the tree */
+    size_t verdicts, failures;
+    size_t list;  /* counts them */
+    size_t limit; /* of decisions, before those that the last list has not looked at are dropped */
+    struct learned_list {
+        struct learned_verdict *items;
+        size_t count, capacity;
+    } learned;
+    struct waiting_list { /* a heap: the most probable one is the first */
+        struct waiting_decision *items;
+        size_t count, capacity;
+    } waiting;
+};
+
+/* ---- The tree ---- */
+
+static struct decision *add_decision(struct lookahead *lookahead, struct decision *parent, enum verdict verdict)
+{
+    struct decision *ret = memory_alloc_zero(1, sizeof(*ret));
+
+    ret->parent = parent;
+    ret->verdict = verdict;
+    ret->index = parent->index + 1;
+    parent->branches[verdict] = ret;
+    lookahead->decisions++;
+    return ret;
+}
+
+static struct decision *first_branch(const struct decision *decision)
+{
+    for (size_t i = 0; i < ARRAY_LEN(decision->branches); i++)
+        if (decision->branches[i])
+            return decision->branches[i];
+    return NULL;
+}
+
+/* Removes a decision with all behind it. Trees can be deep: no recursion. */
+static void drop(struct lookahead *lookahead, struct decision *top)
+{
+    struct decision *at = top;
+
+    while (at) {
+        struct decision *branch = first_branch(at), *parent = at->parent;
+
+        if (branch) {
+            at = branch;
+            continue;
+        }
+        if (parent)
+            parent->branches[at->verdict] = NULL;
+        if (at->search)
+            lookahead->subject.release(at->search);
+        lookahead->decisions--;
+        parent = at == top ? NULL : parent;
+        free(at);
+        at = parent;
+    }
+}
+
+/* The decision that follows in a walk over the tree: the first branch, or else the next one of whatever is above. */
+static struct decision *next_decision(const struct decision *at)
+{
+    struct decision *branch = first_branch(at);
+
+    for (; !branch && at->parent; at = at->parent)
+        for (size_t i = at->verdict + 1; !branch && i < ARRAY_LEN(at->branches); i++)
+            branch = at->parent->branches[i];
+    return branch;
+}
+
+/* Keeps the tree small: what is not likely any more is made again should it be needed after all. */
+static void drop_unlikely(struct lookahead *lookahead)
+{
+    if (lookahead->decisions <= lookahead->limit)
+        return;
+    for (struct decision *at = lookahead->root; at; at = next_decision(at))
+        for (size_t i = 0; i < ARRAY_LEN(at->branches); i++)
+            if (at->branches[i] && at->branches[i]->list != lookahead->list)
+                drop(lookahead, at->branches[i]);
+}
+
+/* ---- What is known of a candidate ---- */
+
+/* The program checks a candidate once: the verdict it has got on this way, or is supposed to have, is the one that it
+ * has again. */
+static void take_verdict_from_above(struct decision *decision)
+{
+    const struct hash identity = decision->foreseen.identity;
+
+    for (const struct decision *at = decision; at->parent; at = at->parent)
+        if (hash_equal(at->parent->foreseen.identity, identity)) {
+            decision->foreseen.known = true;
+            decision->foreseen.verdict = at->verdict;
+            return;
+        }
+}
+
+static void take_learned_verdict(const struct lookahead *lookahead, struct decision *decision)
+{
+    for (size_t i = 0; i < lookahead->learned.count; i++) {
+        const struct learned_verdict *learned = &lookahead->learned.items[i];
+
+        if (learned->index == decision->index && hash_equal(learned->identity, decision->foreseen.identity)) {
+            decision->foreseen.known = true;
+            decision->foreseen.verdict = learned->verdict;
+        }
+    }
+}
+
+/* Makes the search as it is there, unless it was made before, and asks what its candidate is. False: nothing is behind
+ * it. */
+static bool look_at(struct lookahead *lookahead, struct decision *decision)
+{
+    const struct lookahead_subject *subject = &lookahead->subject;
+
+    decision->list = lookahead->list;
+    if (!decision->search) {
+        decision->search = subject->copy(decision->parent->search);
+        decision->over = !subject->advance(decision->search, decision->parent->foreseen.nodes, decision->verdict);
+    }
+    if (decision->over)
+        return false;
+    if (!decision->described) {
+        if (!subject->describe(subject->data, decision->search, decision->index, &decision->foreseen))
+            return false;
+        decision->described = true;
+        if (!decision->foreseen.known)
+            take_verdict_from_above(decision);
+    }
+    if (!decision->foreseen.known)
+        take_learned_verdict(lookahead, decision);
+    return true;
+}
+
+/* ---- The most probable first ---- */
+
+static bool is_before(const struct waiting_decision *a, const struct waiting_decision *b)
+{
+    return a->probability > b->probability || (a->probability == b->probability && a->order < b->order);
+}
+
+static void wait_for(struct lookahead *lookahead, struct decision *decision, double probability, size_t order)
+{
+    struct waiting_list *waiting = &lookahead->waiting;
+    struct waiting_decision added = {decision, probability, order};
+    size_t at = waiting->count;
+
+    (void)VECTOR_APPEND(waiting);
+    for (; at > 0 && is_before(&added, &waiting->items[(at - 1) / 2]); at = (at - 1) / 2)
+        waiting->items[at] = waiting->items[(at - 1) / 2];
+    waiting->items[at] = added;
+}
+
+static struct waiting_decision take_first(struct waiting_list *waiting)
+{
+    struct waiting_decision ret = waiting->items[0], last = waiting->items[--waiting->count];
+    size_t at = 0;
+
+    for (size_t child = 1; child < waiting->count; child = 2 * at + 1) {
+        if (child + 1 < waiting->count && is_before(&waiting->items[child + 1], &waiting->items[child]))
+            child++;
+        if (!is_before(&waiting->items[child], &last))
+            break;
+        waiting->items[at] = waiting->items[child];
+        at = child;
+    }
+    waiting->items[at] = last;
+    return ret;
+}
+
+/* Adds a check to the list. One that comes on another branch, too, is that much more probable. Returns the new
+ * length. */
+static size_t list_check(const struct decision *decision, double probability, struct lookahead_item *ret, size_t count)
+{
+    size_t at = 0;
+
+    while (at < count &&
+           (ret[at].index != decision->index || !hash_equal(ret[at].identity, decision->foreseen.identity)))
+        at++;
+    if (at == count)
+        ret[count++] = (struct lookahead_item){decision->foreseen.identity, decision->index, 0, decision->search};
+    ret[at].probability += probability;
+    for (; at > 0 && ret[at].probability > ret[at - 1].probability; at--) {
+        struct lookahead_item moved = ret[at];
+
+        ret[at] = ret[at - 1];
+        ret[at - 1] = moved;
+    }
+    return count;
+}
+
+static void follow(struct lookahead *lookahead, struct decision *decision, enum verdict verdict, double probability,
+                   size_t *order)
+{
+    struct decision *branch = decision->branches[verdict];
+
+    if (!branch)
+        branch = add_decision(lookahead, decision, verdict);
+    wait_for(lookahead, branch, probability, (*order)++);
+}
+
+size_t lookahead_list(struct lookahead *lookahead, size_t most, struct lookahead_item *ret)
+{
+    double rate = (double)(lookahead->failures + 1) / (double)(lookahead->verdicts + 2);
+    size_t states = most * STATES_PER_ITEM, order = 0, count = 0;
+
+    lookahead->list++;
+    lookahead->limit = 2 * states;
+    lookahead->waiting.count = 0;
+    wait_for(lookahead, lookahead->root, 1, order++);
+    for (; states > 0 && count < most && lookahead->waiting.count > 0; states--) {
+        struct waiting_decision first = take_first(&lookahead->waiting);
+        const struct foreseen *foreseen = &first.decision->foreseen;
+        double failure;
+
+        if (!look_at(lookahead, first.decision))
+            continue;
+        if (foreseen->known) {
+            follow(lookahead, first.decision, foreseen->verdict, first.probability, &order);
+            continue;
+        }
+        failure = foreseen->failure > 0 ? foreseen->failure : rate;
+        count = list_check(first.decision, first.probability, ret, count);
+        follow(lookahead, first.decision, VERDICT_FAIL, first.probability * failure, &order);
+        follow(lookahead, first.decision, VERDICT_PASS, first.probability * (1 - failure), &order);
+    }
+    return count;
+}
+
+/* ---- Verdicts ---- */
+
+void lookahead_learn(struct lookahead *lookahead, struct hash identity, int64_t index, enum verdict verdict)
+{
+    *VECTOR_APPEND(&lookahead->learned) = (struct learned_verdict){identity, index, verdict};
+}
+
+static void forget_learned(struct lookahead *lookahead, int64_t before)
+{
+    struct learned_list *learned = &lookahead->learned;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < learned->count; i++)
+        if (learned->items[i].index >= before)
+            learned->items[kept++] = learned->items[i];
+    learned->count = kept;
+}
+
+void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict verdict)
+{
+    struct decision *root = lookahead->root, *branch = root->branches[verdict];
+
+    if (root->over)
+        return;
+    lookahead->verdicts += verdict != VERDICT_SKIP;
+    lookahead->failures += verdict == VERDICT_FAIL;
+    if (branch && root->foreseen.nodes != nodes) { /* it was not foreseen right */
+        drop(lookahead, branch);
+        branch = NULL;
+    }
+    if (!branch)
+        branch = add_decision(lookahead, root, verdict);
+    if (!branch->search) {
+        branch->search = root->search;
+        root->search = NULL;
+        branch->over = !lookahead->subject.advance(branch->search, nodes, verdict);
+    }
+    root->branches[verdict] = NULL;
+    branch->parent = NULL;
+    lookahead->root = branch;
+    drop(lookahead, root);
+    drop_unlikely(lookahead);
+    forget_learned(lookahead, branch->index);
+}
+
+/* ---- Its life ---- */
+
+struct lookahead *lookahead_new(const struct lookahead_subject *subject, const void *search, int64_t index)
+{
+    struct lookahead *lookahead = memory_alloc_zero(1, sizeof(*lookahead));
+
+    lookahead->subject = *subject;
+    lookahead->root = memory_alloc_zero(1, sizeof(*lookahead->root));
+    lookahead->root->search = subject->copy(search);
+    lookahead->root->index = index;
+    lookahead->decisions = 1;
+    return lookahead;
+}
+
+void lookahead_free(struct lookahead *lookahead)
+{
+    if (!lookahead)
+        return;
+    drop(lookahead, lookahead->root);
+    free(lookahead->learned.items);
+    free(lookahead->waiting.items);
+    free(lookahead);
+}
