@@ -75,6 +75,14 @@ done:
     return rc;
 }
 
+static bool has_text(const struct text_list *list, struct text text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (text_equal(list->items[i], text))
+            return true;
+    return false;
+}
+
 static int add_location(const struct model *model, struct span tensor, struct text_list *ret, struct error *err)
 {
     struct tensor_header header;
@@ -84,10 +92,8 @@ static int add_location(const struct model *model, struct span tensor, struct te
         return error_context(err, "%s", model->display_name);
     if (!header.external)
         return 0;
-    for (size_t i = 0; i < ret->count; i++)
-        if (text_equal(ret->items[i], header.place.location))
-            return 0;
-    *VECTOR_APPEND(ret) = header.place.location;
+    if (!has_text(ret, header.place.location))
+        *VECTOR_APPEND(ret) = header.place.location;
     return 0;
 }
 
@@ -124,10 +130,9 @@ static int scan_message(const struct model *model, struct span message, const ui
     return rc;
 }
 
-int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+static int add_initializers(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
 {
     const struct model *model = subgraph->model;
-    const struct bitset *nodes = &subgraph->nodes;
     struct bitset used = {0}; /* asked for when needed: most models have everything inside */
     int rc = 0;
 
@@ -143,14 +148,30 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
         if (bitset_has(&used, initializer->value))
             rc = add_location(model, initializer->message, ret, err);
     }
+    bitset_release(&used);
+    return rc;
+}
+
+static int add_nodes(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+{
+    const struct model *model = subgraph->model;
+    const struct bitset *nodes = &subgraph->nodes;
+    int rc = 0;
+
     for (size_t i = bitset_next(nodes, 0); rc == 0 && i < nodes->size; i = bitset_next(nodes, i + 1)) {
         const struct node *node = &model->nodes.items[i];
 
         if (node->has_tensors || node->has_subgraphs)
             rc = scan_message(model, node->message, node_fields, 0, ret, err);
     }
-    bitset_release(&used);
     return rc;
+}
+
+int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+{
+    int rc = add_initializers(subgraph, ret, err);
+
+    return rc == 0 ? add_nodes(subgraph, ret, err) : rc;
 }
 
 int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
@@ -226,7 +247,7 @@ static void list_missing_folders(const char *path, struct path_list *ret)
 }
 
 /* Does nothing when the file is there. */
-static int provide(const char *from, const char *to, struct path_list *ret_made, struct error *err)
+static int provide(const char *from, const char *to, bool may_be_link, struct path_list *ret_made, struct error *err)
 {
     int rc;
 
@@ -241,15 +262,15 @@ static int provide(const char *from, const char *to, struct path_list *ret_made,
     }
     list_missing_folders(to, ret_made);
     rc = file_make_parent_folders(to, err);
-    if (rc == 0 && link(from, to) < 0)
+    if (rc == 0 && (!may_be_link || link(from, to) < 0))
         rc = copy_file(from, to, err);
     if (rc == 0)
         *VECTOR_APPEND(ret_made) = memory_strdup(to);
     return rc;
 }
 
-int external_data_provide(const struct model *model, const struct text_list *locations, const char *folder,
-                          struct path_list *ret_made, struct error *err)
+static int provide_all(const struct model *model, const struct text_list *locations, const struct text_list *copied,
+                       const char *folder, struct path_list *ret_made, struct error *err)
 {
     for (size_t i = 0; i < locations->count; i++) {
         char *from, *name, *to;
@@ -259,7 +280,7 @@ int external_data_provide(const struct model *model, const struct text_list *loc
             return rc;
         name = memory_copy(locations->items[i].data, locations->items[i].size);
         to = file_join(folder, name);
-        rc = provide(from, to, ret_made, err);
+        rc = provide(from, to, !has_text(copied, locations->items[i]), ret_made, err);
         free(from);
         free(name);
         free(to);
@@ -267,6 +288,21 @@ int external_data_provide(const struct model *model, const struct text_list *loc
             return rc;
     }
     return 0;
+}
+
+int external_data_provide(const struct subgraph *subgraph, const char *folder, struct path_list *ret_made,
+                          struct error *err)
+{
+    struct text_list in_nodes = {0}, locations = {0};
+    int rc = add_nodes(subgraph, &in_nodes, err);
+
+    if (rc == 0)
+        rc = external_data_locations(subgraph, &locations, err);
+    if (rc == 0)
+        rc = provide_all(subgraph->model, &locations, &in_nodes, folder, ret_made, err);
+    free(in_nodes.items);
+    free(locations.items);
+    return rc;
 }
 
 void path_list_remove(const struct path_list *list)

@@ -33,11 +33,12 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
 int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
                        struct error *err);
 
-/* Makes the files reachable for a copy of the model in `folder`: nothing to do when they are there already, else a
- * hard link of the same relative name, else (another file system) a copy by the kernel. What was made is appended to
- * `ret_made`, new folders in front of what is in them. A different file of that name is not replaced: ERR_EXISTS. */
-int external_data_provide(const struct model *model, const struct text_list *locations, const char *folder,
-                          struct path_list *ret_made, struct error *err);
+/* Makes these files reachable for a copy of the subgraph in `folder`: nothing to do when they are there already, else a
+ * hard link of the same relative name, else a copy by the kernel: on another file system, and of what nodes hold
+ * themselves, where ONNX Runtime takes a hard link for an attack. What was made is appended to `ret_made`, new folders
+ * in front of what is in them. A different file of that name is not replaced: ERR_EXISTS. */
+int external_data_provide(const struct subgraph *subgraph, const char *folder, struct path_list *ret_made,
+                          struct error *err);
 
 /* Removes what was made; a folder only when it is empty. */
 void path_list_remove(const struct path_list *list);

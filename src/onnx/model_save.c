@@ -8,13 +8,9 @@
 static int provide_external_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
                                  struct error *err)
 {
-    struct text_list locations = {0};
     char *folder = file_folder(path);
-    int rc = external_data_locations(subgraph, &locations, err);
+    int rc = external_data_provide(subgraph, folder, ret_made, err);
 
-    if (rc == 0)
-        rc = external_data_provide(subgraph->model, &locations, folder, ret_made, err);
-    free(locations.items);
     free(folder);
     return rc;
 }

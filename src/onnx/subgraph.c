@@ -145,6 +145,16 @@ static void list_outputs_apart(const struct subgraph *subgraph, struct value_lis
     bitset_release(&producers);
 }
 
+static void add_initializers(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value != VALUE_NONE && model->values.items[value].initializer != INITIALIZER_NONE)
+            bitset_add(ret, value);
+    }
+}
+
 void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
 {
     const struct model *model = subgraph->model;
@@ -153,8 +163,8 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     struct bitset constants;
 
     bitset_init(&constants, model->values.count);
-    for (size_t i = 0; i < model->initializers.count; i++)
-        bitset_add(&constants, model->initializers.items[i].value);
+    add_initializers(model, n->inputs, &constants);
+    add_initializers(model, n->captures, &constants);
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(&constants, subgraph->frozen.items[i].value);
     subgraph->inputs.count = 0;
