@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "onnx/constants.h"
@@ -11,7 +12,6 @@
 #include "onnx/inline_branches.h"
 #include "onnx/model_edit.h"
 #include "onnx/model_rebuild.h"
-#include "onnx/model_write.h"
 #include "onnx/shape_folding.h"
 #include "onnx/value_info.h"
 #include "onnx/wire.h"
@@ -146,27 +146,16 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
 static int run_part(struct folding *folding, const struct subgraph *part, struct tensor_list *ret, struct error *err)
 {
     struct backend_request request = folding->settings->request;
-    struct backend_session *session;
+    struct subgraph_session session;
     struct tensor_list nothing = {0};
-    char *bytes;
-    size_t size;
-    int rc = model_write_memory(part, &bytes, &size, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    request.model_path = NULL;
-    request.model_data = bytes;
-    request.model_size = size;
-    request.external_folder = folding->model->folder;
     request.providers = NULL;
     request.optimization_level = 0; /* what is to be computed is computed as it is written */
-    request.log = NULL;
-    rc = folding->settings->backend->open(&request, &session, err);
-    if (rc == 0) {
-        rc = folding->settings->backend->run(session, &nothing, NULL, 0, ret, NULL, err);
-        folding->settings->backend->close(session);
-    }
-    free(bytes);
+    rc = subgraph_session_open(&session, part, folding->settings->backend, &request, err);
+    if (rc == 0)
+        rc = subgraph_session_run(&session, &nothing, ret, err);
+    subgraph_session_close(&session);
     return rc;
 }
 

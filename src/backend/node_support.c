@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "onnx/model_edit.h"
-#include "onnx/model_write.h"
 #include "onnx/value_info.h"
 
 /* An input without a type would be refused with a reason that helps nobody. */
@@ -31,11 +31,10 @@ static char *find_unknown_input(const struct subgraph *single)
 
 /* What the runtime says of a node's outputs helps with the nodes behind it: a model with a refused node is never inferred as a
  * whole. */
-static void learn_types(const struct subgraph *single, const struct backend *backend,
-                        const struct backend_session *session)
+static void learn_types(const struct subgraph *single, const struct subgraph_session *session)
 {
     size_t count;
-    const struct backend_io *outputs = backend->outputs(session, &count);
+    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(single->model, text_of(outputs[i].name));
@@ -54,29 +53,17 @@ static void learn_types(const struct subgraph *single, const struct backend *bac
 static int try_node(const struct subgraph *single, const struct backend *backend, const struct backend_request *request,
                     char **ret_reason, struct error *err)
 {
-    struct backend_request own = *request;
-    struct backend_session *session = NULL;
+    struct subgraph_session session;
     struct error why = {0};
-    char *bytes;
-    size_t size;
     int rc;
 
     *ret_reason = find_unknown_input(single);
     if (*ret_reason != NULL)
         return 0;
-    rc = model_write_memory(single, &bytes, &size, err);
-    if (rc < 0)
-        return rc;
-    own.model_path = NULL;
-    own.model_data = bytes;
-    own.model_size = size;
-    own.external_folder = single->model->folder;
-    own.log = NULL;
-    rc = backend->open(&own, &session, &why);
+    rc = subgraph_session_open(&session, single, backend, request, &why);
     if (rc == 0)
-        learn_types(single, backend, session);
-    backend->close(session);
-    free(bytes);
+        learn_types(single, &session);
+    subgraph_session_close(&session);
     if (rc < 0 && rc != ERR_BACKEND && rc != ERR_UNSUPPORTED)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     if (rc < 0) {

@@ -1,12 +1,11 @@
 /* backend/type_inference.c: see type_inference.h. */
 #include "backend/type_inference.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/model_edit.h"
-#include "onnx/model_write.h"
 #include "onnx/tensor_proto.h"
 
 /* Initializers above this many bytes are weights; what decides about shapes (axes, sizes, pads) is smaller. */
@@ -121,10 +120,10 @@ static bool is_news(const struct inference *inference, const struct model *model
            found->shape.rank == known.shape.rank && is_more_static(&found->shape, &known.shape);
 }
 
-static void read_types(const struct inference *inference, struct model *model, struct backend_session *session)
+static void read_types(const struct inference *inference, struct model *model, const struct subgraph_session *session)
 {
     size_t count;
-    const struct backend_io *outputs = inference->backend->outputs(session, &count);
+    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(model, text_of(outputs[i].name));
@@ -143,26 +142,15 @@ static void read_types(const struct inference *inference, struct model *model, s
 static int infer(const struct inference *inference, const struct subgraph *copy, struct error *err)
 {
     struct backend_request request = *inference->request;
-    struct backend_session *session;
-    char *bytes;
-    size_t size;
-    int rc = model_write_memory(copy, &bytes, &size, err);
+    struct subgraph_session session;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    request.model_path = NULL;
-    request.model_data = bytes;
-    request.model_size = size;
-    request.external_folder = copy->model->folder;
     request.optimization_level = 0;
     request.providers = NULL;
-    request.log = NULL;
-    rc = inference->backend->open(&request, &session, err);
-    if (rc == 0) {
-        read_types(inference, copy->model, session);
-        inference->backend->close(session);
-    }
-    free(bytes);
+    rc = subgraph_session_open(&session, copy, inference->backend, &request, err);
+    if (rc == 0)
+        read_types(inference, copy->model, &session);
+    subgraph_session_close(&session);
     return rc;
 }
 

@@ -82,6 +82,7 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
 {
     if (writer->is_safetensors) {
         runner_results_add_iteration(&writer->runners.items[writer->current], runtime);
+        file_writer_begin_sync(&writer->tensors.file);
         return 0;
     }
     json_writer_end_object(&writer->json);
@@ -95,6 +96,7 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
     json_writer_key(&writer->json, "polygraphy_class");
     json_writer_string(&writer->json, "IterationResult");
     json_writer_end_object(&writer->json);
+    file_writer_begin_sync(&writer->json.file);
     return json_writer_status(&writer->json, err);
 }
 
