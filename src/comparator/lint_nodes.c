@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "comparator/lint.h"
 #include "onnx/model_edit.h"
-#include "onnx/model_write.h"
 
 /* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn, or never. */
 struct node_runs {
@@ -82,11 +82,12 @@ static void keep_outputs(struct node_runs *runs, struct tensor_list *outputs)
 }
 
 /* Outputs that are no tensors (sequences, maps) are not asked for: they cannot be handed on. */
-static int run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
-                       struct tensor_list *ret, struct error *err)
+static int run_session(const struct subgraph_session *session, const struct tensor_list *feed, struct tensor_list *ret,
+                       struct error *err)
 {
+    const struct backend *backend = session->backend;
     size_t count, wanted_count = 0;
-    const struct backend_io *outputs = backend->outputs(session, &count);
+    const struct backend_io *outputs = backend->outputs(session->session, &count);
     const char **wanted = memory_alloc_zero(count + 1, sizeof(*wanted));
     int rc = 0;
 
@@ -94,35 +95,24 @@ static int run_session(const struct backend *backend, struct backend_session *se
         if (outputs[i].not_a_tensor == NULL)
             wanted[wanted_count++] = outputs[i].name;
     if (wanted_count > 0)
-        rc = backend->run(session, feed, wanted, wanted_count, ret, NULL, err);
+        rc = backend->run(session->session, feed, wanted, wanted_count, ret, NULL, err);
     free(wanted);
     return rc;
 }
 
 static int run_single(struct node_runs *runs, const struct subgraph *single, struct error *err)
 {
-    const struct backend *backend = runs->lint->backend;
-    struct backend_request request = *runs->lint->request;
-    struct backend_session *session = NULL;
+    struct subgraph_session session;
     struct tensor_list feed = {0}, outputs = {0};
-    char *bytes = NULL;
     int rc;
 
     make_feed(runs, single, &feed);
-    rc = model_write_memory(single, &bytes, &request.model_size, err);
-    if (rc == 0) {
-        request.model_path = NULL;
-        request.model_data = bytes;
-        request.external_folder = runs->lint->model->folder;
-        request.log = NULL;
-        rc = backend->open(&request, &session, err);
-    }
+    rc = subgraph_session_open(&session, single, runs->lint->backend, runs->lint->request, err);
     if (rc == 0)
-        rc = run_session(backend, session, &feed, &outputs, err);
+        rc = run_session(&session, &feed, &outputs, err);
     if (rc == 0)
         keep_outputs(runs, &outputs);
-    backend->close(session);
-    free(bytes);
+    subgraph_session_close(&session);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);
     return rc;

@@ -3,11 +3,15 @@
 
 #include <stdlib.h>
 
+#include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "comparator/model_inputs.h"
+#include "comparator/reference_run.h"
 #include "onnx/model_text.h"
-#include "onnx/model_write.h"
+
+#define DEFAULT_MEMORY ((uint64_t)1 << 30)
+#define DEFAULT_DISK ((uint64_t)1 << 30)
 
 struct reference_values {
     const struct subgraph *whole;
@@ -15,12 +19,24 @@ struct reference_values {
     const struct backend_request *request;
     struct data_loader *loader;
     struct log *log;
+    uint64_t memory, disk; /* see reference_values_set_bounds() */
 
-    struct backend_session *session; /* of the model with all tensors marked; NULL until needed */
-    char *bytes;                     /* of that model */
-    struct error refusal;            /* why there is no session and will not be; code 0: not tried or not refused */
+    struct subgraph_session session; /* of the model with all tensors marked; opened when needed */
+    struct error refusal;            /* why there is no session and will not be; code 0: not
+                           tried or not refused */
     struct tensor_list *feeds;       /* one for each sample; NULL until needed */
     size_t samples;
+    bool announced; /* that the model is run */
+    struct {
+        struct held_line {
+            enum log_level level;
+            char *text;
+        } * items;
+        size_t count, capacity;
+    } held; /* what the data loader had to say while the log was muted */
+    enum { UNDECIDED, AS_A_WHOLE, IN_GROUPS } way;
+    bool only_asked; /* what nobody asked for is not recorded any more */
+    struct value_store store;
     struct {
         struct tensor **items;
         size_t count, capacity;
@@ -39,8 +55,23 @@ void reference_values_new(const struct subgraph *whole, const struct backend *ba
     reference->request = request;
     reference->loader = loader;
     reference->log = log;
+    reference->memory = DEFAULT_MEMORY;
+    reference->disk = DEFAULT_DISK;
     name_map_init(&reference->index);
     *ret = reference;
+}
+
+void reference_values_set_bounds(struct reference_values *reference, uint64_t memory, uint64_t disk)
+{
+    reference->memory = memory;
+    reference->disk = disk;
+}
+
+static void release_row(const struct reference_values *reference, struct tensor *row)
+{
+    for (size_t i = 0; i < reference->samples; i++)
+        tensor_release(&row[i]);
+    free(row);
 }
 
 static void release_feeds(struct reference_values *reference)
@@ -52,20 +83,25 @@ static void release_feeds(struct reference_values *reference)
     reference->samples = 0;
 }
 
+static void drop_lines(struct reference_values *reference)
+{
+    for (size_t i = 0; i < reference->held.count; i++)
+        free(reference->held.items[i].text);
+    reference->held.count = 0;
+}
+
 void reference_values_free(struct reference_values *reference)
 {
     if (reference == NULL)
         return;
-    for (size_t i = 0; i < reference->values.count; i++) {
-        for (size_t j = 0; j < reference->samples; j++)
-            tensor_release(&reference->values.items[i][j]);
-        free(reference->values.items[i]);
-    }
+    for (size_t i = 0; i < reference->values.count; i++)
+        release_row(reference, reference->values.items[i]);
     free(reference->values.items);
     release_feeds(reference);
-    if (reference->session != NULL)
-        reference->backend->close(reference->session);
-    free(reference->bytes);
+    drop_lines(reference);
+    free(reference->held.items);
+    value_store_release(&reference->store);
+    subgraph_session_close(&reference->session);
     name_map_release(&reference->index);
     free(reference);
 }
@@ -74,6 +110,8 @@ static struct text name_of(const struct reference_values *reference, uint32_t va
 {
     return reference->whole->model->values.items[value].name;
 }
+
+/* ---- What the model is fed ---- */
 
 static void log_feed(struct reference_values *reference)
 {
@@ -91,68 +129,123 @@ static void log_feed(struct reference_values *reference)
     }
     string_add(&text, "}");
     log_message(reference->log, LOG_INFO,
-                "Running inference with ONNX-Runtime to determine metadata for intermediate "
-                "tensors.\nThis will cause intermediate models to have static shapes.");
+                "Running inference with %s to determine metadata for intermediate tensors.\n"
+                "This will cause intermediate models to have static shapes.",
+                reference->request->engine != NULL ? "the built-in engine" : "ONNX-Runtime");
     log_indent(reference->log, 1);
     log_text(reference->log, LOG_INFO, (struct text){text.data, text.size});
     log_indent(reference->log, -1);
     string_release(&text);
 }
 
+/* Keeps a line for reference_values_announce(). */
+static void hold_line(void *data, enum log_level level, int depth, struct text message)
+{
+    struct reference_values *reference = data;
+
+    (void)depth; /* that of the call is as good */
+    *VECTOR_APPEND(&reference->held) = (struct held_line){level, memory_copy(message.data, message.size)};
+}
+
+void reference_values_announce(struct reference_values *reference)
+{
+    if (reference->announced || reference->feeds == NULL || reference->log == NULL || reference->log->muted)
+        return;
+    reference->announced = true;
+    for (size_t i = 0; i < reference->held.count; i++)
+        log_text(reference->log, reference->held.items[i].level, text_of(reference->held.items[i].text));
+    drop_lines(reference);
+    log_feed(reference);
+}
+
+/* What the loader has generated moves to the disk; what it has in files of its
+ * own stays there. */
+static int store_feed(struct reference_values *reference, struct tensor_list *feed, struct error *err)
+{
+    for (size_t i = 0; i < feed->count; i++) {
+        struct tensor *tensor = &feed->items[i].tensor;
+        struct tensor from = *tensor;
+        int rc;
+
+        if (from.free_owner == NULL)
+            continue;
+        rc = value_store_add(&reference->store, &from, tensor, err);
+        if (rc < 0) {
+            *tensor = from;
+            return rc;
+        }
+        tensor_release(&from);
+    }
+    return value_store_commit(&reference->store, err);
+}
+
 /* Gets all samples' inputs; they are values of the model like any other. */
-static int prepare_feeds(struct reference_values *reference, struct error *err)
+static int load_feeds(struct reference_values *reference, struct error *err)
 {
     size_t input_count = reference->whole->inputs.count;
     struct backend_io *inputs;
     int rc = 0;
 
-    if (reference->feeds != NULL)
-        return 0;
     if (data_loader_iterations(reference->loader) < 1)
         return error_set(err, ERR_INVALID, "no input data to run the model on: --load-inputs names an empty list");
     reference->samples = (size_t)data_loader_iterations(reference->loader);
     reference->feeds = memory_alloc_zero(reference->samples, sizeof(*reference->feeds));
     inputs = model_inputs_new(reference->whole);
-    for (size_t i = 0; rc == 0 && i < reference->samples; i++)
+    for (size_t i = 0; rc == 0 && i < reference->samples; i++) {
         rc = data_loader_feed(reference->loader, inputs, input_count, (int64_t)i, &reference->feeds[i], err);
+        if (rc == 0)
+            rc = store_feed(reference, &reference->feeds[i], err);
+    }
     model_inputs_free(inputs, input_count);
-    if (rc < 0)
+    if (rc < 0) {
+        value_store_go_back(&reference->store, (struct value_store_mark){0});
         release_feeds(reference);
-    else
-        log_feed(reference);
+    }
     return rc;
 }
 
-static int open_session(struct reference_values *reference, struct error *err)
+/* A muted log drops lines. The loader's are not repeated, so they are held back. */
+static int prepare_feeds(struct reference_values *reference, struct error *err)
 {
-    struct backend_request request = *reference->request;
-    struct subgraph marked;
-    size_t size;
+    struct log *log = reference->log;
+    struct log as_it_was;
     int rc;
 
-    if (reference->session != NULL)
+    if (reference->feeds != NULL)
+        return 0;
+    if (log == NULL || !log->muted)
+        return load_feeds(reference, err);
+    as_it_was = *log;
+    log->muted = false;
+    log->write = hold_line;
+    log->data = reference;
+    rc = load_feeds(reference, err);
+    log->muted = true;
+    log->write = as_it_was.write;
+    log->data = as_it_was.data;
+    if (rc < 0)
+        drop_lines(reference);
+    return rc;
+}
+
+/* ---- Running it ---- */
+
+static int open_session(struct reference_values *reference, struct error *err)
+{
+    struct subgraph marked;
+    int rc;
+
+    if (reference->session.session != NULL)
         return 0;
     if (reference->refusal.code != 0)
         return error_set(err, (enum error_code)reference->refusal.code, "%s", reference->refusal.message);
     subgraph_init_copy(&marked, reference->whole);
     marked.outputs.count = 0;
     types_list_all(reference->whole, &marked.outputs);
-    rc = model_write_memory(&marked, &reference->bytes, &size, err);
+    rc = subgraph_session_open(&reference->session, &marked, reference->backend, reference->request,
+                               &reference->refusal);
     subgraph_release(&marked);
-    if (rc < 0)
-        return rc;
-    request.model_path = NULL;
-    request.model_data = reference->bytes;
-    request.model_size = size;
-    request.external_folder = reference->whole->model->folder;
-    request.log = NULL; /* a session that nobody asked for is not worth a line */
-    rc = reference->backend->open(&request, &reference->session, &reference->refusal);
-    if (rc < 0) {
-        free(reference->bytes);
-        reference->bytes = NULL;
-        return error_set(err, (enum error_code)rc, "%s", reference->refusal.message);
-    }
-    return 0;
+    return rc < 0 ? error_set(err, (enum error_code)rc, "%s", reference->refusal.message) : 0;
 }
 
 static bool is_known(const struct reference_values *reference, uint32_t value)
@@ -163,63 +256,114 @@ static bool is_known(const struct reference_values *reference, uint32_t value)
            (reference->feeds != NULL && tensor_list_find(&reference->feeds[0], name) != NULL);
 }
 
-/* Runs every sample; the tensors of the i-th name go to rows[i][0 .. samples-1]. */
-static int run_samples(struct reference_values *reference, const char *const *names, size_t count, struct tensor **rows,
-                       struct error *err)
+/* Whatever else the model computes; what is asked for stands in front. */
+static void add_the_rest(const struct reference_values *reference, struct reference_run *run)
 {
-    for (size_t i = 0; i < reference->samples; i++) {
-        struct tensor_list outputs = {0};
-        int rc = reference->backend->run(reference->session, &reference->feeds[i], names, count, &outputs, NULL, err);
+    struct value_list all = {0};
+    struct bitset there;
 
-        if (rc < 0) {
-            tensor_list_release(&outputs);
+    bitset_init(&there, reference->whole->model->values.count);
+    for (size_t i = 0; i < run->count; i++)
+        bitset_add(&there, run->items[i].value);
+    types_list_all(reference->whole, &all);
+    for (size_t i = 0; i < all.count; i++)
+        if (!bitset_has(&there, all.items[i]) && !is_known(reference, all.items[i]))
+            reference_run_add(run, all.items[i], false);
+    bitset_release(&there);
+    free(all.items);
+}
+
+static int run_model(struct reference_values *reference, struct reference_run *run, struct error *err)
+{
+    int rc = 0;
+
+    if (reference->way == UNDECIDED) {
+        bool in_groups;
+
+        rc = reference_run_plan(run, &in_groups, err);
+        if (rc < 0)
             return rc;
-        }
-        for (size_t j = 0; j < count; j++) {
-            rows[j][i] = outputs.items[j].tensor;
-            outputs.items[j].tensor = (struct tensor){0};
-        }
-        tensor_list_release(&outputs);
+        reference->way = in_groups ? IN_GROUPS : AS_A_WHOLE;
     }
-    return 0;
+    if (reference->way == IN_GROUPS)
+        return reference_run_groups(run, err);
+    rc = open_session(reference, err);
+    return rc < 0 ? rc : reference_run_session(run, reference->session.session, err);
+}
+
+/* Takes over what was recorded. When that is all, the session is of no more use. */
+static void take_values(struct reference_values *reference, struct reference_run *run, bool all)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->items[i].dropped) {
+            all = false;
+            continue;
+        }
+        name_map_add(&reference->index, name_of(reference, run->items[i].value), (uint32_t)reference->values.count);
+        *VECTOR_APPEND(&reference->values) = run->items[i].row;
+        run->items[i].row = NULL;
+    }
+    if (all)
+        subgraph_session_close(&reference->session);
+}
+
+/* Records `unknown`, and with `all` what else there is room for. */
+static int record(struct reference_values *reference, const struct value_list *unknown, bool all, struct error *err)
+{
+    struct value_store_mark mark = value_store_mark(&reference->store);
+    struct reference_run run = {.whole = reference->whole,
+                                .backend = reference->backend,
+                                .request = reference->request,
+                                .feeds = reference->feeds,
+                                .samples = reference->samples,
+                                .store = &reference->store,
+                                .memory = reference->memory,
+                                .disk = reference->disk};
+    int rc;
+
+    for (size_t i = 0; i < unknown->count; i++)
+        reference_run_add(&run, unknown->items[i], true);
+    if (all)
+        add_the_rest(reference, &run);
+    rc = run_model(reference, &run, err);
+    if (rc == 0)
+        take_values(reference, &run, all);
+    reference_run_release(&run);
+    if (rc < 0)
+        value_store_go_back(&reference->store, mark);
+    return rc;
 }
 
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err)
 {
     struct value_list unknown = {0};
-    char **names;
-    struct tensor **rows;
+    struct error why = {0};
     int rc = prepare_feeds(reference, err);
 
     if (rc < 0)
         return rc;
+    reference_values_announce(reference);
     for (size_t i = 0; i < wanted->count; i++)
         if (!is_known(reference, wanted->items[i]) && !value_list_has(&unknown, wanted->items[i]))
             value_list_add(&unknown, wanted->items[i]);
     if (unknown.count == 0)
         return 0;
-    names = memory_alloc_zero(unknown.count, sizeof(*names));
-    rows = memory_alloc_zero(unknown.count, sizeof(*rows));
-    for (size_t i = 0; i < unknown.count; i++) {
-        struct text name = name_of(reference, unknown.items[i]);
-
-        names[i] = memory_copy(name.data, name.size);
-        rows[i] = memory_alloc_zero(reference->samples, sizeof(**rows));
+    if (!reference->only_asked) {
+        rc = record(reference, &unknown, true, &why);
+        reference->only_asked = rc != ERR_INTERRUPTED;
+        if (rc == ERR_INTERRUPTED)
+            error_set(err, ERR_INTERRUPTED, "%s", why.message);
+        if (rc == 0 || rc == ERR_INTERRUPTED)
+            goto done;
+        reference->way = AS_A_WHOLE; /* groups, or what nobody has asked for, may have been the reason */
     }
-    rc = open_session(reference, err);
-    if (rc == 0)
-        rc = run_samples(reference, (const char *const *)names, unknown.count, rows, err);
-    for (size_t i = 0; i < unknown.count; i++) { /* rows that a failed run has filled are of no use alone, but owned */
-        if (rc == 0)
-            name_map_add(&reference->index, name_of(reference, unknown.items[i]), (uint32_t)reference->values.count);
-        *VECTOR_APPEND(&reference->values) = rows[i];
-        free(names[i]);
-    }
-    free(names);
-    free(rows);
+    rc = record(reference, &unknown, false, err);
+done:
     free(unknown.items);
     return rc;
 }
+
+/* ---- What it has computed ---- */
 
 const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample)
 {

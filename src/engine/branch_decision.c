@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/constants.h"
 #include "onnx/foldable.h"
 #include "onnx/model_rebuild.h"
-#include "onnx/model_write.h"
 #include "onnx/node_build.h"
 #include "onnx/unused_names.h"
 #include "onnx/value_info.h"
@@ -133,31 +133,19 @@ static int compute(struct decision *decision, const struct tensor_list *feed, st
 {
     const struct folding_settings *folding = &decision->settings->folding;
     struct backend_request request = folding->request;
-    struct backend_session *session;
+    struct subgraph_session session;
     struct subgraph part;
-    char *bytes = NULL;
-    size_t size;
     int rc;
 
     subgraph_init_whole(&part, decision->model);
     value_list_assign(&part.outputs, &decision->conditions);
     subgraph_clean(&part, NULL, NULL, NULL);
-    rc = model_write_memory(&part, &bytes, &size, err);
-    subgraph_release(&part);
-    if (rc < 0)
-        return rc;
-    request.model_path = NULL;
-    request.model_data = bytes;
-    request.model_size = size;
-    request.external_folder = decision->model->folder;
     request.providers = NULL;
-    request.log = NULL;
-    rc = folding->backend->open(&request, &session, err);
-    if (rc == 0) {
-        rc = folding->backend->run(session, feed, NULL, 0, &decision->values, NULL, err);
-        folding->backend->close(session);
-    }
-    free(bytes);
+    rc = subgraph_session_open(&session, &part, folding->backend, &request, err);
+    if (rc == 0)
+        rc = subgraph_session_run(&session, feed, &decision->values, err);
+    subgraph_session_close(&session);
+    subgraph_release(&part);
     return rc < 0 ? error_context(err, "the conditions of If nodes cannot be computed") : 0;
 }
 
