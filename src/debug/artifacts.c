@@ -61,13 +61,23 @@ static char *destination(const struct artifact_settings *settings, size_t index,
     return string_take(&path);
 }
 
-static int move_artifact(const char *from, const char *to, struct log *log, struct error *err)
+static const char *actual_path(const struct artifact_settings *settings, const char *path)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (settings->usual.items[i] != NULL && settings->actual.items[i] != NULL &&
+            strcmp(settings->usual.items[i], path) == 0)
+            return settings->actual.items[i];
+    return path;
+}
+
+/* `name` is what the user calls `from`. */
+static int move_artifact(const char *name, const char *from, const char *to, struct log *log, struct error *err)
 {
     if (file_exists(to)) {
-        log_message(log, LOG_ERROR, "Destination path: %s already exists.\n%s stays where it is.", to, from);
+        log_message(log, LOG_ERROR, "Destination path: %s already exists.\n%s stays where it is.", to, name);
         return 0;
     }
-    log_message(log, LOG_INFO, "Moving %s to %s", from, to);
+    log_message(log, LOG_INFO, "Moving %s to %s", name, to);
     int rc = file_make_parent_folders(to, err);
     return rc < 0 ? rc : file_move(from, to, err);
 }
@@ -78,10 +88,10 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
     int rc = 0;
 
     for (size_t i = 0; i < settings->count && rc == 0; i++) {
-        const char *path = settings->paths[i];
-        if (file_exists(path)) {
+        const char *path = settings->paths[i], *from = actual_path(settings, path);
+        if (file_exists(from)) {
             char *to = destination(settings, i, verdict, key);
-            rc = move_artifact(path, to, log, err);
+            rc = move_artifact(path, from, to, log, err);
             free(to);
         } else if (expected) {
             log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "debug/candidate_paths.h"
 #include "search/verdict.h"
 
 struct artifact_settings {
@@ -14,6 +15,7 @@ struct artifact_settings {
     size_t count;
     const char *folder; /* "polygraphy_artifacts" */
     time_t started;     /* of the session: its date and time are part of every name. loop_new() fills in a 0 */
+    struct candidate_paths usual, actual; /* an artifact at a usual path is at the actual one in this iteration */
 };
 
 /* Moves each artifact to <folder>/<good|bad>/<base>_<date>_<time><key><ext>. A missing artifact or an existing

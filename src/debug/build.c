@@ -40,9 +40,10 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return 0;
 }
 
-static int write(void *data, const char *path, struct error *err)
+static int write(void *data, const struct candidate_paths *paths, struct error *err)
 {
     const struct builds *builds = data;
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
 
     log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
     return plan_save(builds->engine, path, err);

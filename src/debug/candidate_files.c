@@ -21,22 +21,24 @@ int candidate_files_init(struct candidate_files *files, const char *artifact, bo
                          "'%s' already exists, refusing to overwrite: move it away, or choose another path with "
                          "--intermediate-artifact",
                          files->own_data);
-    files->claimed = !stay;
-    if (files->claimed)
-        interrupt_remove_at_exit(files->own_data);
+    candidate_files_claim_own_data(files);
     return 0;
+}
+
+void candidate_files_claim_own_data(struct candidate_files *files)
+{
+    if (files->stay || files->claimed)
+        return;
+    files->claimed = true;
+    interrupt_remove_at_exit(files->own_data);
 }
 
 int candidate_files_provide(struct candidate_files *files, const struct subgraph *whole, struct error *err)
 {
-    struct text_list locations = {0};
-    int rc = external_data_locations(whole, &locations, err);
+    int rc = external_data_provide(whole, files->folder, &files->made, err);
 
-    if (rc == 0)
-        rc = external_data_provide(whole->model, &locations, files->folder, &files->made, err);
     for (size_t i = 0; !files->stay && i < files->made.count; i++)
         interrupt_remove_at_exit(files->made.items[i]);
-    free(locations.items);
     return rc;
 }
 

@@ -20,7 +20,9 @@ int candidate_files_init(struct candidate_files *files, const char *artifact, bo
 /* Makes the external data of `whole` reachable from the folder. */
 int candidate_files_provide(struct candidate_files *files, const struct subgraph *whole, struct error *err);
 
-/* Removes what a candidate's own external data were written to. */
+/* A candidate is about to be written with external data of its own; removes what they were written to. From then on the
+ * path may have the data of a result. */
+void candidate_files_claim_own_data(struct candidate_files *files);
 void candidate_files_drop_own_data(struct candidate_files *files);
 
 /* Leaves in place what `result`, which was saved at `path`, refers to. */

@@ -1,50 +1,36 @@
 /* debug/check.c: preparing and running the check command. */
 #include "debug/check.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/process_guard.h"
 #include "base/warm_process.h"
-#include "debug/check_patterns.h"
-#include "debug/check_report.h"
+#include "debug/check_state.h"
+#include "debug/check_words.h"
 #include "debug/interactive.h"
-#include "debug/verdict_rules.h"
-
-struct check {
-    struct check_settings settings;
-    struct log *log;
-    struct check_patterns *patterns;
-    char *program;             /* what is executed; NULL when interactive */
-    const char **arguments;    /* NULL-terminated */
-    char *command_line;        /* for the log */
-    char *search_path;         /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
-    struct warm_process *warm; /* or NULL */
-    const char **warm_words;   /* what it runs: the words of `arguments`, or those of a shell's plain command */
-    char *warm_text;           /* of the latter */
-    bool ran;                  /* at least once */
-    bool has_failure_code;     /* with settings.compare_failures */
-    int failure_code;
-};
 
 static bool is_blank(const char *string)
 {
     return string[strspn(string, " \t\r\n")] == '\0';
 }
 
-/* Says why `program` cannot be the check. */
-static int refuse_program(const char *program, struct error *err)
+/* Says why `program` cannot be what `option` names. */
+static int refuse_program(const char *option, const char *program, struct error *err)
 {
     if (!strchr(program, '/'))
-        return error_set(err, ERR_MISSING, "--check: program '%s' was not found on the PATH%s", program,
+        return error_set(err, ERR_MISSING, "%s: program '%s' was not found on the PATH%s", option, program,
                          file_exists(program) ? "; for the file in this folder put ./ before its name" : "");
     if (!file_exists(program))
-        return error_set(err, ERR_MISSING, "--check: program '%s' does not exist", program);
+        return error_set(err, ERR_MISSING, "%s: program '%s' does not exist", option, program);
     if (file_is_folder(program))
-        return error_set(err, ERR_INVALID, "--check: '%s' is a folder, not a program", program);
-    return error_set(err, ERR_IO, "--check: '%s' is not executable; `chmod +x` makes it so", program);
+        return error_set(err, ERR_INVALID, "%s: '%s' is a folder, not a program", option, program);
+    return error_set(err, ERR_IO, "%s: '%s' is not executable; `chmod +x` makes it so", option, program);
 }
 
 /* Checks call `polygraphy`, in scripts too. Where there is none on the PATH, this very program stands in: its folder comes
@@ -75,6 +61,10 @@ static int resolve_program(struct check *check, struct error *err)
 
     if (settings->command_count == 0 || is_blank(settings->command[0]))
         return error_set(err, ERR_INVALID, "--check needs a command; leave it out to be asked after each iteration");
+    if (settings->launcher_count > 0) {
+        check->program = process_find(settings->launcher[0]);
+        return check->program ? 0 : refuse_program("--launcher", settings->launcher[0], err);
+    }
     if (settings->shell) {
         check->program = memory_strdup("/bin/sh");
         return 0;
@@ -82,7 +72,7 @@ static int resolve_program(struct check *check, struct error *err)
     check->program = process_find(settings->command[0]);
     if (!check->program && settings->self && strcmp(settings->command[0], "polygraphy") == 0)
         check->program = memory_strdup(settings->self);
-    return check->program ? 0 : refuse_program(settings->command[0], err);
+    return check->program ? 0 : refuse_program("--check", settings->command[0], err);
 }
 
 static void prepare_words(struct check *check)
@@ -91,18 +81,21 @@ static void prepare_words(struct check *check)
     struct string_builder line;
     size_t count = 0;
 
-    check->arguments = memory_alloc_zero(settings->command_count + 3, sizeof(char *));
+    check->arguments = memory_alloc_zero(settings->launcher_count + settings->command_count + 3, sizeof(char *));
+    string_init(&line);
+    for (size_t i = 0; i < settings->launcher_count; i++) {
+        check->arguments[count++] = settings->launcher[i];
+        string_add_format(&line, "%s ", settings->launcher[i]);
+    }
     if (settings->shell) {
         check->arguments[count++] = "sh";
         check->arguments[count++] = "-c";
     }
-    string_init(&line);
     for (size_t i = 0; i < settings->command_count; i++) {
         check->arguments[count++] = settings->command[i];
-        if (i > 0)
-            string_add_char(&line, ' ');
-        string_add(&line, settings->command[i]);
+        string_add_format(&line, "%s%s", i > 0 ? " " : "", settings->command[i]);
     }
+    check->argument_count = count;
     check->command_line = string_take(&line);
 }
 
@@ -111,7 +104,7 @@ static void prepare_words(struct check *check)
 /* A command line that a shell would only take apart at its blanks. */
 static bool is_plain(const char *line)
 {
-    return line[strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+ ")] == '\0';
+    return line[strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+{} ")] == '\0';
 }
 
 /* The words that are run, NULL-terminated: those of the check, or of a plain command line. */
@@ -128,6 +121,7 @@ static void list_warm_words(struct check *check)
         check->warm_words[count++] = settings->command[i];
     for (char *word = strtok_r(check->warm_text, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state))
         check->warm_words[count++] = word;
+    check->warm_word_count = count;
 }
 
 /* Whether the first word stands for this very program. */
@@ -148,7 +142,8 @@ static void warm_up(struct check *check)
 {
     const struct check_settings *settings = &check->settings;
 
-    if (settings->self == NULL || settings->self_main == NULL || (settings->shell && !is_plain(settings->command[0])))
+    if (settings->self == NULL || settings->self_main == NULL || settings->launcher_count > 0 ||
+        (settings->shell && !is_plain(settings->command[0])))
         return;
     list_warm_words(check);
     if (check->warm_words[0] != NULL && is_self(check))
@@ -173,8 +168,10 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
         check_free(check);
         return rc;
     }
-    if (settings->command)
+    if (settings->command) {
+        process_guard_start();
         warm_up(check);
+    }
     *ret = check;
     return 0;
 }
@@ -185,6 +182,8 @@ void check_free(struct check *check)
         return;
     check_patterns_free(check->patterns);
     warm_process_stop(check->warm);
+    if (check->settings.command)
+        process_guard_stop();
     free(check->warm_words);
     free(check->warm_text);
     free(check->program);
@@ -194,121 +193,75 @@ void check_free(struct check *check)
     free(check);
 }
 
-bool check_failure_code(const struct check *check, int *ret)
-{
-    if (check->has_failure_code)
-        *ret = check->failure_code;
-    return check->has_failure_code;
-}
-
-void check_set_failure_code(struct check *check, int code)
-{
-    check->has_failure_code = true;
-    check->failure_code = code;
-}
-
 bool check_is_interactive(const struct check *check)
 {
     return !check->settings.command;
 }
 
-/* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. */
-static int search_output(const struct check *check, const struct process_result *result, bool *ret, struct error *err)
-{
-    int rc = check_patterns_search(check->patterns, result->out.data, result->out.size, ret, err);
+/* ---- Running it ---- */
 
-    if (rc == 0 && !*ret)
-        rc = check_patterns_search(check->patterns, result->error_out.data, result->error_out.size, ret, err);
-    if (rc == 0 && !*ret && (result->out.truncated || result->error_out.truncated))
-        rc = error_set(err, ERR_IO,
-                       "the check's output filled the disk of temporary files: what follows was lost, and "
-                       "with it perhaps a match of --fail-regex; TMPDIR names another folder");
-    return rc;
+bool check_mentions(const struct check *check, enum candidate_file file)
+{
+    return check_words_name(check->arguments, check->argument_count, &check->settings.files, file);
 }
 
-static int judge(const struct check *check, const struct process_result *result, enum verdict *ret, struct error *err)
+const char *check_placeholder(enum candidate_file file)
 {
-    int code = verdict_exit_code(result);
-    bool matches = result->end == PROCESS_TIMED_OUT;
-
-    if (matches && check->settings.on_timeout != TIMEOUT_FAILS) {
-        *ret = check->settings.on_timeout == TIMEOUT_PASSES ? VERDICT_PASS : VERDICT_SKIP;
-        return 0;
-    }
-    if (!matches && verdict_needs_output(&check->settings, code)) {
-        int rc = search_output(check, result, &matches, err);
-        if (rc < 0)
-            return rc;
-    }
-    *ret = verdict_from_end(&check->settings, code, matches);
-    return 0;
+    return check_words_placeholder(file);
 }
 
-/* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is looked for. */
-static void compare_failure(struct check *check, int code, enum verdict *verdict)
+void check_announce(struct check *check)
 {
-    if (!check->settings.compare_failures || *verdict != VERDICT_FAIL)
-        return;
-    if (!check->has_failure_code)
-        check_set_failure_code(check, code);
-    if (check->failure_code == code)
-        return;
-    *verdict = VERDICT_SKIP;
-    log_message(
-        check->log, LOG_WARNING,
-        "Another failure: the check ended with code %d, in the first failure with %d. It says nothing about that one "
-        "(--signature off makes failures of all)",
-        code, check->failure_code);
+    log_message(check->log, LOG_INFO, "Running check command: %s", check->command_line);
 }
 
-/* The entries of `environment` (may be NULL) and the check's own; the array is malloc'd. */
-static const char **whole_environment(const struct check *check, const char *const *environment)
+static char *artifact_variable(const struct check_run *run)
 {
-    size_t count = 0;
+    struct string_builder variable;
 
-    while (environment && environment[count])
-        count++;
-    const char **ret = memory_alloc_zero(count + 2, sizeof(char *));
-    for (size_t i = 0; i < count; i++)
-        ret[i] = environment[i];
-    ret[count] = check->search_path;
-    return ret;
+    string_init(&variable);
+    string_add_format(&variable, "POLYGRAPHY_ARTIFACT=%s", run->files.items[CANDIDATE_ARTIFACT]);
+    return string_take(&variable);
 }
 
-static int run_command(struct check *check, const char *const *environment, enum verdict *ret, struct error *err)
+int check_execute(const struct check *check, const struct check_run *run, struct process_result *ret, struct error *err)
 {
-    const char **variables = whole_environment(check, environment);
+    const struct check_settings *settings = &check->settings;
+    char iteration[64], *artifact = run->files.items[CANDIDATE_ARTIFACT] != NULL ? artifact_variable(run) : NULL;
+    const char *environment[4] = {iteration};
+    size_t count = 1;
+    char **arguments =
+        check_words_for(check->arguments, check->argument_count, settings->shell, &settings->files, &run->files);
+    char **warm_words =
+        check->warm ? check_words_for(check->warm_words, check->warm_word_count, false, &settings->files, &run->files)
+                    : NULL;
     struct process_request request = {
-        .arguments = check->arguments,
+        .arguments = (const char *const *)arguments,
         .program = check->program,
         .warm = check->warm,
-        .warm_arguments = check->warm_words,
-        .environment = variables,
-        .timeout = check->settings.timeout,
+        .warm_arguments = (const char *const *)warm_words,
+        .environment = environment,
+        .timeout = run->timeout,
+        .stop = run->stop,
+        /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
+        .without_input = run->without_input || settings->launcher_count > 0,
     };
-    struct process_result result;
+    int rc;
 
-    log_message(check->log, LOG_INFO, "Running check command: %s", check->command_line);
-    int rc = process_run(&request, &result, err);
-    free(variables);
-    if (rc < 0)
-        return rc;
-    rc = judge(check, &result, ret, err);
-    if (rc == 0) {
-        compare_failure(check, verdict_exit_code(&result), ret);
-        check_report(&check->settings, &result, *ret, !check->ran, check->log);
-    }
-    check->ran = true;
-    process_result_release(&result);
+    snprintf(iteration, sizeof(iteration), "POLYGRAPHY_ITERATION=%" PRId64, run->iteration);
+    if (artifact != NULL)
+        environment[count++] = artifact;
+    environment[count] = check->search_path;
+    rc = process_run(&request, ret, err);
+    check_words_free(arguments);
+    check_words_free(warm_words);
+    free(artifact);
     return rc;
 }
 
-int check_run(struct check *check, const char *subject, const char *const *environment, enum verdict *ret,
-              struct error *err)
+int check_ask(struct check *check, const char *subject, enum verdict *ret, struct error *err)
 {
-    if (check_is_interactive(check))
-        return interactive_ask(&check->settings, subject, ret, err);
-    return run_command(check, environment, ret, err);
+    return interactive_ask(&check->settings, subject, ret, err);
 }
 
 /* Every piece goes in with its length, so that no two different commands look alike. */
@@ -333,7 +286,8 @@ struct hash check_hash(const struct check *check)
     for (size_t i = 0; i < settings->ignored_code_count; i++)
         string_add_format(&builder, " %d", settings->ignored_codes[i]);
     if (settings->skip_code_count > 0 || settings->on_timeout != TIMEOUT_FAILS || settings->compare_failures)
-        string_add_format(&builder, " %d %d skip", (int)settings->on_timeout, settings->compare_failures);
+        string_add_format(&builder, " %d %d skip", (int)settings->on_timeout,
+                          settings->compare_failures + settings->by_pattern);
     for (size_t i = 0; i < settings->skip_code_count; i++)
         string_add_format(&builder, " %d", settings->skip_codes[i]);
     if (settings->flaky)

@@ -1,6 +1,11 @@
 /* debug/check_output.c: see check_output.h. */
 #include "debug/check_output.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
 static void render_bytes(struct text bytes, struct string_builder *ret)
 {
     size_t at = 0, clean = 0; /* [clean, at) is valid and not yet added */
@@ -43,4 +48,40 @@ void check_output_render(struct text output, struct string_builder *ret)
     render_bytes((struct text){output.data, head}, ret);
     string_add_format(ret, "\n[... %zu bytes left out ...]\n", tail - head);
     render_bytes((struct text){output.data + tail, output.size - tail}, ret);
+}
+
+static void replace_all(struct process_output *output, const char *from, const char *to)
+{
+    size_t length = strlen(from), done = 0;
+    const char *found = output->size > 0 ? memmem(output->data, output->size, from, length) : NULL;
+    struct string_builder text;
+
+    if (found == NULL)
+        return;
+    string_init(&text);
+    while (found != NULL) {
+        size_t at = (size_t)(found - output->data);
+
+        string_add_bytes(&text, output->data + done, at - done);
+        string_add(&text, to);
+        done = at + length;
+        found = memmem(output->data + done, output->size - done, from, length);
+    }
+    string_add_bytes(&text, output->data + done, output->size - done);
+
+    struct process_output renamed = {.size = text.size, .fd = -1, .truncated = output->truncated};
+    process_output_release(output);
+    renamed.data = string_take(&text);
+    *output = renamed;
+}
+
+void check_output_rename(struct process_output *output, const char *actual, const char *usual)
+{
+    char *actual_name = file_basename(actual), *usual_name = file_basename(usual);
+
+    replace_all(output, actual, usual);
+    if (strcmp(actual_name, usual_name) != 0)
+        replace_all(output, actual_name, usual_name);
+    free(usual_name);
+    free(actual_name);
 }

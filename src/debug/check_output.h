@@ -2,6 +2,7 @@
 #ifndef DEBUG_CHECK_OUTPUT_H
 #define DEBUG_CHECK_OUTPUT_H
 
+#include "base/process.h"
 #include "base/string_builder.h"
 #include "base/text.h"
 
@@ -11,5 +12,8 @@
 /* Appends `output` to `ret`. Bytes that are not UTF-8, and NUL, become \xNN. Of an output longer than twice
  * CHECK_OUTPUT_SHOWN only both ends appear, with a line between them that says how much is missing. */
 void check_output_render(struct text output, struct string_builder *ret);
+
+/* Replaces the path `actual` by `usual` wherever it is in `output`, also where the same folder is spelt in another way. */
+void check_output_rename(struct process_output *output, const char *actual, const char *usual);
 
 #endif

@@ -95,15 +95,20 @@ void check_patterns_free(struct check_patterns *patterns)
     free(patterns);
 }
 
-int check_patterns_search(const struct check_patterns *patterns, const char *data, size_t size, bool *ret,
-                          struct error *err)
+size_t check_patterns_count(const struct check_patterns *patterns)
+{
+    return patterns->count;
+}
+
+int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
+                          size_t *ret, struct error *err)
 {
     PCRE2_SPTR subject = (PCRE2_SPTR)(data ? data : "");
 
-    for (size_t i = 0; i < patterns->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         int rc = pcre2_match(patterns->codes[i], subject, size, 0, 0, patterns->match, patterns->context);
         if (rc >= 0) {
-            *ret = true;
+            *ret = i;
             return 0;
         }
         if (rc != PCRE2_ERROR_NOMATCH) {
@@ -114,6 +119,6 @@ int check_patterns_search(const struct check_patterns *patterns, const char *dat
                              patterns->texts[i], reason);
         }
     }
-    *ret = false;
+    *ret = count;
     return 0;
 }

@@ -7,7 +7,6 @@
 #ifndef DEBUG_CHECK_PATTERNS_H
 #define DEBUG_CHECK_PATTERNS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -18,9 +17,12 @@ struct check_patterns;
 int check_patterns_new(const char *const *texts, size_t count, struct check_patterns **ret, struct error *err);
 void check_patterns_free(struct check_patterns *patterns);
 
-/* Says whether any pattern is found anywhere in `data`. A search that backtracks beyond all bounds is an error: to say
- * that nothing was found could turn a failure into a pass. */
-int check_patterns_search(const struct check_patterns *patterns, const char *data, size_t size, bool *ret,
-                          struct error *err);
+size_t check_patterns_count(const struct check_patterns *patterns);
+
+/* Finds the first of the first `count` patterns, in the order in which they were given, that is anywhere in `data`; `count` when there
+ * is none. A search that backtracks beyond all bounds is an error: to say that nothing was found could turn a failure into
+ * a pass. */
+int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
+                          size_t *ret, struct error *err);
 
 #endif

@@ -62,7 +62,7 @@ void check_report(const struct check_settings *settings, const struct process_re
     if (result->end == PROCESS_SIGNALED && verdict == VERDICT_PASS && verdict_needs_output(settings, code))
         log_once(log, LOG_WARNING, "Signal %d ended the check. It counts as a pass, because no --fail-regex was found",
                  result->code);
-    if (settings->timeout == 0 && result->seconds > CHECK_LONG_SECONDS)
+    if (settings->timeout == 0 && !settings->auto_timeout && result->seconds > CHECK_LONG_SECONDS)
         log_once(log, LOG_INFO,
                  "The check took more than a minute. Should it hang: "
                  "--check-timeout <seconds> ends such a check and counts it as a failure");

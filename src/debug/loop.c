@@ -13,128 +13,85 @@
 #include "base/number_text.h"
 #include "base/stopwatch.h"
 #include "debug/loop_log.h"
+#include "debug/loop_state.h"
 #include "debug/resume_hint.h"
-#include "debug/seen_candidates.h"
-#include "debug/temporary_file.h"
-#include "format/iteration_info.h"
 
 #define MAXIMUM_ITERATIONS 100000
 
-struct loop {
-    struct loop_settings settings;
-    struct log *log;
-    struct check *check;
-
-    struct debug_replay replay;
-    char *skip_current_path;   /* NULL: nothing is saved */
-    const char *replay_remark; /* a warning about the replay that was loaded, or NULL */
-    bool resumes;              /* the replay is of this very session, or is said to be */
-    bool replay_announced;
-    bool saved; /* at least once */
-
-    struct temporary_file artifact, information;
-    struct seen_candidates seen;
-    struct repeated_check repeated; /* --flaky */
-    int64_t verdicts[3];            /* how many iterations have each enum verdict */
-    int64_t checks;                 /* that were run, for the budget */
-    double started;
-    char *resume_hint;
-};
-
-/* One candidate on its way to a verdict. */
-struct trial {
-    const struct loop_subject *subject;
-    int64_t index;    /* -1: apart from the numbered iterations */
-    const char *key;  /* in the replay */
-    const char *what; /* how candidates that are identical refer to this one */
-    enum expectation expectation;
-
-    /* What came of it: */
-    bool stopped; /* the subject wants to leave the loop: there is no verdict */
-    int64_t num_nodes;
-    enum verdict verdict;
-    struct run_counts counts; /* with --flaky; of a check that was run */
-};
-
 /* ---- A session ---- */
 
-/* Refuses a replay whose verdicts are about something else, unless that is wanted. */
-static int check_binding(struct loop *loop, const char *model, const char *check, struct error *err)
+/* In one folder files are told apart by their names only. */
+static int check_names(const struct loop *loop, struct error *err)
 {
-    const struct debug_replay *replay = &loop->replay;
-    const char *path = loop->settings.load_replay;
-
-    loop->resumes = loop->settings.force_replay;
-    if (!replay->has_session) {
-        if (replay->count > 0)
-            loop->replay_remark = "This debug replay does not say which model and which check it belongs to. "
-                                  "Make sure that it fits";
-        return 0;
-    }
-    bool same_model = strcmp(replay->model_hash, model) == 0;
-    bool same_check = strcmp(replay->check_hash, check) == 0;
-    if (same_model && same_check) {
-        loop->resumes = true;
-        return 0;
-    }
-    if (loop->settings.force_replay) {
-        loop->replay_remark =
-            "This debug replay belongs to another model or another check. Its verdicts are used because "
-            "of --force-debug-replay";
-        return 0;
-    }
-    return error_set(err, ERR_INVALID,
-                     "debug replay '%s' belongs to another %s, where the verdicts may differ; leave it out, or use it "
-                     "anyway with --force-debug-replay",
-                     path,
-                     same_check   ? "model, or to other options"
-                     : same_model ? "check"
-                                  : "model or other options, and to another check");
-}
-
-static int load_replay(struct loop *loop, const struct hash *model_hash, struct error *err)
-{
-    char model[HASH_TEXT_SIZE], check[HASH_TEXT_SIZE];
+    const char *const *files = loop->settings.check.files.items;
     int rc = 0;
 
-    hash_to_text(model_hash ? *model_hash : (struct hash){0, 0}, model);
-    hash_to_text(check_hash(loop->check), check);
-    if (loop->settings.load_replay) {
-        rc = debug_replay_load(&loop->replay, loop->settings.load_replay, err);
-        if (rc == 0)
-            rc = check_binding(loop, model, check, err);
+    for (size_t i = 0; loop->settings.work_folder != NULL && i < CANDIDATE_FILES; i++)
+        for (size_t j = 0; rc == 0 && files[i] != NULL && j < i; j++) {
+            char *name = file_basename(files[i]), *other = files[j] != NULL ? file_basename(files[j]) : NULL;
+
+            if (other != NULL && strcmp(name, other) == 0)
+                rc = error_set(err, ERR_INVALID, "--work-dir: '%s' and '%s' would be the same file there", files[j],
+                               files[i]);
+            free(name);
+            free(other);
+        }
+    return rc;
+}
+
+/* Checks at the same time need candidates at different paths, so the check has to say where it wants which. */
+static int check_jobs(const struct loop *loop, struct error *err)
+{
+    const struct loop_settings *settings = &loop->settings;
+    const char *const *files = settings->check.files.items;
+
+    if (settings->jobs <= 1 && settings->work_folder == NULL)
+        return 0;
+    if (check_is_interactive(loop->check))
+        return error_set(err, ERR_INVALID, "--jobs and --work-dir need --check: only one question is asked at a time");
+    for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
+        if (files[i] != NULL && !check_mentions(loop->check, i))
+            return error_set(err, ERR_INVALID,
+                             "the check does not name '%s', and with --jobs or --work-dir each candidate has files of "
+                             "its own: write %s where the command needs it",
+                             files[i], check_placeholder(i));
+    for (size_t i = 0; settings->jobs > 1 && i < settings->artifacts.count; i++) {
+        bool own = false;
+
+        for (enum candidate_file j = 0; j < CANDIDATE_FILES; j++)
+            own = own || (files[j] != NULL && strcmp(files[j], settings->artifacts.paths[i]) == 0);
+        if (!own)
+            return error_set(err, ERR_INVALID,
+                             "--artifacts: with --jobs several checks would write '%s' at the same time; leave out one "
+                             "of both",
+                             settings->artifacts.paths[i]);
     }
-    if (rc < 0)
-        return rc;
-    loop->replay.has_session = true;
-    memcpy(loop->replay.model_hash, model, HASH_TEXT_SIZE);
-    memcpy(loop->replay.check_hash, check, HASH_TEXT_SIZE);
     return 0;
 }
 
-/* What a session that was killed has left must not be in the way of the one that goes on behind it. */
-static int take_over(struct loop *loop, struct error *err)
+static int open_files(struct loop *loop, const struct hash *model_hash, struct error *err)
 {
-    const char *path = loop->artifact.path;
-    const char *const written[] = {path, loop->information.path, loop->settings.save_replay, loop->skip_current_path};
+    const struct loop_settings *settings = &loop->settings;
+    const struct lanes_settings lanes = {.usual = settings->check.files,
+                                         .keep_artifact = settings->keep_intermediate,
+                                         .folder = settings->work_folder,
+                                         .jobs = settings->jobs > 1 ? settings->jobs : 1};
+    struct session_replay *replay = &loop->replay;
+    int rc =
+        session_replay_open(replay, settings->load_replay, settings->save_replay, settings->force_replay,
+                            model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log, err);
 
-    for (size_t i = 0; i < ARRAY_LEN(written); i++)
-        if (written[i])
-            file_remove_leftovers(written[i]);
-    if (loop->resumes)
-        temporary_file_take_over(&loop->information);
-    if (!path || !file_exists(path))
-        return 0;
-    if (loop->resumes && temporary_file_take_over(&loop->artifact)) {
-        log_message(loop->log, LOG_INFO, "%s '%s', which the session that goes on here has left",
-                    loop->artifact.kept ? "Replacing" : "Removing", path);
-        return 0;
-    }
-    return error_set(
-        err, ERR_EXISTS,
-        "'%s' already exists, refusing to overwrite: move it away, or choose another path with "
-        "--intermediate-artifact; if it is from a session that was killed, --load-debug-replay goes on there",
-        path);
+    if (rc == 0 && settings->check.compare_failures && replay->replay.has_failure_code)
+        check_set_failure_code(loop->check, (int)replay->replay.failure_code);
+    if (rc == 0 && settings->verdict_cache)
+        rc = verdict_cache_open(settings->verdict_cache, check_hash(loop->check), loop->log, &loop->cache, err);
+    if (rc == 0 && settings->work_folder)
+        rc = file_make_folders(settings->work_folder, err);
+    if (rc < 0)
+        return rc;
+    session_replay_remove_leftovers(replay);
+    loop->lanes = check_lanes_new(loop->check, &lanes, loop->log);
+    return check_lanes_reserve(loop->lanes, replay->resumes, err);
 }
 
 int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,
@@ -147,22 +104,18 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     if (settings->artifacts.started == 0)
         loop->settings.artifacts.started = time(NULL);
     loop->log = log;
-    loop->artifact.path = settings->intermediate_artifact;
-    loop->artifact.kept = settings->keep_intermediate;
-    loop->information.path = settings->iteration_info;
-    debug_replay_init(&loop->replay);
+    loop->nodes_now = -1;
+    loop->nodes_whole = -1;
     seen_candidates_init(&loop->seen);
     repeated_check_init(&loop->repeated, settings->check.flaky, settings->check.no_false_failures, log);
-    if (settings->save_replay)
-        loop->skip_current_path = debug_replay_skip_current_path(settings->save_replay);
 
     int rc = check_new(&settings->check, log, &loop->check, err);
     if (rc == 0)
-        rc = load_replay(loop, model_hash, err);
-    if (rc == 0 && settings->check.compare_failures && loop->replay.has_failure_code)
-        check_set_failure_code(loop->check, (int)loop->replay.failure_code);
+        rc = check_jobs(loop, err);
     if (rc == 0)
-        rc = take_over(loop, err);
+        rc = check_names(loop, err);
+    if (rc == 0)
+        rc = open_files(loop, model_hash, err);
     if (rc < 0) {
         loop_free(loop);
         return rc;
@@ -175,206 +128,83 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
+    check_lanes_free(loop->lanes);
     check_free(loop->check);
-    debug_replay_release(&loop->replay);
+    verdict_cache_close(loop->cache);
+    session_replay_release(&loop->replay);
     seen_candidates_release(&loop->seen);
-    free(loop->skip_current_path);
     free(loop->resume_hint);
     free(loop);
 }
 
-/* The replay was loaded when the session began; the log tells so where it is first used. */
-static void announce_replay(struct loop *loop)
+void loop_show_progress(const struct loop *loop, const struct loop_subject *subject)
 {
-    if (!loop->settings.load_replay || loop->replay_announced)
-        return;
-    loop->replay_announced = true;
-    log_message(loop->log, LOG_INFO, "Loading debug replay from %s", loop->settings.load_replay);
-    if (loop->replay_remark)
-        log_message(loop->log, LOG_WARNING, "%s", loop->replay_remark);
-}
+    struct loop_progress progress = {
+        .done = loop->checks,
+        .expected = subject->remaining ? subject->remaining(subject->data) : -1,
+        .nodes_now = loop->nodes_now,
+        .nodes_whole = loop->nodes_whole,
+        .running = (int)check_lanes_jobs(loop->lanes),
+        .seconds_per_check = loop->checks > 0 ? loop->check_seconds / (double)loop->checks : 0,
+    };
 
-/* ---- Files of an iteration ---- */
-
-static void remove_temporary(struct loop *loop, struct temporary_file *file)
-{
-    if (!temporary_file_remove(file))
-        log_message(loop->log, LOG_WARNING, "Could not clean up: %s", file->path);
-}
-
-static void clean_up(struct loop *loop)
-{
-    remove_temporary(loop, &loop->information);
-    remove_temporary(loop, &loop->artifact);
-}
-
-static int write_artifact(struct loop *loop, const struct loop_subject *subject, struct error *err)
-{
-    if (!subject->write)
-        return 0;
-    log_indent(loop->log, 1);
-    int rc = temporary_file_write(&loop->artifact, subject->write, subject->data, err);
-    log_indent(loop->log, -1);
-    return rc;
-}
-
-static int save_information(void *data, const char *path, struct error *err)
-{
-    return iteration_info_save(path, *(const int64_t *)data, err);
-}
-
-static int write_information(struct loop *loop, const struct trial *trial, struct error *err)
-{
-    int64_t index = trial->index;
-
-    return temporary_file_write(&loop->information, save_information, &index, err);
-}
-
-/* Sorts the artifacts. A temporary file that was among them has found its place. */
-static int sort_artifacts(struct loop *loop, const struct trial *trial, struct error *err)
-{
-    struct temporary_file *files[] = {&loop->artifact, &loop->information};
-    bool there[ARRAY_LEN(files)];
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        there[i] = files[i]->present && file_exists(files[i]->path);
-    int rc = artifacts_sort(&loop->settings.artifacts, trial->verdict, trial->key, loop->log, err);
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        if (there[i] && !file_exists(files[i]->path))
-            temporary_file_forget(files[i]);
-    }
-    return rc;
+    if (loop->settings.progress)
+        loop->settings.progress(loop->settings.progress_data, &progress);
 }
 
 /* ---- A verdict ---- */
 
-static void set_entry(struct loop *loop, const struct trial *trial, enum verdict verdict)
-{
-    struct replay_entry entry = {
-        .iteration = trial->index >= 0 ? trial->index : 0, /* a replay knows no negative ones */
-        .num_nodes = trial->num_nodes,
-        .success = verdict != VERDICT_FAIL,
-        .skipped = verdict == VERDICT_SKIP,
-        .runs = (int64_t)trial->counts.runs,
-        .fails = (int64_t)trial->counts.fails,
-    };
-
-    debug_replay_set_entry(&loop->replay, trial->key, &entry);
-}
-
-/* Notes in a file beside the replay that this candidate fails: should its check take the machine down, a session that
- * loads this file goes on behind it. */
-static int save_as_failed(struct loop *loop, const struct trial *trial, struct error *err)
-{
-    if (!loop->skip_current_path)
-        return 0;
-    set_entry(loop, trial, VERDICT_FAIL);
-    return debug_replay_save(&loop->replay, loop->skip_current_path, err);
-}
-
 static void keep_failure_code(struct loop *loop)
 {
+    struct debug_replay *replay = &loop->replay.replay;
     int code;
 
-    loop->replay.has_failure_code = check_failure_code(loop->check, &code);
-    if (loop->replay.has_failure_code)
-        loop->replay.failure_code = code;
+    replay->has_failure_code = check_failure_code(loop->check, &code);
+    if (replay->has_failure_code)
+        replay->failure_code = code;
 }
 
-static int save_verdict(struct loop *loop, const struct trial *trial, struct error *err)
+/* The verdict that an identical candidate has got; NULL: none. */
+static const struct seen_candidate *find_seen(const struct loop *loop, const struct loop_candidate *candidate)
 {
-    const char *path = loop->settings.save_replay;
+    return candidate->has_identity && candidate->expectation != EXPECT_AGAIN
+               ? seen_candidates_find(&loop->seen, candidate->identity)
+               : NULL;
+}
 
-    if (!path)
+/* When the check ends as a shell does that cannot run a command, that may be due to the candidate; but not on the original. */
+static int suspect_check(struct loop *loop, struct trial *trial, struct error *err)
+{
+    enum expectation expectation = trial->candidate.expectation;
+    int code = check_take_broken_code(loop->check), rc;
+
+    if (code == 0)
         return 0;
-    set_entry(loop, trial, trial->verdict);
-    keep_failure_code(loop);
-    log_message(loop->log, LOG_INFO, "Saving debug replay to %s", path);
-    int rc = debug_replay_save(&loop->replay, path, err);
-    if (rc == 0)
-        loop->saved = true;
-    return rc;
-}
-
-/* What the check finds, as often as it is run. */
-struct scene {
-    struct loop *loop;
-    const struct trial *trial;
-    const char *const *environment;
-    bool visited;
-};
-
-/* A check may have taken its files away. */
-static int run_once(void *data, enum verdict *ret, struct error *err)
-{
-    struct scene *scene = data;
-    struct loop *loop = scene->loop;
-    int rc = 0;
-
-    if (scene->visited && loop->artifact.path && !file_exists(loop->artifact.path))
-        rc = write_artifact(loop, scene->trial->subject, err);
-    if (rc == 0 && scene->visited && loop->information.path && !file_exists(loop->information.path))
-        rc = write_information(loop, scene->trial, err);
-    scene->visited = true;
-    return rc == 0 ? check_run(loop->check, loop->artifact.path, scene->environment, ret, err) : rc;
-}
-
-static int run_check(struct loop *loop, struct trial *trial, struct error *err)
-{
-    char iteration[64];
-    char *artifact = NULL;
-    const char *environment[3] = {iteration};
-
-    snprintf(iteration, sizeof(iteration), "POLYGRAPHY_ITERATION=%" PRId64, trial->index);
-    if (loop->artifact.path) {
-        struct string_builder builder;
-        string_init(&builder);
-        string_add_format(&builder, "POLYGRAPHY_ARTIFACT=%s", loop->artifact.path);
-        artifact = string_take(&builder);
-        environment[1] = artifact;
-    }
-    struct scene scene = {.loop = loop, .trial = trial, .environment = environment};
-    struct single_run single = {.run = run_once, .data = &scene};
-    int rc = loop->repeated.enabled ? repeated_check_run(&loop->repeated, trial->expectation, &single, &trial->counts,
-                                                         &trial->verdict, err)
-                                    : run_once(&scene, &trial->verdict, err);
-    free(artifact);
-    return rc;
-}
-
-static bool is_budget_spent(const struct loop *loop)
-{
-    const struct loop_settings *settings = &loop->settings;
-
-    return (settings->max_checks > 0 && loop->checks >= settings->max_checks) ||
-           (settings->deadline > 0 && stopwatch_now() - loop->started >= settings->deadline);
-}
-
-static int write_and_check(struct loop *loop, struct trial *trial, struct error *err)
-{
-    int rc = write_artifact(loop, trial->subject, err);
-
-    if (rc == 0)
-        rc = write_information(loop, trial, err);
-    if (rc == 0)
-        rc = save_as_failed(loop, trial, err);
-    if (rc == 0)
-        rc = run_check(loop, trial, err);
-    loop->checks++;
-    if (rc == 0 && trial->index >= 0)
-        rc = sort_artifacts(loop, trial, err);
+    if (loop->verifies || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS)
+        return check_refuse_broken(loop->check, code, loop->verifies, err);
+    if (loop->verify == NULL || loop->verified)
+        return 0;
+    log_message(
+        loop->log, LOG_WARNING,
+        "The check ended with code %d, as if it could not be run any more. The original is checked again to see "
+        "whether that is so",
+        code);
+    if (check_lanes_jobs(loop->lanes) == 1)
+        trial->lane = NULL; /* there is only one, and the original needs it */
+    loop->verified = true;
+    loop->verifies = true;
+    rc = loop->verify(loop->verify_data, err);
+    loop->verifies = false;
     return rc;
 }
 
 /* Finds the verdict on a candidate that the replay does not know. */
-static int find_verdict(struct loop *loop, struct trial *trial, const struct loop_candidate *candidate,
-                        struct error *err)
+static int find_verdict(struct loop *loop, struct trial *trial, struct error *err)
 {
-    const struct seen_candidate *seen = NULL;
+    const struct loop_candidate *candidate = &trial->candidate;
+    const struct seen_candidate *seen = find_seen(loop, candidate);
     int rc = 0;
 
-    if (candidate->has_identity && candidate->expectation != EXPECT_AGAIN)
-        seen = seen_candidates_find(&loop->seen, candidate->identity);
     if (candidate->action == CANDIDATE_SKIP) {
         trial->verdict = candidate->skip_verdict;
         if (trial->index >= 0)
@@ -383,20 +213,31 @@ static int find_verdict(struct loop *loop, struct trial *trial, const struct loo
         loop_log_reuse(loop->log, trial->subject, seen);
         trial->verdict = seen->verdict;
     } else {
-        rc = write_and_check(loop, trial, err);
+        rc = trial_check(loop, trial, err);
+        if (rc == 0)
+            rc = suspect_check(loop, trial, err);
     }
-    return rc == 0 ? save_verdict(loop, trial, err) : rc;
+    if (rc < 0)
+        return rc;
+    struct saved_verdict saved = {trial->index, trial->num_nodes, trial->verdict, trial->counts};
+    keep_failure_code(loop);
+    return session_replay_save(&loop->replay, trial->key, &saved, err);
 }
 
-static void remember(struct loop *loop, const struct trial *trial, const struct loop_candidate *candidate)
+static void remember(struct loop *loop, const struct trial *trial)
 {
+    const struct loop_candidate *candidate = &trial->candidate;
     const char *phase = trial->index >= 0 ? trial->subject->suffix : NULL;
 
+    if (trial->verdict == VERDICT_FAIL && trial->num_nodes >= 0) {
+        loop->nodes_now = trial->num_nodes;
+        loop->nodes_whole = loop->nodes_whole < 0 ? trial->num_nodes : loop->nodes_whole;
+    }
     if (loop->repeated.enabled)
-        repeated_check_learn(&loop->repeated, trial->expectation, trial->counts, trial->verdict);
+        repeated_check_learn(&loop->repeated, candidate->expectation, trial->counts, trial->verdict);
     if (!candidate->has_identity || candidate->action != CANDIDATE_CHECK)
         return;
-    if (trial->expectation == EXPECT_AGAIN)
+    if (candidate->expectation == EXPECT_AGAIN)
         seen_candidates_correct(&loop->seen, candidate->identity, trial->verdict, trial->counts);
     seen_candidates_add(&loop->seen, candidate->identity,
                         (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts});
@@ -406,34 +247,34 @@ static void remember(struct loop *loop, const struct trial *trial, const struct 
 static int judge(struct loop *loop, struct trial *trial, struct error *err)
 {
     const struct loop_subject *subject = trial->subject;
-    const struct replay_entry *known = debug_replay_find(&loop->replay, trial->key);
-    struct loop_candidate candidate = {.num_nodes = -1};
+    struct saved_verdict known;
+    bool is_known = session_replay_find(&loop->replay, trial->key, &known);
     int rc;
 
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
+    trial->candidate = (struct loop_candidate){.num_nodes = -1};
     log_indent(loop->log, 1);
-    rc = subject->describe(subject->data, trial->index, known != NULL, &candidate, err);
+    rc = subject->describe(subject->data, trial->index, is_known, &trial->candidate, err);
     log_indent(loop->log, -1);
     if (rc < 0)
         return rc;
-    trial->stopped = candidate.action == CANDIDATE_STOP;
-    trial->num_nodes = candidate.num_nodes;
-    trial->expectation = candidate.expectation;
+    trial->stopped = trial->candidate.action == CANDIDATE_STOP;
+    trial->num_nodes = trial->candidate.num_nodes;
     if (trial->stopped)
         return 0;
 
-    if (known) {
+    if (is_known) {
         log_message(loop->log, LOG_INFO, "Loading iteration information from debug replay: success=%s",
-                    known->success ? "True" : "False");
-        trial->verdict = known->skipped ? VERDICT_SKIP : known->success ? VERDICT_PASS : VERDICT_FAIL;
-        trial->num_nodes = known->num_nodes >= 0 ? known->num_nodes : candidate.num_nodes;
-        trial->counts = (struct run_counts){(size_t)known->runs, (size_t)known->fails};
+                    known.verdict == VERDICT_FAIL ? "False" : "True");
+        trial->verdict = known.verdict;
+        trial->num_nodes = known.nodes >= 0 ? known.nodes : trial->num_nodes;
+        trial->counts = known.counts;
     } else {
-        rc = find_verdict(loop, trial, &candidate, err);
+        rc = find_verdict(loop, trial, err);
     }
     if (rc == 0)
-        remember(loop, trial, &candidate);
+        remember(loop, trial);
     return rc;
 }
 
@@ -472,24 +313,85 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
         *ret_go_on = false;
     }
     log_indent(loop->log, -1);
-    clean_up(loop);
+    trial_clean_up(loop, &trial);
+    if (*ret_go_on && loop->ahead)
+        checks_ahead_advance(loop->ahead, trial.num_nodes,
+                             trial.candidate.action == CANDIDATE_SKIP ? VERDICT_SKIP : trial.verdict);
     free(key);
+    return rc;
+}
+
+/* ---- Looking ahead ---- */
+
+struct outlook {
+    const struct loop *loop;
+    const struct loop_subject *subject;
+};
+
+static bool find_known(void *data, int64_t index, const struct loop_candidate *candidate, enum verdict *ret,
+                       int64_t *ret_nodes)
+{
+    const struct outlook *outlook = data;
+    const struct seen_candidate *seen = find_seen(outlook->loop, candidate);
+    char *key = replay_key(index, outlook->subject->suffix);
+    struct saved_verdict saved;
+    bool is_known = session_replay_find(&outlook->loop->replay, key, &saved);
+
+    free(key);
+    if (is_known) {
+        *ret = saved.verdict;
+        *ret_nodes = saved.nodes >= 0 ? saved.nodes : candidate->num_nodes;
+    } else if (seen) {
+        *ret = seen->verdict;
+    }
+    return is_known || seen;
+}
+
+static bool look_up(void *data, struct lane *lane, enum verdict *ret)
+{
+    const struct outlook *outlook = data;
+    bool found = loop_look_up((struct loop *)outlook->loop, lane);
+
+    *ret = lane->cached.verdict;
+    return found;
+}
+
+/* With an unreliable check it is the runs on one candidate that are done ahead. */
+static bool can_look_ahead(const struct loop *loop, const struct loop_subject *subject)
+{
+    return check_lanes_jobs(loop->lanes) > 1 && subject->foresight && !loop->repeated.enabled;
+}
+
+static int run_iterations(struct loop *loop, const struct loop_subject *subject, int64_t *ret_count, bool *ret_go_on,
+                          struct error *err)
+{
+    struct outlook outlook = {loop, subject};
+    const struct known_verdicts known = {.find = find_known, .look_up = look_up, .data = &outlook};
+    int rc = 0;
+
+    *ret_count = 0;
+    *ret_go_on = true;
+    if (can_look_ahead(loop, subject))
+        loop->ahead = checks_ahead_new(loop->lanes, loop->check, subject, &known, loop->log);
+    while (rc == 0 && *ret_go_on && *ret_count < MAXIMUM_ITERATIONS && !loop_is_spent(loop))
+        rc = run_iteration(loop, subject, (*ret_count)++, ret_go_on, err);
+    checks_ahead_free(loop->ahead);
+    loop->ahead = NULL;
+    check_lanes_drop_until(loop->lanes, INT64_MAX);
     return rc;
 }
 
 int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err)
 {
-    int64_t passed_before = loop->verdicts[VERDICT_PASS], count = 0;
+    int64_t passed_before = loop->verdicts[VERDICT_PASS], count;
     char number[NUMBER_TEXT_SIZE];
-    bool go_on = true;
+    bool go_on;
 
-    announce_replay(loop);
-    while (go_on && count < MAXIMUM_ITERATIONS && !is_budget_spent(loop)) {
-        int rc = run_iteration(loop, subject, count++, &go_on, err);
-        if (rc < 0)
-            return rc;
-    }
-    if (go_on && is_budget_spent(loop))
+    session_replay_announce(&loop->replay);
+    int rc = run_iterations(loop, subject, &count, &go_on, err);
+    if (rc < 0)
+        return rc;
+    if (go_on && loop_is_spent(loop))
         log_message(loop->log, LOG_WARNING,
                     "The budget is used up after %" PRId64 " checks: what was found so far is not proven minimal",
                     loop->checks);
@@ -516,7 +418,7 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
     struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what};
     struct string_builder title;
 
-    announce_replay(loop);
+    session_replay_announce(&loop->replay);
     string_init(&title);
     string_add_format(&title, "Check of %s", what);
     log_indent(loop->log, 1);
@@ -528,14 +430,30 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
     if (rc == 0)
         loop_log_end(loop->log, trial.verdict, LOG_FINISH, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
-    clean_up(loop);
+    trial_clean_up(loop, &trial);
     string_release(&title);
     if (rc == 0)
         *ret = trial.verdict;
     return rc;
 }
 
+void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data)
+{
+    loop->verify = verify;
+    loop->verify_data = data;
+}
+
 /* ---- Questions ---- */
+
+const struct check_counts *loop_check_counts(const struct loop *loop)
+{
+    return check_counts(loop->check);
+}
+
+void loop_log_checks(const struct loop *loop)
+{
+    check_counts_log(check_counts(loop->check), loop->log);
+}
 
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret)
 {
@@ -557,7 +475,7 @@ void loop_report_rates(const struct loop *loop, const char *original, const char
 
 bool loop_went_without(const struct loop *loop, const char *key)
 {
-    return loop->settings.load_replay && loop->replay.count > 0 && !debug_replay_find(&loop->replay, key);
+    return loop->settings.load_replay && loop->replay.replay.count > 0 && !debug_replay_find(&loop->replay.replay, key);
 }
 
 int64_t loop_passed(const struct loop *loop)
@@ -580,6 +498,14 @@ bool loop_is_interactive(const struct loop *loop)
     return check_is_interactive(loop->check);
 }
 
+bool loop_is_spent(const struct loop *loop)
+{
+    const struct loop_settings *settings = &loop->settings;
+
+    return (settings->max_checks > 0 && loop->checks >= settings->max_checks) ||
+           (settings->deadline > 0 && stopwatch_now() - loop->started >= settings->deadline);
+}
+
 bool loop_is_flaky(const struct loop *loop)
 {
     return loop->repeated.enabled;
@@ -587,12 +513,17 @@ bool loop_is_flaky(const struct loop *loop)
 
 bool loop_resumes(const struct loop *loop)
 {
-    return loop->resumes;
+    return loop->replay.resumes;
+}
+
+const char *loop_artifact(const struct loop *loop)
+{
+    return check_lanes_artifact(loop->lanes);
 }
 
 const char *loop_resume_hint(struct loop *loop, const char *const *command_line)
 {
-    const char *replay = loop->saved ? loop->settings.save_replay : loop->settings.load_replay;
+    const char *replay = loop->replay.saved ? loop->settings.save_replay : loop->settings.load_replay;
 
     if (!replay)
         return NULL;

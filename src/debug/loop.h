@@ -12,20 +12,26 @@
 
 #include "debug/artifacts.h"
 #include "debug/check.h"
+#include "debug/loop_progress.h"
 #include "debug/repeated_check.h"
 #include "format/debug_replay.h"
 
 struct loop_settings {
-    struct check_settings check;
+    struct check_settings check; /* its `files` are where each candidate is written to */
     struct artifact_settings artifacts;
-    const char *intermediate_artifact; /* path that each candidate is written to; NULL: none */
-    bool keep_intermediate;            /* --no-remove-intermediate */
-    const char *iteration_info;        /* --iter-info; NULL: none */
-    const char *load_replay;           /* NULL: none */
-    const char *save_replay;           /* NULL: none */
-    bool force_replay;                 /* accept a replay of another model or check */
-    int64_t max_checks;                /* no iteration begins after so many checks; 0: no limit */
-    double deadline;                   /* nor so many seconds after loop_new(); 0: no limit */
+    bool keep_intermediate;    /* --no-remove-intermediate */
+    size_t jobs;               /* so many checks run at a time; 0 is 1 */
+    const char *work_folder;   /* --work-dir: candidates are written there; NULL: to their usual paths */
+    const char *load_replay;   /* NULL: none */
+    const char *save_replay;   /* NULL: none */
+    bool force_replay;         /* accept a replay of another model or check */
+    const char *verdict_cache; /* a folder of verdicts that sessions share; NULL: none */
+    int64_t max_checks;        /* no iteration begins after so many checks; 0: no limit */
+    double deadline;           /* nor so many seconds after loop_new(); 0: no limit */
+
+    /* Told when a check begins and when it ends; NULL: nobody looks. */
+    void (*progress)(void *data, const struct loop_progress *progress);
+    void *progress_data;
 };
 
 enum candidate_action {
@@ -43,6 +49,20 @@ struct loop_candidate {
     enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
 };
 
+/* What a tool knows of candidates before it is their turn: its search is a value. What is asked here changes nothing, and is not
+ * logged (the log is muted). With it several checks can run at a time. */
+struct foresight {
+    const void *(*search)(void *data); /* as it is now */
+    void *(*copy)(const void *search); /* for release() */
+    void (*release)(void *search);
+    bool (*advance)(void *search, int64_t num_nodes, enum verdict verdict); /* false: it is over */
+    double (*expect)(const void *search); /* how probable it is that the candidate fails; NULL: nothing is known */
+
+    /* Describes and writes the candidate that a state of the search asks for. */
+    int (*describe)(void *data, const void *search, struct loop_candidate *ret, struct error *err);
+    int (*write)(void *data, const void *search, const struct candidate_paths *paths, struct error *err);
+};
+
 /* What a tool brings to the loop. */
 struct loop_subject {
     void *data;
@@ -52,14 +72,19 @@ struct loop_subject {
      * `quiet`: its verdict is known already and only the identity matters. */
     int (*describe)(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err);
 
-    /* Writes that candidate to `path`; NULL when the tool has no artifact of its own. */
-    int (*write)(void *data, const char *path, struct error *err);
+    /* Gets what that takes to write it, and logs that it is written, to `path`; NULL: nothing to be done. */
+    int (*prepare)(void *data, const char *path, struct error *err);
+
+    /* Writes that candidate; NULL when the tool has no artifact of its own. */
+    int (*write)(void *data, const struct candidate_paths *paths, struct error *err);
 
     /* Learns the verdict. `num_nodes` is the candidate's, or the replay's. Returns false to end the loop. */
     bool (*advance)(void *data, int64_t index, int64_t num_nodes, enum verdict verdict);
 
     /* Iterations still expected, for the log; NULL: nothing is shown. */
     int64_t (*remaining)(void *data);
+
+    const struct foresight *foresight; /* NULL: candidates are checked one after the other */
 };
 
 struct loop;
@@ -80,6 +105,15 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
 int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                      enum verdict *ret, struct error *err);
 
+/* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were broken
+ * (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before the verdict counts;
+ * its errors end the session. */
+void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data);
+
+/* How the checks that were run in this session have ended, and one line about that for the log. */
+const struct check_counts *loop_check_counts(const struct loop *loop);
+void loop_log_checks(const struct loop *loop);
+
 /* With --flaky: logs how often the original, called `original`, failed, and the candidate of this identity, called
  * `result`. Nothing of what was not run. */
 void loop_report_rates(const struct loop *loop, const char *original, const char *result, struct hash identity);
@@ -96,9 +130,13 @@ int64_t loop_failed(const struct loop *loop);
 int64_t loop_skipped(const struct loop *loop);
 bool loop_is_interactive(const struct loop *loop);
 bool loop_is_flaky(const struct loop *loop); /* --flaky */
+bool loop_is_spent(const struct loop *loop); /* so is its budget of checks or time */
 
 /* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
 bool loop_resumes(const struct loop *loop);
+
+/* Where candidates are written that are checked apart, and in which folder all others are. */
+const char *loop_artifact(const struct loop *loop);
 
 /* How to go on after an interruption, "Resume with: polygraphy … --load-debug-replay …", or NULL when nothing was saved. Valid until
  * loop_free(). `command_line` is the words typed, NULL-terminated. */

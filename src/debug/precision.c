@@ -108,11 +108,11 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return prepare(session, ret, err);
 }
 
-static int write_candidate(void *data, const char *path, struct error *err)
+static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
 {
     const struct session *session = data;
 
-    return session->target->write(session->target->data, path, err);
+    return session->target->write(session->target->data, paths->items[CANDIDATE_ARTIFACT], err);
 }
 
 static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)

@@ -1,26 +1,24 @@
 /* debug/reduce.c: see reduce.h. */
 #include "debug/reduce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/stopwatch.h"
 #include "debug/candidate_files.h"
 #include "debug/reduce_candidate.h"
+#include "debug/reduce_cuts.h"
 #include "debug/reduce_minimal.h"
+#include "debug/simplify.h"
 #include "onnx/model_save.h"
 #include "onnx/model_text.h"
 
-#define VERIFY_KEY "_verify" /* of the original model's verdict in the replay */
-
-/* One phase: what is cut, where, and what was found. */
-struct phase {
-    struct subgraph base;
-    uint32_t *nodes; /* of base, in order: what the search's indices stand for */
-    struct index_search search;
-    bool done;
-};
+/* Of the original model's verdicts in the replay. */
+#define VERIFY_KEY "_verify"
+#define VERIFY_AGAIN_KEY "_verify_again"
 
 struct reduce {
     const struct reduce_settings *settings;
@@ -28,20 +26,17 @@ struct reduce {
     struct log *log;
     size_t original_nodes;
     struct candidate_maker maker;
-    struct phase phases[2]; /* by enum index_direction */
-    struct phase *phase;    /* the one that runs */
-
-    struct subgraph candidate; /* the one that describe() made last */
+    struct subgraph candidate; /* what is checked apart from the searches */
     bool has_candidate;
-    bool skipped;         /* it cannot be checked */
     struct subgraph bad;  /* the smallest that failed */
-    struct subgraph good; /* minimal search: one that passed */
+    struct subgraph good; /* the one that passed and is closest to it */
     bool has_good;
     bool is_minimal;                          /* so was `bad` seen to be, node by node */
     enum expectation expectation;             /* of what is checked apart */
     const struct external_settings *external; /* how write() saves; NULL: everything inside */
     struct external_settings results;         /* how the files that the user wants are saved */
     struct candidate_files files;
+    double started; /* looking for the culprit that is looked for now */
 };
 
 static void drop_candidate(struct reduce *reduce)
@@ -60,73 +55,7 @@ static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
     reduce->bad = copy;
 }
 
-/* ---- What the loop asks ---- */
-
-static int describe_cut(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
-{
-    struct reduce *reduce = data;
-    struct phase *phase = reduce->phase;
-    uint32_t not_a_tensor = VALUE_NONE;
-    int rc;
-
-    (void)index; /* the search knows where it stands */
-    drop_candidate(reduce);
-    rc = candidate_cut(&reduce->maker, &phase->base, phase->search.direction, phase->nodes[phase->search.next], quiet,
-                       &reduce->candidate, err);
-    if (rc < 0)
-        return rc;
-    reduce->has_candidate = true;
-    /* Of candidates with a known verdict, too: what is known of the model must not depend on when a session was resumed. */
-    rc = candidate_complete(&reduce->maker, &reduce->candidate, &not_a_tensor, err);
-    if (rc < 0 && rc != ERR_BACKEND)
-        return rc;
-    if (rc < 0)
-        log_once(reduce->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
-    reduce->skipped = rc < 0 || not_a_tensor != VALUE_NONE;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = (int64_t)bitset_count(&reduce->candidate.nodes),
-                                   .has_identity = true,
-                                   .identity = subgraph_identity(&reduce->candidate)};
-    if (reduce->skipped) {
-        ret->action = CANDIDATE_SKIP;
-        ret->skip_verdict = VERDICT_PASS;
-    }
-    if (not_a_tensor != VALUE_NONE && !quiet)
-        log_message(reduce->log, LOG_WARNING,
-                    "'" TEXT_FORMAT
-                    "' is not a tensor, so it can be neither fed nor compared: the model is not cut here",
-                    TEXT_ARGS(reduce->candidate.model->values.items[not_a_tensor].name));
-    return 0;
-}
-
-static int write_candidate(void *data, const char *path, struct error *err)
-{
-    struct reduce *reduce = data;
-
-    return candidate_write(&reduce->maker, &reduce->candidate, path, reduce->external, err);
-}
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
-    struct reduce *reduce = data;
-    struct index_search *search = &reduce->phase->search;
-    int64_t before = search->best_bad;
-    int64_t tried = search->next;
-    bool more = reduce->skipped || verdict == VERDICT_SKIP ? index_search_skip(search)
-                                                           : index_search_advance(search, num_nodes, verdict);
-
-    (void)index;
-    if (verdict == VERDICT_FAIL && search->best_bad == tried && before != tried && reduce->has_candidate)
-        keep_as_bad(reduce, &reduce->candidate);
-    return more;
-}
-
-static int64_t remaining(void *data)
-{
-    struct reduce *reduce = data;
-
-    return index_search_remaining(&reduce->phase->search);
-}
+/* ---- Checks apart from the searches ---- */
 
 /* A given model instead of a cut: the original, or the result. */
 static int describe_bad(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
@@ -147,51 +76,57 @@ static int describe_bad(void *data, int64_t index, bool quiet, struct loop_candi
     return candidate_complete(&reduce->maker, &reduce->candidate, &not_a_tensor, err);
 }
 
-/* ---- The phases ---- */
-
-static int run_phase(struct reduce *reduce, enum index_direction direction, struct error *err)
+static int prepare_candidate(void *data, const char *path, struct error *err)
 {
-    const char *what = direction == INDEX_FOR_OUTPUTS ? "outputs" : "inputs";
-    struct phase *phase = &reduce->phases[direction];
-    struct loop_subject subject = {.data = reduce,
-                                   .suffix = what,
-                                   .describe = describe_cut,
-                                   .write = write_candidate,
-                                   .advance = advance,
-                                   .remaining = remaining};
-    size_t count = 0;
+    struct reduce *reduce = data;
+
+    return candidate_prepare(&reduce->maker, &reduce->candidate, path, err);
+}
+
+static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    struct reduce *reduce = data;
+
+    return candidate_write(&reduce->maker, &reduce->candidate, paths, reduce->external, err);
+}
+
+/* ---- The searches ---- */
+
+static int run_cuts(struct reduce *reduce, struct error *err)
+{
+    const struct reduce_settings *settings = reduce->settings;
+    struct cut_reduction reduction;
     int rc = 0;
 
-    log_message(reduce->log, LOG_START, "Reducing model %s", what);
-    reduce->phase = phase;
-    phase->done = true;
-    subgraph_init_copy(&phase->base, &reduce->bad);
-    phase->nodes = memory_alloc_zero(bitset_count(&phase->base.nodes) + 1, sizeof(*phase->nodes));
-    for (size_t i = bitset_next(&phase->base.nodes, 0); i < phase->base.nodes.size;
-         i = bitset_next(&phase->base.nodes, i + 1))
-        phase->nodes[count++] = (uint32_t)i;
-    index_search_start(&phase->search, reduce->settings->mode, direction, (int64_t)count);
-    if (count > 0)
-        rc = loop_run(reduce->loop, &subject, err);
-    if (rc == 0)
-        log_message(reduce->log, LOG_FINISH, "Finished reducing model %s", what);
+    cut_reduction_init(&reduction, &reduce->maker, &reduce->bad, settings->mode, reduce->loop, reduce->log);
+    if (settings->reduce_outputs)
+        rc = cut_reduction_run(&reduction, INDEX_FOR_OUTPUTS, err);
+    if (rc == 0 && settings->reduce_inputs)
+        rc = cut_reduction_run(&reduction, INDEX_FOR_INPUTS, err);
+    if (rc == 0) {
+        keep_as_bad(reduce, &reduction.bad);
+        if (settings->min_good != NULL)
+            rc = cut_reduction_find_good(&reduction, &reduce->bad, &reduce->has_good, &reduce->good, err);
+    }
+    cut_reduction_release(&reduction);
     return rc;
 }
 
 /* Both phases at once, and more: see search/minimal_search.h. */
-static int run_minimal(struct reduce *reduce, struct error *err)
+static int run_minimal(struct reduce *reduce, size_t number, struct error *err)
 {
     struct minimal_reduction reduction;
     int rc;
 
     minimal_reduction_init(&reduction, &reduce->maker, &reduce->bad, reduce->loop, reduce->log);
-    rc = minimal_reduction_run(&reduction, err);
+    rc = minimal_reduction_run(&reduction, number, err);
     if (rc == 0) {
         keep_as_bad(reduce, &reduction.bad);
-        reduce->has_good = reduction.has_good;
-        reduce->is_minimal = reduction.is_minimal;
-        if (reduction.has_good)
-            subgraph_init_copy(&reduce->good, &reduction.good);
+        reduce->is_minimal = reduction.is_ended && reduction.untested == 0;
+    }
+    if (rc == 0 && reduction.has_good && !reduce->has_good) {
+        reduce->has_good = true;
+        subgraph_init_copy(&reduce->good, &reduction.good);
     }
     minimal_reduction_release(&reduction);
     return rc;
@@ -206,12 +141,35 @@ static bool looks_again_in_the_end(const struct reduce *reduce)
 static int check_bad_apart(struct reduce *reduce, const char *key, const char *what, enum verdict *ret,
                            struct error *err)
 {
-    struct loop_subject subject = {.data = reduce, .describe = describe_bad, .write = write_candidate};
+    struct loop_subject subject = {
+        .data = reduce, .describe = describe_bad, .prepare = prepare_candidate, .write = write_candidate};
 
-    reduce->expectation = strcmp(key, VERIFY_KEY) == 0     ? EXPECT_FAILURE
-                          : looks_again_in_the_end(reduce) ? EXPECT_AGAIN
-                                                           : EXPECT_NOTHING;
+    reduce->expectation = strcmp(key, VERIFY_KEY) == 0         ? EXPECT_FAILURE
+                          : strcmp(key, VERIFY_AGAIN_KEY) == 0 ? EXPECT_AGAIN
+                          : looks_again_in_the_end(reduce)     ? EXPECT_AGAIN
+                                                               : EXPECT_NOTHING;
     return loop_check_apart(reduce->loop, &subject, key, what, ret, err);
+}
+
+/* The loop wants to know whether the check still works. */
+static int verify_again(void *data, struct error *err)
+{
+    struct reduce *reduce = data;
+    struct subgraph bad = reduce->bad;
+    const struct external_settings *external = reduce->external;
+    enum verdict verdict = VERDICT_FAIL;
+    int rc;
+
+    subgraph_init_copy(&reduce->bad, &reduce->maker.whole);
+    reduce->external = NULL;
+    rc = check_bad_apart(reduce, VERIFY_AGAIN_KEY, "the original model", &verdict, err);
+    reduce->external = external;
+    subgraph_release(&reduce->bad);
+    reduce->bad = bad;
+    if (rc == 0 && verdict == VERDICT_PASS)
+        log_message(reduce->log, LOG_WARNING,
+                    "The original model does not fail any more: the check does not always say the same. See --flaky");
+    return rc;
 }
 
 /* ---- Results ---- */
@@ -238,7 +196,7 @@ static int save(struct reduce *reduce, struct subgraph *subgraph, const char *pa
     return rc;
 }
 
-static void report_found(struct reduce *reduce, double started)
+static void report_found(struct reduce *reduce)
 {
     struct model *model = reduce->maker.whole.model;
     size_t nodes = bitset_count(&reduce->bad.nodes);
@@ -250,102 +208,100 @@ static void report_found(struct reduce *reduce, double started)
         log_message(reduce->log, LOG_FINISH,
                     "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s", reduce->original_nodes,
                     model_node_label(model, (uint32_t)first), TEXT_ARGS(model->nodes.items[first].op_type), checks,
-                    stopwatch_now() - started);
+                    stopwatch_now() - reduce->started);
     else
         log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu, %lld iterations in %.1f s",
-                    reduce->original_nodes, nodes, checks, stopwatch_now() - started);
+                    reduce->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
 }
 
-static int save_bad(struct reduce *reduce, struct error *err)
+/* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has not typed is
+ * passed over when there is such a file already, unless an earlier part of this session has left it. */
+static char *path_of_culprit(const struct reduce *reduce, const char *path, size_t number)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_extension = dot != NULL && dot != path && (slash == NULL || dot > slash + 1);
+    size_t stem = has_extension ? (size_t)(dot - path) : strlen(path);
+    struct string_builder ret;
+
+    string_init(&ret);
+    if (number == 1) {
+        string_add(&ret, path);
+        return string_take(&ret);
+    }
+    do {
+        string_clear(&ret);
+        string_add_format(&ret, "%.*s_%zu%s", (int)stem, path, number++, path + stem);
+    } while (!loop_resumes(reduce->loop) && file_exists(ret.data));
+    return string_take(&ret);
+}
+
+static int save_bad(struct reduce *reduce, size_t number, struct error *err)
 {
     size_t nodes = bitset_count(&reduce->bad.nodes);
+    struct simplified_model simpler;
+    struct subgraph *bad = &reduce->bad;
+    char *path;
+    int rc;
 
     if (reduce->settings->output == NULL)
         return 0;
+    rc = simplify_run(&reduce->maker, &reduce->bad, reduce->loop, number, &simpler, err);
+    if (rc < 0)
+        return rc;
+    if (simpler.bytes != NULL)
+        bad = &simpler.whole;
     if (!reduce->settings->minimal && reduce->settings->mode == INDEX_BISECT && nodes > 1 &&
         nodes * 4 >= reduce->original_nodes)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
-    log_summary(reduce, "Minimum Bad Model:", &reduce->bad);
-    return save(reduce, &reduce->bad, reduce->settings->output, err);
-}
-
-/* Among the passing candidates of a phase, the closest in size to the result: the largest below it, else the smallest. Later
- * ones win over equally good earlier ones. Returns NULL when nothing passed. */
-static const struct index_pass *closest_pass(const struct phase *phase, int64_t bad_nodes,
-                                             const struct index_pass *best)
-{
-    for (size_t i = 0; phase->done && i < phase->search.passes.count; i++) {
-        const struct index_pass *pass = &phase->search.passes.items[i];
-        bool below = pass->nodes < bad_nodes;
-
-        if (best == NULL || (below && (best->nodes >= bad_nodes || pass->nodes >= best->nodes)) ||
-            (!below && best->nodes >= bad_nodes && pass->nodes <= best->nodes))
-            best = pass;
-    }
-    return best;
-}
-
-/* Makes the passing candidate that is closest to the result again. False when nothing passed. */
-static int find_good(struct reduce *reduce, bool *ret_found, struct subgraph *ret, struct error *err)
-{
-    int64_t bad_nodes = (int64_t)bitset_count(&reduce->bad.nodes);
-    const struct phase *phase = &reduce->phases[INDEX_FOR_OUTPUTS];
-    const struct index_pass *from_outputs = closest_pass(phase, bad_nodes, NULL);
-    const struct index_pass *pass = closest_pass(&reduce->phases[INDEX_FOR_INPUTS], bad_nodes, from_outputs);
-
-    *ret_found = reduce->has_good || pass != NULL;
-    if (reduce->has_good)
-        subgraph_init_copy(ret, &reduce->good);
-    if (reduce->has_good || pass == NULL)
-        return 0;
-    if (pass != from_outputs)
-        phase = &reduce->phases[INDEX_FOR_INPUTS];
-    return candidate_cut(&reduce->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true, ret,
-                         err);
+    if (number > 1)
+        reduce->results.file_name = NULL; /* that file has the weights of the first one */
+    log_summary(reduce, "Minimum Bad Model:", bad);
+    path = path_of_culprit(reduce, reduce->settings->output, number);
+    rc = save(reduce, bad, path, err);
+    free(path);
+    simplified_model_release(&simpler);
+    return rc;
 }
 
 static int save_good(struct reduce *reduce, struct error *err)
 {
-    struct subgraph good;
     uint32_t not_a_tensor;
-    bool found;
     int rc;
 
     if (reduce->settings->min_good == NULL)
         return 0;
-    rc = find_good(reduce, &found, &good, err);
-    if (rc < 0)
-        return rc;
-    if (!found) {
+    if (!reduce->has_good) {
         log_message(reduce->log, LOG_WARNING,
                     "Could not find a minimal model that passes: no candidate passed, so '%s' is not written",
                     reduce->settings->min_good);
         return 0;
     }
-    rc = candidate_complete(&reduce->maker, &good, &not_a_tensor, err);
-    if (rc == 0) {
-        if (reduce->settings->output != NULL)
-            reduce->results.file_name = NULL; /* that file has the weights of the other model */
-        log_summary(reduce, "Minimum Good Model:", &good);
-        rc = save(reduce, &good, reduce->settings->min_good, err);
-    }
-    subgraph_release(&good);
-    return rc;
+    rc = candidate_complete(&reduce->maker, &reduce->good, &not_a_tensor, err);
+    if (rc < 0)
+        return rc;
+    if (reduce->settings->output != NULL)
+        reduce->results.file_name = NULL; /* that file has the weights of the other model */
+    log_summary(reduce, "Minimum Good Model:", &reduce->good);
+    return save(reduce, &reduce->good, reduce->settings->min_good, err);
 }
 
 /* The result has to be a model that was seen to fail, in the form that it is written in. */
-static int confirm_bad(struct reduce *reduce, bool *ret_fails, struct error *err)
+static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
 {
+    char key[64] = "_final";
     const struct external_settings external = {.save = true, .threshold = reduce->results.threshold};
     enum verdict verdict = VERDICT_PASS;
     bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
 
+    if (number > 1)
+        snprintf(key, sizeof(key), "_final_%zu", number);
     if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
         (!seen || reduce->results.save || looks_again_in_the_end(reduce))) {
         reduce->external = reduce->results.save ? &external : NULL;
-        rc = check_bad_apart(reduce, "_final", "the result", &verdict, err);
+        candidate_files_claim_own_data(&reduce->files);
+        rc = check_bad_apart(reduce, key, "the result", &verdict, err);
         reduce->external = NULL;
         candidate_files_drop_own_data(&reduce->files);
     }
@@ -363,55 +319,125 @@ static int confirm_bad(struct reduce *reduce, bool *ret_fails, struct error *err
     return rc;
 }
 
-static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
+/* Looks for the smallest part of `reduce->bad` that fails, and saves it. */
+static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
 {
-    double started = stopwatch_now();
-    enum verdict verdict;
-    bool fails = false;
-    int rc = 0;
+    int rc = reduce->settings->minimal ? run_minimal(reduce, ret->count + 1, err) : run_cuts(reduce, err);
 
-    if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
-        !loop_went_without(reduce->loop, VERIFY_KEY)) {
-        rc = check_bad_apart(reduce, VERIFY_KEY, "the original model", &verdict, err);
-        if (rc < 0)
-            return rc;
-        if (verdict == VERDICT_SKIP)
-            return error_set(err, ERR_INVALID,
-                             "the check says nothing about the original model, so it cannot tell anything about its "
-                             "parts");
-        if (verdict == VERDICT_PASS) {
-            log_message(
-                reduce->log, LOG_WARNING,
-                "The original model does not fail the check, so there is nothing to reduce. Try the check on its own, "
-                "on the model that fails; --no-verify reduces all the same.");
-            ret->outcome = REDUCE_DOES_NOT_FAIL;
-            return 0;
-        }
-    }
-    if (reduce->settings->minimal)
-        rc = run_minimal(reduce, err);
-    if (!reduce->settings->minimal && reduce->settings->reduce_outputs)
-        rc = run_phase(reduce, INDEX_FOR_OUTPUTS, err);
-    if (rc == 0 && !reduce->settings->minimal && reduce->settings->reduce_inputs)
-        rc = run_phase(reduce, INDEX_FOR_INPUTS, err);
+    *ret_found = false;
     if (rc == 0)
-        rc = confirm_bad(reduce, &fails, err);
+        rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
+    if (rc == 0 && *ret_found) {
+        struct culprit *culprit = VECTOR_APPEND(ret);
+
+        culprit->is_minimal = reduce->is_minimal;
+        bitset_init_copy(&culprit->nodes, &reduce->bad.nodes);
+        rc = save_bad(reduce, ret->count, err);
+    }
+    return rc;
+}
+
+/* The check says of what is left without the culprits so far whether there are more. What they made is fed. */
+static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
+                      struct error *err)
+{
+    char key[64], what[64];
+    struct subgraph part;
+    enum verdict verdict;
+    int rc;
+
+    *ret_fails = false;
+    if (bitset_count(rest) == 0)
+        return 0;
+    rc = candidate_of_nodes(&reduce->maker, rest, &part, err);
     if (rc < 0)
         return rc;
-    if (fails) {
-        ret->outcome = REDUCE_FOUND;
-        ret->is_minimal = reduce->is_minimal;
-        bitset_init_copy(&ret->nodes, &reduce->bad.nodes);
-        rc = save_bad(reduce, err);
-    } else {
-        ret->outcome = REDUCE_NOTHING_FAILED;
-        log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
-    }
-    if (rc == 0)
-        rc = save_good(reduce, err);
-    if (rc == 0 && fails)
-        report_found(reduce, started);
+    subgraph_release(&reduce->bad);
+    reduce->bad = part;
+    snprintf(key, sizeof(key), "_rest_%zu", number);
+    snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
+    rc = check_bad_apart(reduce, key, what, &verdict, err);
+    *ret_fails = rc == 0 && verdict == VERDICT_FAIL;
     return rc;
+}
+
+static int find_more(struct reduce *reduce, struct reduce_result *ret, struct error *err)
+{
+    struct bitset rest;
+    bool more = true;
+    int rc = 0;
+
+    bitset_init_copy(&rest, &reduce->maker.whole.nodes);
+    while (rc == 0 && more && !loop_is_spent(reduce->loop)) {
+        bitset_subtract(&rest, &ret->items[ret->count - 1].nodes);
+        reduce->started = stopwatch_now();
+        rc = check_rest(reduce, &rest, ret->count, &more, err);
+        if (rc == 0 && more)
+            rc = find_culprit(reduce, ret, &more, err);
+        if (rc == 0 && more)
+            report_found(reduce);
+    }
+    bitset_release(&rest);
+    if (rc == 0)
+        log_message(reduce->log, LOG_FINISH, "Found %zu part(s) that fail independently of each other%s", ret->count,
+                    more ? "; there may be more" : "");
+    return rc;
+}
+
+static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
+{
+    int rc;
+
+    *ret = VERDICT_FAIL;
+    if (!reduce->settings->verify || loop_is_interactive(reduce->loop) || loop_went_without(reduce->loop, VERIFY_KEY))
+        return 0;
+    rc = check_bad_apart(reduce, VERIFY_KEY, "the original model", ret, err);
+    if (rc < 0)
+        return rc;
+    loop_verify_with(reduce->loop, verify_again, reduce);
+    if (*ret == VERDICT_SKIP)
+        return error_set(err, ERR_INVALID,
+                         "the check says nothing about the original model, so it cannot tell anything about its "
+                         "parts");
+    if (*ret == VERDICT_PASS)
+        log_message(
+            reduce->log, LOG_WARNING,
+            "The original model does not fail the check, so there is nothing to reduce. Try the check on its own, "
+            "on the model that fails; --no-verify reduces all the same.");
+    return 0;
+}
+
+static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
+{
+    enum verdict original;
+    bool found;
+    int rc;
+
+    reduce->started = stopwatch_now();
+    rc = verify_original(reduce, &original, err);
+    if (rc < 0)
+        return rc;
+    ret->outcome = original == VERDICT_PASS ? REDUCE_DOES_NOT_FAIL : REDUCE_NOTHING_FAILED;
+    if (original == VERDICT_PASS)
+        return 0;
+    rc = find_culprit(reduce, ret, &found, err);
+    if (rc < 0)
+        return rc;
+    if (found)
+        ret->outcome = REDUCE_FOUND;
+    else
+        log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
+    rc = save_good(reduce, err);
+    if (rc == 0 && found)
+        report_found(reduce);
+    return rc == 0 && found && reduce->settings->all ? find_more(reduce, ret, err) : rc;
+}
+
+void reduce_result_release(struct reduce_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        bitset_release(&result->items[i].nodes);
+    free(result->items);
 }
 
 /* ---- Around the search ---- */
@@ -481,8 +507,7 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, settings, log);
     subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
-    rc = candidate_files_init(&reduce.files, settings->intermediate_artifact, settings->keep_intermediate,
-                              loop_resumes(loop), err);
+    rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_resumes(loop), err);
     if (rc == 0 && settings->force_fallback)
         rc = candidate_maker_force_shapes(&reduce.maker, err);
     if (rc == 0) {
@@ -490,22 +515,12 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
         rc = provide_external_data(&reduce, err);
     }
     if (rc == 0)
-        rc = candidate_data_reserve(&reduce.maker.data, loop_resumes(loop), err);
-    if (rc == 0) {
         rc = search_and_save(&reduce, ret, err);
-        candidate_data_remove(&reduce.maker.data, log);
-    }
     candidate_files_release(&reduce.files);
     drop_candidate(&reduce);
     subgraph_release(&reduce.bad);
     if (reduce.has_good)
         subgraph_release(&reduce.good);
-    for (size_t i = 0; i < ARRAY_LEN(reduce.phases); i++)
-        if (reduce.phases[i].done) {
-            subgraph_release(&reduce.phases[i].base);
-            free(reduce.phases[i].nodes);
-            index_search_release(&reduce.phases[i].search);
-        }
     candidate_maker_release(&reduce.maker);
     return rc;
 }

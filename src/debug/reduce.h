@@ -13,15 +13,22 @@
 #include "onnx/model_write.h"
 #include "search/index_search.h"
 
+/* What can be made simpler once nothing can be left out any more (debug/simplify.h). */
+enum simplification { SIMPLIFY_BODIES, SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SIMPLIFY_SHAPES, SIMPLIFY_KINDS };
+
+struct sandbox;
+
 struct reduce_settings {
     enum index_mode mode;
     bool minimal; /* any set of nodes, down to a 1-minimal one; what follows is not looked at */
+    bool all;     /* `minimal`: every part that fails by itself, not only one */
     bool reduce_outputs, reduce_inputs;
     bool verify;                                     /* check the original first */
+    bool simplify[SIMPLIFY_KINDS];                   /* by enum simplification; any of them needs the sandbox: */
+    struct sandbox *sandbox;                         /* debug/soundness.h; else NULL */
     const char *output, *min_good;                   /* paths; NULL: not wanted */
     struct external_settings external;               /* of the two files above */
-    const char *intermediate_artifact;               /* where candidates are written */
-    bool keep_intermediate;                          /* the last one stays there */
+    bool keep_intermediate;                          /* the last candidate stays where it is */
     const char *iteration_inputs, *iteration_golden; /* `minimal`: files with the candidate's data; NULL: none */
     bool static_inference;                           /* ask the runtime for missing types and shapes */
     bool force_fallback;                             /* run the model once and take all types and shapes from there */
@@ -30,6 +37,8 @@ struct reduce_settings {
     const struct backend *backend;  /* gives types, shapes and values of the original */
     struct backend_request request; /* its library, custom operators, log */
     struct data_loader *loader;
+    const struct backend *golden;          /* gives the values in place of `backend`; NULL: that does */
+    struct backend_request golden_request; /* for it */
 };
 
 enum reduce_outcome {
@@ -38,11 +47,19 @@ enum reduce_outcome {
     REDUCE_NOTHING_FAILED, /* no candidate failed, nor was the original seen to */
 };
 
+/* A model that was seen to fail. */
+struct culprit {
+    struct bitset nodes; /* of the model, that it consists of */
+    bool is_minimal;     /* 1-minimal, and that was checked */
+};
+
 struct reduce_result {
     enum reduce_outcome outcome;
-    bool is_minimal;     /* 1-minimal, and that was checked */
-    struct bitset nodes; /* of the model, that the output consists of; REDUCE_FOUND only. The caller's to release */
+    struct culprit *items; /* REDUCE_FOUND: one, with `all` as many as there are */
+    size_t count, capacity;
 };
+
+void reduce_result_release(struct reduce_result *result);
 
 /* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in). `original_nodes` is how
  * many nodes its file has. */

@@ -2,6 +2,7 @@
 #include "debug/reduce_candidate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
@@ -15,12 +16,12 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
     *maker = (struct candidate_maker){
         .settings = settings,
         .log = log,
-        .data = {.inputs.path = settings->iteration_inputs, .golden.path = settings->iteration_golden},
     };
     subgraph_init_whole(&maker->whole, model);
     bitset_init(&maker->not_tensors, model->values.count);
-    reference_values_new(&maker->whole, settings->backend, &settings->request, settings->loader, log,
-                         &maker->reference);
+    reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
+                         settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
+                         log, &maker->reference);
 }
 
 void candidate_maker_release(struct candidate_maker *maker)
@@ -28,6 +29,37 @@ void candidate_maker_release(struct candidate_maker *maker)
     reference_values_free(maker->reference);
     bitset_release(&maker->not_tensors);
     subgraph_release(&maker->whole);
+}
+
+void candidate_maker_remember(const struct candidate_maker *maker, struct candidate_knowledge *ret)
+{
+    const struct model *model = maker->whole.model;
+
+    *ret = (struct candidate_knowledge){
+        .values = memory_alloc(model->values.count * sizeof(*model->values.items)),
+        .values_missing = maker->values_missing,
+        .inference_done = maker->inference_done,
+        .whole_refused = maker->whole_refused,
+        .no_values = maker->no_values,
+        .inference_error = maker->inference_error,
+    };
+    memcpy(ret->values, model->values.items, model->values.count * sizeof(*model->values.items));
+    bitset_init_copy(&ret->not_tensors, &maker->not_tensors);
+}
+
+void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
+{
+    struct model *model = maker->whole.model;
+
+    memcpy(model->values.items, before->values, model->values.count * sizeof(*model->values.items));
+    bitset_assign(&maker->not_tensors, &before->not_tensors);
+    maker->values_missing = before->values_missing;
+    maker->inference_done = before->inference_done;
+    maker->whole_refused = before->whole_refused;
+    maker->no_values = before->no_values;
+    maker->inference_error = before->inference_error;
+    bitset_release(&before->not_tensors);
+    free(before->values);
 }
 
 static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
@@ -68,16 +100,14 @@ static bool lacks_type(const struct candidate_maker *maker, uint32_t value, bool
  * still tell. */
 static void infer_once(struct candidate_maker *maker)
 {
-    struct error why = {0};
-    int rc;
-
-    if (maker->inference_done || !maker->settings->static_inference)
+    if (!maker->settings->static_inference)
         return;
+    if (!maker->inference_done)
+        maker->whole_refused = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request,
+                                           &maker->not_tensors, &maker->inference_error) == ERR_BACKEND;
     maker->inference_done = true;
-    rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors, &why);
-    maker->whole_refused = rc == ERR_BACKEND;
-    if (rc < 0)
-        log_message(maker->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
+    if (maker->inference_error.code != 0)
+        log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", maker->inference_error.message);
 }
 
 /* Inference over the part of a refused model that `values` are computed with: what is wrong may lie elsewhere. */
@@ -110,10 +140,9 @@ static void log_marked(struct candidate_maker *maker, const char *what, const st
 
 static void warn_of_branches(struct candidate_maker *maker)
 {
-    if (maker->branch_warning_given || !maker->settings->random_data)
+    if (!maker->settings->random_data)
         return;
-    maker->branch_warning_given = true;
-    log_message(
+    log_once(
         maker->log, LOG_WARNING,
         "This model includes multiple branches/paths. To go on, all but one are folded into constants, whose values "
         "come from random input data.\nIf the failure depends on real data, give them with --load-inputs to this "
@@ -167,6 +196,15 @@ static void feed(struct subgraph *candidate, const struct value_list *missing)
         value_list_add(&candidate->inputs, missing->items[i]);
 }
 
+static void feed_instead(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing)
+{
+    if (maker->no_values.code != 0)
+        log_once(maker->log, LOG_WARNING,
+                 "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
+                 maker->no_values.message);
+    feed(candidate, missing);
+}
+
 /* Turns the branches that `missing` begins into constants; or feeds these graph inputs, where that would be wrong. */
 static int freeze_missing(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing,
                           bool quiet, bool *ret_frozen, struct error *err)
@@ -176,7 +214,7 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
 
     *ret_frozen = false;
     if (maker->values_missing) {
-        feed(candidate, missing);
+        feed_instead(maker, candidate, missing);
         return 0;
     }
     if (!quiet)
@@ -185,12 +223,10 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
     freeze(&frozen, missing);
     rc = candidate_fill(maker, &frozen, err);
     if (rc < 0 && rc != ERR_INTERRUPTED && maker->settings->random_data) {
-        log_message(maker->log, LOG_WARNING,
-                    "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
-                    err->message);
         maker->values_missing = true;
+        maker->no_values = *err;
         subgraph_release(&frozen);
-        feed(candidate, missing);
+        feed_instead(maker, candidate, missing);
         return 0;
     }
     *ret_frozen = rc == 0 && may_be_frozen(maker, &frozen);
@@ -332,17 +368,25 @@ int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, st
     return rc;
 }
 
-int candidate_write(struct candidate_maker *maker, struct subgraph *candidate, const char *path,
-                    const struct external_settings *external, struct error *err)
+int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err)
 {
     int rc = candidate_fill(maker, candidate, err);
 
-    if (rc == 0)
-        rc = candidate_data_write(&maker->data, maker->reference, candidate, err);
-    if (rc < 0)
-        return rc;
-    log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return model_write(candidate, path, external, FILE_INTERMEDIATE, err);
+    if (rc == 0 && maker->settings->iteration_inputs != NULL)
+        rc = reference_values_record(maker->reference, &candidate->inputs, err);
+    if (rc == 0 && maker->settings->iteration_golden != NULL)
+        rc = reference_values_record(maker->reference, &candidate->outputs, err);
+    if (rc == 0 && path != NULL)
+        log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    return rc;
+}
+
+int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
+                    const struct candidate_paths *paths, const struct external_settings *external, struct error *err)
+{
+    int rc = candidate_data_write(maker->reference, candidate, paths, err);
+
+    return rc == 0 ? model_write(candidate, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err) : rc;
 }
 
 /* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs without a type. Returns the number of inputs. */

@@ -2,6 +2,9 @@
  *
  * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original. Graph inputs
  * need a type and a shape, outputs a type: what the file does not say is asked of the runtime, once, when first needed.
+ *
+ * Candidates can be made ahead of their turn, with a muted log. So what happens once is remembered, and said whenever it matters: the log
+ * shows it the first time.
  */
 #ifndef DEBUG_REDUCE_CANDIDATE_H
 #define DEBUG_REDUCE_CANDIDATE_H
@@ -15,17 +18,30 @@ struct candidate_maker {
     struct log *log;
     struct subgraph whole; /* the prepared model */
     struct reference_values *reference;
-    struct candidate_data data;
     struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
     bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
+    struct error no_values;    /* why, unless that was known beforehand */
     bool inference_done;
-    bool whole_refused; /* by the runtime that infers: only parts of the model can be asked about */
-    bool branch_warning_given;
+    struct error inference_error; /* code 0: there was none */
+    bool whole_refused;           /* by the runtime that infers: only parts of the model can be asked about */
 };
 
 void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
                           struct log *log);
 void candidate_maker_release(struct candidate_maker *maker);
+
+/* What is known of the model. A candidate that is made ahead of its turn, which may never come, must add nothing to it: others
+ * would be written in another way then. */
+struct candidate_knowledge {
+    struct value *values;
+    struct bitset not_tensors;
+    bool values_missing, inference_done, whole_refused;
+    struct error no_values, inference_error;
+};
+
+/* Ends with candidate_maker_forget(), which goes back to what was known here. */
+void candidate_maker_remember(const struct candidate_maker *maker, struct candidate_knowledge *ret);
+void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before);
 
 /* Takes all types and shapes from one run of the model (--force-fallback-shape-inference). */
 int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err);
@@ -44,11 +60,15 @@ int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err);
 
-/* Gets the values of what is frozen. To be called before the candidate is written. */
+/* Gets the values of what is frozen. To be called before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Writes the candidate for its check, filled, and its data. `external` may be NULL: everything inside. */
-int candidate_write(struct candidate_maker *maker, struct subgraph *candidate, const char *path,
-                    const struct external_settings *external, struct error *err);
+/* Gets all values that writing the candidate for its check takes, and logs that it is written, to `path`; NULL: nothing is
+ * logged. */
+int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err);
+
+/* Writes it, prepared, and its data. `external` may be NULL: everything inside. */
+int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
+                    const struct candidate_paths *paths, const struct external_settings *external, struct error *err);
 
 #endif

@@ -23,13 +23,16 @@ struct minimal_reduction {
     bool went_back;       /* from it: a second look at it has shown that it does not fail */
     struct subgraph good; /* the passing one that is closest to it */
     bool has_good;
-    bool is_minimal; /* the search came to its end */
+    bool is_ended;   /* the search came to its end */
+    size_t untested; /* single nodes of `bad` without which the check says nothing, rather than that it does not fail */
 };
 
 /* `bad` is known to fail, and is copied. */
 void minimal_reduction_init(struct minimal_reduction *reduction, struct candidate_maker *maker,
                             const struct subgraph *bad, struct loop *loop, struct log *log);
 void minimal_reduction_release(struct minimal_reduction *reduction);
-int minimal_reduction_run(struct minimal_reduction *reduction, struct error *err);
+
+/* `number`: which search of the session it is, counted from 1: its verdicts have keys of their own in the replay. */
+int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, struct error *err);
 
 #endif

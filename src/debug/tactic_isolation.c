@@ -112,9 +112,10 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
 }
 
 /* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
-static int write(void *data, const char *path, struct error *err)
+static int write(void *data, const struct candidate_paths *paths, struct error *err)
 {
     struct tactic_isolation *isolation = data;
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct engine *engine = NULL;
     int rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
 
@@ -159,9 +160,9 @@ static int describe_whole(void *data, int64_t index, bool quiet, struct loop_can
     return 0;
 }
 
-static int write_whole(void *data, const char *path, struct error *err)
+static int write_whole(void *data, const struct candidate_paths *paths, struct error *err)
 {
-    return write(((struct whole_replay *)data)->isolation, path, err);
+    return write(((struct whole_replay *)data)->isolation, paths, err);
 }
 
 static int check_whole(struct tactic_isolation *isolation, bool bad, struct loop *loop, enum verdict *ret,

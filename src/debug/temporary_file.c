@@ -13,22 +13,12 @@ static bool may_remove(const struct temporary_file *file)
     return !file->kept && (lstat(file->path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
-int temporary_file_write(struct temporary_file *file, int (*write)(void *data, const char *path, struct error *err),
-                         void *data, struct error *err)
+void temporary_file_begin(struct temporary_file *file)
 {
-    if (!file->path)
-        return 0;
-    bool removable = may_remove(file);
-    if (removable)
-        interrupt_remove_at_exit(file->path);
-    int rc = write(data, file->path, err);
-    if (removable && rc < 0) {
-        unlink(file->path);
-        temporary_file_forget(file);
-    } else if (removable) {
-        file->present = true;
-    }
-    return rc;
+    if (!file->path || file->present || !may_remove(file))
+        return;
+    interrupt_remove_at_exit(file->path);
+    file->present = true;
 }
 
 bool temporary_file_take_over(const struct temporary_file *file)

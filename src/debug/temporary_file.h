@@ -9,13 +9,12 @@
 struct temporary_file {
     const char *path; /* borrowed; NULL: not wanted */
     bool kept;        /* stays behind after all */
-    bool present;     /* written and to be removed */
+    bool present;     /* written, or about to be, and to be removed */
 };
 
-/* Writes the file with `write`, unless it is not wanted. Whatever ends this process while the file is there removes it,
- * too. A device, a pipe or a link of the user's at that path can be written to, but is never removed. */
-int temporary_file_write(struct temporary_file *file, int (*write)(void *data, const char *path, struct error *err),
-                         void *data, struct error *err);
+/* The file is written now, if it is wanted. From here on whatever ends this process removes it, too. A device, a pipe or a link of the
+ * user's at that path can be written to, but is never removed. */
+void temporary_file_begin(struct temporary_file *file);
 
 /* Takes what is at the path for this file, left by another process: removes it, unless the file is kept. Returns false when
  * it is no regular file or cannot be removed. */

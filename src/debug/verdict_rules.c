@@ -23,6 +23,13 @@ static bool has_code(const int *codes, size_t count, int code)
     return false;
 }
 
+bool verdict_names_code(const struct check_settings *rules, int code)
+{
+    return has_code(rules->fail_codes, rules->fail_code_count, code) ||
+           has_code(rules->ignored_codes, rules->ignored_code_count, code) ||
+           has_code(rules->skip_codes, rules->skip_code_count, code);
+}
+
 /* Whether the exit code leaves room for a failure. */
 static bool code_may_fail(const struct check_settings *rules, int code)
 {

@@ -11,6 +11,9 @@
 /* A child's end as a single number: its exit code, -N after signal N, CHECK_TIMED_OUT_CODE when it was out of time. */
 int verdict_exit_code(const struct process_result *result);
 
+/* Whether one of the lists of codes says what this one means. */
+bool verdict_names_code(const struct check_settings *rules, int code);
+
 /* Whether the verdict depends on the output at all: a code that is ignored, or not among those that fail, decides alone. */
 bool verdict_needs_output(const struct check_settings *rules, int code);
 

@@ -31,8 +31,9 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return 0;
 }
 
-static int write_candidate(void *data, const char *path, struct error *err)
+static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
 {
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct fixture *fixture = data;
     struct file_writer writer;
 

@@ -16,6 +16,22 @@
 #define COUNT(...) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 #define PATTERNS(...) .fail_patterns = (const char *const[]){__VA_ARGS__}, .fail_pattern_count = COUNT(__VA_ARGS__)
 
+static int run_once(struct check *check, const struct check_run *run, enum verdict *ret, struct error *err)
+{
+    struct process_result result;
+    int rc;
+
+    if (check_is_interactive(check))
+        return check_ask(check, NULL, ret, err);
+    check_announce(check);
+    rc = check_execute(check, run, &result, err);
+    if (rc < 0)
+        return rc;
+    rc = check_judge(check, run, &result, ret, err);
+    process_result_release(&result);
+    return rc;
+}
+
 /* Runs the check once. What is logged is in `log` (may be NULL). */
 static int run(const struct check_settings *settings, struct captured_log *log, enum verdict *ret, struct error *err)
 {
@@ -24,7 +40,7 @@ static int run(const struct check_settings *settings, struct captured_log *log, 
 
     if (rc < 0)
         return rc;
-    rc = check_run(check, NULL, NULL, ret, err);
+    rc = run_once(check, &(struct check_run){.iteration = 7, .timeout = settings->timeout}, ret, err);
     check_free(check);
     return rc;
 }
@@ -144,16 +160,17 @@ static void shell_that_finds_no_command_is_told(void **state)
     captured_log_release(&log);
 }
 
-static void environment_is_added(void **state)
+static void environment_says_what_is_checked(void **state)
 {
-    struct check_settings settings = {WORDS("sh", "-c", "test \"$A$B\" = 12 && test -n \"$PATH\"")};
-    const char *const environment[] = {"A=1", "B=2", NULL};
+    struct check_settings settings = {
+        WORDS("sh", "-c", "test \"$POLYGRAPHY_ITERATION$POLYGRAPHY_ARTIFACT\" = 7x.onnx && test -n \"$PATH\"")};
+    const struct check_run about = {.iteration = 7, .files.items[CANDIDATE_ARTIFACT] = "x.onnx"};
     enum verdict verdict;
     struct check *check;
     struct error err;
 
     assert_int_equal(check_new(&settings, NULL, &check, &err), 0);
-    assert_int_equal(check_run(check, NULL, environment, &verdict, &err), 0);
+    assert_int_equal(run_once(check, &about, &verdict, &err), 0);
     assert_int_equal(verdict, VERDICT_PASS);
     check_free(check);
 }
@@ -277,7 +294,7 @@ int main(void)
         cmocka_unit_test(command_and_output_are_logged),
         cmocka_unit_test(shell_form_is_one_command_line),
         cmocka_unit_test(shell_that_finds_no_command_is_told),
-        cmocka_unit_test(environment_is_added),
+        cmocka_unit_test(environment_says_what_is_checked),
         IN_SCRATCH(command_that_cannot_run_is_refused),
         cmocka_unit_test(empty_command_is_refused),
         cmocka_unit_test(invalid_pattern_is_refused),

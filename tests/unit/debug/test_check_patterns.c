@@ -1,6 +1,7 @@
 /* test_check_patterns.c: --fail-regex means what it means to Python's re.search(). */
 #include "support/unit_test.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,13 @@ static bool found_in(const char *pattern, const char *data, size_t size)
 {
     struct check_patterns *patterns;
     struct error err = {0};
-    bool found = false;
+    size_t found = 1;
 
     if (check_patterns_new(&pattern, 1, &patterns, &err) < 0 ||
-        check_patterns_search(patterns, data, size, &found, &err) < 0)
+        check_patterns_search(patterns, 1, data, size, &found, &err) < 0)
         fail_msg("%s", err.message);
     check_patterns_free(patterns);
-    return found;
+    return found == 0;
 }
 
 static bool found(const char *pattern, const char *text)
@@ -72,20 +73,38 @@ static void bytes_that_are_not_utf8_do_no_harm(void **state)
     assert_false(found_in("GOOD", data, sizeof(data) - 1));
 }
 
-static void several_patterns_add_up(void **state)
+static void of_several_patterns_the_first_in_their_order_is_found(void **state)
 {
     const char *const texts[] = {"one", "two"};
     struct check_patterns *patterns;
     struct error err;
-    bool hit;
+    size_t found = 9;
 
     assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), 0);
-    assert_int_equal(check_patterns_search(patterns, "only one", 8, &hit, &err), 0);
-    assert_true(hit);
-    assert_int_equal(check_patterns_search(patterns, "or two", 6, &hit, &err), 0);
-    assert_true(hit);
-    assert_int_equal(check_patterns_search(patterns, "three", 5, &hit, &err), 0);
-    assert_false(hit);
+    assert_int_equal(check_patterns_count(patterns), 2);
+    assert_int_equal(check_patterns_search(patterns, 2, "only one", 8, &found, &err), 0);
+    assert_int_equal(found, 0);
+    assert_int_equal(check_patterns_search(patterns, 2, "or two", 6, &found, &err), 0);
+    assert_int_equal(found, 1);
+    assert_int_equal(check_patterns_search(patterns, 2, "two, then one", 13, &found, &err), 0);
+    assert_int_equal(found, 0);
+    assert_int_equal(check_patterns_search(patterns, 2, "three", 5, &found, &err), 0);
+    assert_int_equal(found, 2);
+    check_patterns_free(patterns);
+}
+
+static void patterns_behind_those_asked_for_are_not_looked_for(void **state)
+{
+    const char *const texts[] = {"one", "two"};
+    struct check_patterns *patterns;
+    struct error err;
+    size_t found = 9;
+
+    assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 1, "or two", 6, &found, &err), 0);
+    assert_int_equal(found, 1);
+    assert_int_equal(check_patterns_search(patterns, 0, "one", 3, &found, &err), 0);
+    assert_int_equal(found, 0);
     check_patterns_free(patterns);
 }
 
@@ -105,13 +124,13 @@ static void endless_backtracking_is_an_error_and_not_a_miss(void **state)
     const char *text = "(a|aa)+$";
     struct check_patterns *patterns;
     struct error err;
-    bool hit;
+    size_t hit;
     char data[4096];
 
     memset(data, 'a', sizeof(data));
     data[sizeof(data) - 1] = '!';
     assert_int_equal(check_patterns_new(&text, 1, &patterns, &err), 0);
-    assert_int_equal(check_patterns_search(patterns, data, sizeof(data), &hit, &err), ERR_UNSUPPORTED);
+    assert_int_equal(check_patterns_search(patterns, 1, data, sizeof(data), &hit, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "--fail-regex '(a|aa)+$': gave up"));
     check_patterns_free(patterns);
 }
@@ -136,7 +155,8 @@ int main(void)
         cmocka_unit_test(dot_stops_at_a_line_feed_only),
         cmocka_unit_test(classes_know_unicode),
         cmocka_unit_test(bytes_that_are_not_utf8_do_no_harm),
-        cmocka_unit_test(several_patterns_add_up),
+        cmocka_unit_test(of_several_patterns_the_first_in_their_order_is_found),
+        cmocka_unit_test(patterns_behind_those_asked_for_are_not_looked_for),
         cmocka_unit_test(invalid_pattern_is_refused_with_its_position),
         cmocka_unit_test(endless_backtracking_is_an_error_and_not_a_miss),
         cmocka_unit_test(pattern_is_found_at_the_end_of_a_long_text),

@@ -21,7 +21,7 @@ static void log_reads_like_polygraphys(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.subject.count = 2;
     fixture.subject.shows_remaining = true;
     fixture_run(&fixture, "outputs");
@@ -67,8 +67,8 @@ static void check_sees_candidate_iteration_and_current_replay(void **state)
     fixture_init(&fixture,
                  "test \"$(cat $POLYGRAPHY_ARTIFACT)\" = \"candidate $POLYGRAPHY_ITERATION\" && "
                  "cp info.json info$POLYGRAPHY_ITERATION && cp replay_skip_current.json skip$POLYGRAPHY_ITERATION");
-    fixture.settings.intermediate_artifact = "folder/debug.bin";
-    fixture.settings.iteration_info = "info.json";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "folder/debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     fixture.subject.count = 2;
     fixture_run(&fixture, "outputs");
     assert_string_equal(fixture.subject.learned.data, "0:10:pass 1:11:pass ");
@@ -94,8 +94,8 @@ static void nothing_but_replays_and_artifacts_remains(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "cp debug.bin copy.bin");
-    fixture.settings.intermediate_artifact = "debug.bin";
-    fixture.settings.iteration_info = "info.json";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     fixture.settings.artifacts.paths = (const char *const[]){"copy.bin"};
     fixture.settings.artifacts.count = 1;
     fixture.subject.count = 3;
@@ -111,8 +111,8 @@ static void intermediate_artifact_that_is_sorted_is_not_missed(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "true");
-    fixture.settings.intermediate_artifact = "debug.bin";
-    fixture.settings.iteration_info = "info.json";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     fixture.settings.artifacts.paths = (const char *const[]){"./debug.bin", "info.json"};
     fixture.settings.artifacts.count = 2;
     fixture_run(&fixture, NULL);
@@ -126,7 +126,7 @@ static void temporary_file_that_is_gone_is_told(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "rm debug.bin");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture_run(&fixture, NULL);
     assert_true(captured_log_has(&fixture.log, "s\nW Could not clean up: debug.bin\nF Finished"));
     fixture_release(&fixture);
@@ -138,7 +138,7 @@ static void link_or_device_that_receives_the_iteration_is_not_removed(void **sta
 
     assert_int_equal(symlink("target", "link"), 0);
     fixture_init(&fixture, "grep -q 0 target");
-    fixture.settings.iteration_info = "link";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "link";
     fixture_run(&fixture, NULL);
     assert_string_equal(fixture.subject.learned.data, "0:10:pass ");
     assert_true(file_exists("link"));
@@ -151,7 +151,7 @@ static void intermediate_artifact_is_kept_when_asked(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "true");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.keep_intermediate = true;
     fixture.subject.count = 2;
     fixture_run(&fixture, NULL);
@@ -165,7 +165,7 @@ static void existing_intermediate_artifact_is_not_overwritten(void **state)
 
     scratch_file("debug.bin", "the user's");
     fixture_init(&fixture, "true");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     assert_int_equal(fixture_begin(&fixture), ERR_EXISTS);
     assert_non_null(strstr(fixture.err.message, "'debug.bin' already exists, refusing to overwrite: move it away"));
     assert_true(scratch_file_is("debug.bin", "the user's"));
@@ -188,7 +188,7 @@ static void candidate_that_cannot_be_written_ends_the_session_without_a_trace(vo
     struct fixture fixture;
 
     fixture_init(&fixture, "true");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.subject.write_fails = true;
     assert_int_equal(fixture_begin(&fixture), 0);
     assert_int_equal(fixture_run_phase(&fixture, NULL), ERR_IO);
@@ -207,7 +207,7 @@ static void replay_that_cannot_be_written_ends_the_session_before_the_check(void
     scratch_file("file", "x");
     fixture_init(&fixture, "true");
     fixture.settings.save_replay = "file/replay.json";
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     assert_int_equal(fixture_begin(&fixture), 0);
     assert_true(fixture_run_phase(&fixture, NULL) < 0);
     assert_non_null(strstr(fixture.err.message, "'file"));
@@ -235,7 +235,7 @@ static void skipped_candidate_has_its_verdict_without_a_check(void **state)
 
     scratch_file("half.json", "left by an attempt to build");
     fixture_init(&fixture, "true");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.artifacts.paths = (const char *const[]){"half.json"};
     fixture.settings.artifacts.count = 1;
     fixture.subject.actions[0] = CANDIDATE_SKIP;
@@ -283,7 +283,7 @@ static void identical_candidates_are_checked_once(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION");
-    fixture.settings.intermediate_artifact = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.subject.count = 4;
     memcpy(fixture.subject.identities, (int[]){5, 6, 0, 6}, 4 * sizeof(int));
     fixture_run(&fixture, NULL);
@@ -334,8 +334,8 @@ static void check_apart_is_not_counted_or_sorted(void **state)
     scratch_file("log.txt", "x");
     fixture_init(&fixture, "cat info.json >info; exit 1");
     fixture.settings.check.hide_fail_output = true;
-    fixture.settings.intermediate_artifact = "debug.bin";
-    fixture.settings.iteration_info = "info.json";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     fixture.settings.artifacts.paths = (const char *const[]){"log.txt"};
     fixture.settings.artifacts.count = 1;
     assert_int_equal(fixture_begin(&fixture), 0);

@@ -25,8 +25,8 @@ static void whole_replay_needs_no_check_and_saves_nothing(void **state)
     struct fixture fixture;
 
     fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION");
-    fixture.settings.intermediate_artifact = "debug.bin";
-    fixture.settings.iteration_info = "info.json";
+    fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
+    fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     run_and_prepare_resumption(&fixture, 2);
     fixture_run(&fixture, NULL);
     fixture_assert_log(&fixture, "I Loading debug replay from replay.json\n"

@@ -89,7 +89,7 @@ static void init(struct fixture *fixture, enum precision_mode mode, const char *
     *fixture = (struct fixture){.settings = {.mode = mode, .verify = true}, .command = {"sh", "-c", check}};
     fixture->loop = (struct loop_settings){.check = {.command = fixture->command, .command_count = 3},
                                            .artifacts = {.folder = "sorted"},
-                                           .intermediate_artifact = "candidate",
+                                           .check.files.items[CANDIDATE_ARTIFACT] = "candidate",
                                            .save_replay = "replay.json"};
     for (size_t i = 0; i < LAYERS; i++)
         snprintf(fixture->target.names[i], sizeof(fixture->target.names[i]), "L%zu", i);

@@ -1,0 +1,63 @@
+/* debug/loop_state.h: a session, as the files debug/loop*.c see it. */
+#ifndef DEBUG_LOOP_STATE_H
+#define DEBUG_LOOP_STATE_H
+
+#include "debug/check_lanes.h"
+#include "debug/checks_ahead.h"
+#include "debug/loop.h"
+#include "debug/seen_candidates.h"
+#include "debug/session_replay.h"
+#include "debug/verdict_cache.h"
+
+struct loop {
+    struct loop_settings settings;
+    struct log *log;
+    struct check *check;
+    struct check_lanes *lanes;
+    struct checks_ahead *ahead; /* in loop_run(), when several checks may run at a time; else NULL */
+    struct session_replay replay;
+    struct verdict_cache *cache; /* or NULL */
+    struct seen_candidates seen;
+    struct repeated_check repeated; /* --flaky */
+    int64_t verdicts[3];            /* how many iterations have each enum verdict */
+    int64_t checks;                 /* that were run, for the budget */
+    double started, check_seconds;  /* when; and what all checks took */
+    int64_t nodes_now, nodes_whole; /* for the progress; -1: not known */
+    char *resume_hint;
+
+    /* See loop_verify_with(): */
+    int (*verify)(void *data, struct error *err); /* or NULL */
+    void *verify_data;
+    bool verifies; /* now */
+    bool verified; /* it was called */
+};
+
+/* One candidate on its way to a verdict. */
+struct trial {
+    const struct loop_subject *subject;
+    int64_t index;    /* -1: apart from the numbered iterations */
+    const char *key;  /* in the replay */
+    const char *what; /* how candidates that are identical refer to this one */
+    struct loop_candidate candidate;
+    struct lane *lane; /* where it is checked; NULL: nowhere yet */
+
+    /* What came of it: */
+    bool stopped; /* the subject wants to leave the loop: there is no verdict */
+    int64_t num_nodes;
+    enum verdict verdict;
+    struct run_counts counts; /* with --flaky; of a check that was run */
+};
+
+/* debug/loop_trial.c: writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
+int trial_check(struct loop *loop, struct trial *trial, struct error *err);
+
+/* Looks in the verdict cache for the candidate that was written to this lane. */
+bool loop_look_up(struct loop *loop, struct lane *lane);
+
+/* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
+void trial_clean_up(struct loop *loop, struct trial *trial);
+
+/* Tells whoever shows it how far the session is. */
+void loop_show_progress(const struct loop *loop, const struct loop_subject *subject);
+
+#endif
