@@ -2,6 +2,7 @@
 
 BUILD        ?= build$(if $(SANITIZE),-sanitize)
 CFLAGS       ?= -O2 -g
+OBJCOPY      ?= objcopy
 PREFIX       ?= /usr/local
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
@@ -9,6 +10,8 @@ FUZZ_SECONDS ?= 60
 # pkg-config's name of each library, and the Debian package that brings it
 libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev libzip:libzip-dev
 modules   := $(foreach library,$(libraries),$(firstword $(subst :, ,$(library))))
+# What the installed library uses of them: tests/cli/library.bats looks whether that is all.
+public_modules := jansson libxxhash libzip
 
 # With sanitizers the compiler warns of things that their checks only seem to do: no errors out of those.
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -38,6 +41,7 @@ test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wi
 library  := $(BUILD)/libpolygraphy.a
 cli      := $(BUILD)/libcli.a
 program  := $(BUILD)/polygraphy
+public   := $(BUILD)/public/libpolygraphy.a
 units    := $(unit_sources:%.c=$(BUILD)/%)
 helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
 replays  := $(fuzz_sources:%.c=$(BUILD)/%)
@@ -45,6 +49,8 @@ benches  := $(bench_sources:%.c=$(BUILD)/%)
 fuzzers  := $(fuzz_sources:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
 objects_of = $(1:%.c=$(BUILD)/%.o)
 quiet      = $(if $(V),,@)
+
+version    = $(shell sed -n 's/^\#define POLYGRAPHY_VERSION "\(.*\)"/\1/p' src/*/version.h)
 
 # What programs started from here need to find each other; see tests/run.sh for the rest.
 export POLYGRAPHY := $(abspath $(program))
@@ -54,14 +60,14 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check examples bench fuzz style install clean help setup FORCE
+.PHONY: all demo check examples bench fuzz style install uninstall clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(units) $(helpers) $(replays) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(units) $(helpers) $(replays) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 examples: all $(example_plugins) ## build the example plug-ins
@@ -80,12 +86,13 @@ style: setup-style ## check layout, layers, sizes and banned functions
 	@scripts/style.sh
 
 # A library of the system stays where it is, because it belongs with those beside it; a downloaded one is copied.
-install: all ## install into PREFIX (default /usr/local), below DESTDIR if given
-	install -d $(DESTDIR)$(PREFIX)/bin
+install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include/polygraphy lib/pkgconfig)
 	install $(program) $(DESTDIR)$(PREFIX)/bin/polygraphy
-	$(if $(public_headers),install -d $(DESTDIR)$(PREFIX)/include/polygraphy $(DESTDIR)$(PREFIX)/lib)
-	$(if $(public_headers),install -m 644 $(public_headers) $(DESTDIR)$(PREFIX)/include/polygraphy)
-	$(if $(public_headers),install -m 644 $(library) $(DESTDIR)$(PREFIX)/lib)
+	install -m 644 $(public_headers) $(DESTDIR)$(PREFIX)/include/polygraphy
+	install -m 644 $(public) $(DESTDIR)$(PREFIX)/lib
+	sed -e 's|@prefix@|$(abspath $(PREFIX))|; s|@version@|$(version)|; s|@modules@|$(public_modules)|' \
+	    scripts/polygraphy.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/polygraphy.pc
 	@library=$$(readlink -f $(BUILD)/libonnxruntime.so.1) && [ -f "$$library" ] || exit 0; \
 	folder=$(DESTDIR)$(PREFIX)/lib/polygraphy; install -d $$folder; \
 	case $$library in \
@@ -93,11 +100,16 @@ install: all ## install into PREFIX (default /usr/local), below DESTDIR if given
 	    *) install -m 644 $$library $$folder/libonnxruntime.so.1 ;; \
 	esac
 
+uninstall: ## remove from PREFIX what install puts there
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/polygraphy lib/libpolygraphy.a lib/pkgconfig/polygraphy.pc \
+	    lib/polygraphy/libonnxruntime.so.1 $(public_headers))
+	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,include/polygraphy lib/polygraphy) 2>/dev/null || :
+
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 	@echo 'Variables: BUILD=folder CC=clang CFLAGS= WERROR=1 SANITIZE=address,undefined V=1 (show commands)'
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
@@ -148,6 +160,16 @@ $(library): $(call objects_of,$(library_sources)) $(BUILD)/sources
 	@echo 'AR   $@'
 	$(quiet)$(AR) rcs $@ $(filter %.o,$^)
 
+# What programs of others link: the objects that the public functions need, as one, in which no other name is global. Nothing
+# of ours can then meet a function of theirs.
+$(public): $(library)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@echo 'AR   $@'
+	$(quiet)$(CC) -r -nostdlib -o $(@:.a=.all.o) $(filter $(BUILD)/src/library/%,$(call objects_of,$(library_sources))) $<
+	$(quiet)$(OBJCOPY) --wildcard --keep-global-symbol='polygraphy_*' $(@:.a=.all.o) $(@:.a=.o)
+	$(quiet)$(AR) rcs $@ $(@:.a=.o)
+
 # All of the program but main(), for it and for the tests.
 $(cli): $(call objects_of,$(cli_sources)) $(BUILD)/sources
 	@rm -f $@
@@ -180,9 +202,10 @@ $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(public_headers) $(BUILD)/flags
 # What a measured program does not use must not cost it time to load.
 $(benches): %: %.o $(library)
 	@echo 'LINK $@'
-	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $^ $(ldlibs)
+	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
 
-$(BUILD)/bench/search_table: $(BUILD)/tests/support/block_graph.o
+$(BUILD)/bench/search_table: $(call objects_of,$(addprefix tests/support/,block_graph.c simulated_jobs.c simulated_reduction.c))
+$(BUILD)/bench/decision_speed: $(BUILD)/tests/support/block_graph.o
 
 $(replays): %: %.o $(BUILD)/tests/fuzz/replay_driver.o $(cli) $(library)
 	@echo 'LINK $@'

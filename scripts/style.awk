@@ -14,6 +14,7 @@ BEGIN {
     may_use["blame"] = "base"
     may_use["report"] = "base"
     may_use["debug"] = "base tensor onnx format backend engine comparator search blame"
+    may_use["library"] = "base tensor onnx format backend engine comparator search blame debug"
 
     last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
     longest_file = 700

@@ -1,0 +1,340 @@
+/* library/reduce_model.c: polygraphy_reduce_model(): the search of `debug reduce --mode minimal`, its check a function. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "debug/candidate_files.h"
+#include "debug/candidate_place.h"
+#include "debug/node_dag.h"
+#include "debug/reduce_candidate.h"
+#include "library/checked_search.h"
+#include "onnx/model_edit.h"
+#include "onnx/model_save.h"
+
+struct model_run {
+    const struct polygraphy_model_request *request;
+    struct log *log; /* NULL: nobody wants to know */
+
+    char *folder; /* of candidates, our own; NULL: not made yet */
+    struct candidate_place place;
+
+    struct model *model;
+    const char **custom_ops; /* NULL-terminated */
+    struct data_loader *loader;
+    struct reduce_settings settings;
+    struct candidate_maker maker;
+    struct candidate_files files;
+    bool has_maker;
+
+    struct subgraph candidate; /* the one that is checked */
+    struct subgraph bad;       /* the smallest that was seen to fail */
+    bool has_bad;
+};
+
+/* ---- Candidates ---- */
+
+/* Sets run->candidate, to be released, or `ret_usable` to false: this set cannot be a model. */
+static int make_candidate(struct model_run *run, const struct bitset *set, bool *ret_usable, struct error *err)
+{
+    bool whole = bitset_count(set) == set->size;
+    uint32_t not_a_tensor = VALUE_NONE;
+    int rc = 0;
+
+    *ret_usable = false;
+    if (whole)
+        subgraph_init_copy(&run->candidate, &run->maker.whole);
+    else
+        rc = candidate_of_nodes(&run->maker, set, &run->candidate, err);
+    if (rc == 0) {
+        rc = candidate_complete(&run->maker, &run->candidate, &not_a_tensor, err);
+        *ret_usable = rc == 0 && (whole || (not_a_tensor == VALUE_NONE && run->candidate.outputs.count > 0));
+        if (!*ret_usable)
+            subgraph_release(&run->candidate);
+    }
+    if (rc == ERR_BACKEND && !whole) {
+        log_once(run->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
+        return 0;
+    }
+    return rc;
+}
+
+static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    struct model_run *run = data;
+
+    return candidate_write(&run->maker, &run->candidate, paths, NULL, err);
+}
+
+static int32_t call_oracle(struct model_run *run, const struct polygraphy_progress *progress)
+{
+    const struct polygraphy_candidate candidate = {.path = run->place.paths[CANDIDATE_ARTIFACT],
+                                                   .inputs_path = run->place.paths[CANDIDATE_INPUTS],
+                                                   .golden_path = run->place.paths[CANDIDATE_GOLDEN],
+                                                   .node_count = bitset_count(&run->candidate.nodes),
+                                                   .progress = *progress};
+
+    return run->request->oracle(run->request->context, &candidate);
+}
+
+static int ask(void *data, const struct bitset *set, const struct polygraphy_progress *progress, int32_t *ret_answer,
+               bool *ret_asked, struct error *err)
+{
+    struct model_run *run = data;
+    const struct candidate_content content = {.write = write_candidate, .data = run};
+    int rc = make_candidate(run, set, ret_asked, err);
+
+    if (rc < 0 || !*ret_asked)
+        return rc;
+    rc = candidate_prepare(&run->maker, &run->candidate, NULL, err);
+    if (rc == 0)
+        rc = candidate_place_write(&run->place, &content, err);
+    if (rc == 0) {
+        *ret_answer = call_oracle(run, progress);
+        candidate_place_forget_moved(&run->place);
+        candidate_place_remove(&run->place, run->log);
+    }
+    if (rc == 0 && *ret_answer == POLYGRAPHY_FAILS) {
+        if (run->has_bad)
+            subgraph_release(&run->bad);
+        run->bad = run->candidate;
+        run->has_bad = true;
+    } else {
+        subgraph_release(&run->candidate);
+    }
+    return rc;
+}
+
+/* ---- Before the search ---- */
+
+static int check_output(const struct polygraphy_model_request *request, struct error *err)
+{
+    if (request->output == NULL)
+        return 0;
+    if (file_is_folder(request->output))
+        return error_set(err, ERR_INVALID, "'%s', where the result is to be written, is a folder", request->output);
+    if (!request->replace_output && file_exists(request->output))
+        return error_set(err, ERR_EXISTS,
+                         "'%s' already exists, refusing to overwrite: move it away, choose another path, or set "
+                         "replace_output",
+                         request->output);
+    return 0;
+}
+
+static int check_request(const struct polygraphy_model_request *request, struct error *err)
+{
+    if (request->oracle == NULL)
+        return error_set(err, ERR_INVALID, "the request has no oracle");
+    if (request->model == NULL)
+        return error_set(err, ERR_INVALID, "the request has no model");
+    if (request->input_file_count > 0 && request->input_files == NULL)
+        return error_set(err, ERR_INVALID, "the request says that there are %zu input files, but `input_files` is NULL",
+                         request->input_file_count);
+    if (request->custom_op_file_count > 0 && request->custom_op_files == NULL)
+        return error_set(err, ERR_INVALID,
+                         "the request says that there are %zu libraries of operators, but `custom_op_files` is NULL",
+                         request->custom_op_file_count);
+    return check_output(request, err);
+}
+
+static const char *data_file(const struct model_run *run, const char *name)
+{
+    return run->request->write_data ? name : NULL;
+}
+
+/* A folder that nobody else has: nothing in it can be in the way, and several searches can go on beside each other. */
+static int make_folder(struct model_run *run, struct error *err)
+{
+    const char *variable = getenv("TMPDIR");
+    const char *system = variable != NULL && variable[0] != '\0' ? variable : "/tmp";
+    const char *parent = run->request->folder != NULL ? run->request->folder : system;
+    char *folder = file_join(parent, "polygraphy-XXXXXX");
+
+    if (mkdtemp(folder) == NULL) {
+        int rc = error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
+                                 "no folder for candidates can be made in '%s'", parent);
+
+        free(folder);
+        return rc;
+    }
+    run->folder = folder;
+    candidate_place_init(&run->place,
+                         &(struct candidate_paths){.items = {[CANDIDATE_ARTIFACT] = "candidate.onnx",
+                                                             [CANDIDATE_INPUTS] = data_file(run, "inputs.json"),
+                                                             [CANDIDATE_GOLDEN] = data_file(run, "golden.json")}},
+                         folder, 0);
+    return 0;
+}
+
+static int make_loader(struct model_run *run, struct error *err)
+{
+    const struct data_loader_settings settings = {
+        .seed = run->request->seed,
+        .iterations = 1,
+        .files = run->request->input_files,
+        .file_count = run->request->input_file_count,
+    };
+
+    return data_loader_new(&settings, run->log, &run->loader, err);
+}
+
+static void make_settings(struct model_run *run)
+{
+    const struct polygraphy_model_request *request = run->request;
+
+    run->custom_ops = memory_alloc_zero(request->custom_op_file_count + 1, sizeof(*run->custom_ops));
+    for (size_t i = 0; i < request->custom_op_file_count; i++)
+        run->custom_ops[i] = request->custom_op_files[i];
+    run->settings = (struct reduce_settings){
+        .minimal = true,
+        .iteration_inputs = run->place.paths[CANDIDATE_INPUTS],
+        .iteration_golden = run->place.paths[CANDIDATE_GOLDEN],
+        .static_inference = true,
+        .random_data = request->input_file_count == 0,
+        .backend = &onnxrt_backend,
+        .request = {.library = request->onnxruntime,
+                    .custom_op_libraries = run->custom_ops,
+                    .optimization_level = -1,
+                    .log = run->log},
+        .loader = run->loader,
+    };
+}
+
+/* Loads the model and whatever its candidates need. `ret_nodes`: how many its file has. */
+static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
+{
+    int rc = make_folder(run, err);
+
+    if (rc == 0)
+        rc = model_open(run->request->model, NULL, &run->model, err);
+    if (rc < 0)
+        return rc;
+    *ret_nodes = run->model->nodes.count;
+    rc = model_lower_constants(run->model, err);
+    if (rc == 0 && run->model->nodes.count == 0)
+        rc = error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
+                       run->model->display_name);
+    if (rc == 0)
+        rc = make_loader(run, err);
+    if (rc < 0)
+        return rc;
+    make_settings(run);
+    candidate_maker_init(&run->maker, run->model, &run->settings, run->log);
+    run->has_maker = true;
+    rc = candidate_files_init(&run->files, run->place.paths[CANDIDATE_ARTIFACT], false, false, err);
+    if (rc == 0)
+        rc = candidate_files_provide(&run->files, &run->maker.whole, err);
+    return rc;
+}
+
+/* ---- After the search ---- */
+
+static int save(struct model_run *run, struct error *err)
+{
+    const struct external_settings inside = {0};
+    int rc = candidate_fill(&run->maker, &run->bad, err);
+
+    /* Hours may have passed since it was looked at first. */
+    if (rc == 0)
+        rc = check_output(run->request, err);
+    return rc == 0 ? model_save(&run->bad, run->request->output, &inside, false, err) : rc;
+}
+
+static void list_nodes(struct model_run *run, struct polygraphy_model_result *ret)
+{
+    const struct bitset *nodes = &run->bad.nodes;
+
+    ret->nodes = memory_alloc_zero(bitset_count(nodes), sizeof(*ret->nodes));
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+        struct text op_type = run->model->nodes.items[i].op_type;
+
+        ret->nodes[ret->node_count++] =
+            (struct polygraphy_node){.name = memory_strdup(model_node_label(run->model, (uint32_t)i)),
+                                     .op_type = memory_copy(op_type.data, op_type.size)};
+    }
+}
+
+static void remove_folder(struct model_run *run)
+{
+    if (run->folder != NULL && rmdir(run->folder) != 0)
+        log_message(run->log, LOG_WARNING, "The folder '%s' is not empty, and stays", run->folder);
+    free(run->folder);
+    candidate_place_release(&run->place);
+}
+
+static void release(struct model_run *run)
+{
+    if (run->has_bad)
+        subgraph_release(&run->bad);
+    if (run->has_maker) {
+        candidate_files_release(&run->files);
+        candidate_maker_release(&run->maker);
+    }
+    data_loader_free(run->loader);
+    free(run->custom_ops);
+    model_free(run->model);
+    remove_folder(run);
+}
+
+/* ---- The whole ---- */
+
+static int search_and_save(struct model_run *run, struct polygraphy_model_result *ret, struct error *err)
+{
+    struct checked_result found;
+    struct dag dag;
+    int rc;
+
+    node_dag_init(&dag, run->model);
+    rc = checked_search_run(
+        &(struct checked_search){.dag = &dag, .max_checks = run->request->max_checks, .ask = ask, .data = run}, &found,
+        err);
+    dag_release(&dag);
+    bitset_release(&found.smallest);
+    ret->outcome = found.outcome;
+    ret->checks = found.checks;
+    if (rc == 0 && run->has_bad && run->request->output != NULL) {
+        rc = save(run, err);
+        ret->written = rc == 0;
+    }
+    if (run->has_bad)
+        list_nodes(run, ret);
+    return rc;
+}
+
+static void forward(void *data, enum log_level level, int depth, struct text message)
+{
+    const struct polygraphy_model_request *request = data;
+    char *copy = memory_copy(message.data, message.size);
+
+    (void)depth;
+    request->log(request->context, level >= LOG_WARNING ? LOG_WARNING : LOG_INFO, copy);
+    free(copy);
+}
+
+int32_t polygraphy_reduce_model(const struct polygraphy_model_request *request, struct polygraphy_model_result *result,
+                                struct polygraphy_error *error)
+{
+    struct log log = {.threshold = LOG_INFO, .write = forward, .data = (void *)request};
+    struct model_run run = {.request = request, .log = request->log != NULL ? &log : NULL};
+    struct error err = {0};
+    int rc = check_request(request, &err);
+
+    *result = (struct polygraphy_model_result){.outcome = POLYGRAPHY_STOPPED};
+    if (rc == 0)
+        rc = prepare(&run, &result->original_node_count, &err);
+    if (rc == 0)
+        rc = search_and_save(&run, result, &err);
+    release(&run);
+    log_release(&log);
+    return library_return(rc, &err, error);
+}
+
+void polygraphy_model_result_release(struct polygraphy_model_result *result)
+{
+    for (size_t i = 0; i < result->node_count; i++) {
+        free(result->nodes[i].name);
+        free(result->nodes[i].op_type);
+    }
+    free(result->nodes);
+    *result = (struct polygraphy_model_result){0};
+}

@@ -1,0 +1,173 @@
+# library.bats: the library as programs of others use it: installed, found by pkg-config, alone in its names.
+
+load debug_helper
+
+header=$POLYGRAPHY_ROOT/include/polygraphy/reduce.h
+example=$POLYGRAPHY_ROOT/examples/reduce_library/reduce_library.c
+detector=$POLYGRAPHY_ROOT/examples/overflow/detector.onnx
+
+# `make install` or the like of what is built, in a folder of this test.
+make_into()
+{
+    make -s -C "$POLYGRAPHY_ROOT" BUILD="$(dirname "$POLYGRAPHY")" "$@" >make.log 2>&1 || {
+        cat make.log
+        return 1
+    }
+}
+
+# Installs into ./there, and has pkg-config look there and in the system's places.
+installed()
+{
+    make_into install PREFIX="$PWD/there" DESTDIR=
+    export PKG_CONFIG_PATH=$PWD/there/lib/pkgconfig
+}
+
+# The archive of a build with sanitizers needs their library.
+compile()
+{
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror ${SANITIZE:+"-fsanitize=$SANITIZE"} "$@" \
+        $(pkg-config --cflags --libs polygraphy)
+}
+
+require_onnxruntime()
+{
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
+        skip "ONNX Runtime is not there"
+}
+
+@test "the header compiles alone, as C11 and as C++" {
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
+    command -v c++ >/dev/null || skip "there is no C++ compiler"
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
+}
+
+@test "the installed archive has no global names but its own" {
+    installed
+    run nm -g --defined-only there/lib/libpolygraphy.a
+    [ "$status" -eq 0 ]
+    [ "$(awk 'NF == 3 { print $3 }' <<<"$output" | LC_ALL=C sort | paste -sd ' ')" = \
+        'polygraphy_graph_result_release polygraphy_model_result_release polygraphy_reduce_graph polygraphy_reduce_model' ]
+}
+
+@test "a program finds all that it needs with pkg-config" {
+    installed
+    compile -o reduce_library "$example"
+    for name in reduce.h tactic_plugin.h; do
+        cmp "there/include/polygraphy/$name" "$POLYGRAPHY_ROOT/include/polygraphy/$name"
+    done
+    [[ $(pkg-config --modversion polygraphy) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+    [[ $(polygraphy --version) == *"Version: $(pkg-config --modversion polygraphy) "* ]]
+}
+
+@test "every library that pkg-config names is used" {
+    installed
+    nm -u there/lib/libpolygraphy.a >undefined
+    [ "$(pkg-config --print-requires polygraphy | paste -sd ' ')" = 'jansson libxxhash libzip' ]
+    grep -q ' U json_' undefined
+    grep -q ' U XXH3_' undefined
+    grep -q ' U zip_' undefined
+}
+
+@test "names of a program do not meet names of the library" {
+    installed
+    cat >main.c <<'END'
+#include <polygraphy/reduce.h>
+/* Functions of the library that a program may well have, too, under the same name. */
+int bitset_add(void), error_set(void), model_open(void), hash_bytes(void);
+int bitset_add(void) { return 1; }
+int error_set(void) { return 2; }
+int model_open(void) { return 3; }
+int hash_bytes(void) { return 4; }
+static int32_t fails(void *context, const uint32_t *elements, size_t count, const struct polygraphy_progress *progress)
+{
+    (void)context, (void)elements, (void)count, (void)progress;
+    return POLYGRAPHY_FAILS;
+}
+int main(void)
+{
+    struct polygraphy_graph_request request = {.element_count = 100, .oracle = fails};
+    struct polygraphy_graph_result result;
+    int right = polygraphy_reduce_graph(&request, &result, NULL) == 0 && result.element_count == 1;
+    polygraphy_graph_result_release(&result);
+    return right && bitset_add() + error_set() + model_open() + hash_bytes() == 10 ? 0 : 1;
+}
+END
+    compile -o main main.c
+    ./main
+}
+
+@test "a C++ program can use it" {
+    command -v c++ >/dev/null || skip "there is no C++ compiler"
+    installed
+    cat >main.cc <<'END'
+#include <polygraphy/reduce.h>
+#include <vector>
+int main()
+{
+    polygraphy_graph_request request = {};
+    polygraphy_graph_result result;
+    request.element_count = 50;
+    request.oracle = [](void *, const uint32_t *elements, size_t count, const polygraphy_progress *) -> int32_t {
+        for (size_t i = 0; i < count; i++)
+            if (elements[i] == 31)
+                return POLYGRAPHY_FAILS;
+        return POLYGRAPHY_PASSES;
+    };
+    if (polygraphy_reduce_graph(&request, &result, nullptr) != 0)
+        return 1;
+    std::vector<uint32_t> found(result.elements, result.elements + result.element_count);
+    polygraphy_graph_result_release(&result);
+    return found == std::vector<uint32_t>{31} ? 0 : 1;
+}
+END
+    c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror ${SANITIZE:+"-fsanitize=$SANITIZE"} -o main main.cc \
+        $(pkg-config --cflags --libs polygraphy)
+    ./main
+}
+
+@test "the example prints what its page shows" {
+    require_onnxruntime
+    installed
+    compile -o reduce_library "$example"
+    POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")/libonnxruntime.so.1} \
+        run --separate-stderr ./reduce_library "$detector" smallest.onnx
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    sed -n '/^\$ \.\/reduce_library/,/^```/p' "$POLYGRAPHY_ROOT/examples/reduce_library/README.md" | sed '1d;$d' >shown
+    diff shown - <<<"$output"
+    run polygraphy inspect model smallest.onnx
+    logged '---- 2 Node\(s\) ----'
+}
+
+@test "an oracle in the library and a check of a program find the same" {
+    require_onnxruntime
+    installed
+    compile -o reduce_library "$example"
+    POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")/libonnxruntime.so.1} \
+        ./reduce_library "$detector" by_library.onnx
+    script check.sh <<'END'
+polygraphy inspect model polygraphy_debug.onnx --show layers >layers
+! { grep -q 'Op: Div' layers && grep -q 'Op: Gemm' layers; }
+END
+    reduce "$detector" -o by_program.onnx --mode minimal --check ./check.sh
+    worked
+    cmp by_library.onnx by_program.onnx
+}
+
+@test "install goes below DESTDIR, and files name PREFIX alone" {
+    make_into install DESTDIR="$PWD/stage" PREFIX=/opt/somewhere
+    [ -x stage/opt/somewhere/bin/polygraphy ]
+    grep -qx 'prefix=/opt/somewhere' stage/opt/somewhere/lib/pkgconfig/polygraphy.pc
+    ! grep -r "$PWD" stage --include='*.pc' --include='*.h'
+    PKG_CONFIG_PATH=stage/opt/somewhere/lib/pkgconfig run pkg-config --variable=onnxruntime polygraphy
+    [ "$output" = /opt/somewhere/lib/polygraphy/libonnxruntime.so.1 ]
+}
+
+@test "uninstall removes what install put there, and nothing else" {
+    mkdir -p there/include/polygraphy there/lib
+    echo mine >there/include/polygraphy/mine.h
+    echo mine >there/lib/libmine.a
+    installed
+    make_into uninstall PREFIX="$PWD/there" DESTDIR=
+    [ "$(find there ! -type d | LC_ALL=C sort | paste -sd ' ')" = 'there/include/polygraphy/mine.h there/lib/libmine.a' ]
+}
