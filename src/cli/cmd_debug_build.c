@@ -61,7 +61,7 @@ static bool is_last(const void *until, int64_t index, enum verdict verdict)
     return until_is_reached(until, index, verdict);
 }
 
-static int debug_build_run(const struct command_context *context, struct error *err)
+static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
 {
     const struct until_values *until = parse_values(context->parse, &until_options);
     const struct explore_values *explore = parse_values(context->parse, &explore_options);
@@ -83,11 +83,23 @@ static int debug_build_run(const struct command_context *context, struct error *
         builds.times_are_kept = explore->explore;
         rc = build_run(&session, loop, err);
         if (rc == 0)
-            rc = debug_session_save(context, loop, NULL, NULL, err);
+            rc = debug_report_save(report, loop, NULL, NULL, err);
         engine_builds_release(&builds);
     }
     rc = debug_session_end(context, loop, rc);
     loop_free(loop);
+    return rc;
+}
+
+static int debug_build_run(const struct command_context *context, struct error *err)
+{
+    struct debug_report report;
+    int rc = debug_report_open(&report, context, err);
+
+    if (rc < 0)
+        return rc;
+    rc = build_all(context, &report, err);
+    debug_report_close(&report);
     return rc;
 }
 

@@ -17,6 +17,7 @@
 struct session {
     const struct command_context *context;
     const struct precision_values *values;
+    struct debug_report report;
     struct engine_file file;
     struct loop_settings loop_settings;
     struct hash hash; /* of the model and of what else decides on the candidates */
@@ -60,7 +61,7 @@ static void choose_precisions(struct session *session)
 static int refuse_model_as_artifact(const struct session *session, struct error *err)
 {
     const char *path = model_file_options(session->context).model->path;
-    const char *artifact = session->loop_settings.intermediate_artifact;
+    const char *artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT];
     struct stat one, other;
 
     if (stat(path, &one) != 0 || stat(artifact, &other) != 0 || one.st_ino != other.st_ino ||
@@ -130,7 +131,7 @@ static void set_artifact(struct session *session)
 {
     session->loop_settings = debug_loop_settings(session->context);
     if (session->values->emit == PRECISION_EMIT_ONNX && !parse_given(session->context->parse, "--iter-artifact"))
-        session->loop_settings.intermediate_artifact = ONNX_ARTIFACT;
+        session->loop_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
 }
 
 /* ---- The session ---- */
@@ -181,7 +182,7 @@ static int open_lab(struct session *session, struct error *err)
         .built = built,
         .data = &session->file,
         .onnx = onnx,
-        .artifact = session->loop_settings.intermediate_artifact,
+        .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
         .keep_artifact = session->loop_settings.keep_intermediate,
         .take_over = loop_resumes(session->loop),
         .log = session->context->log,
@@ -192,13 +193,15 @@ static int open_lab(struct session *session, struct error *err)
 static int report(struct session *session, const struct precision_result *result, struct error *err)
 {
     const struct precision_values *values = session->values;
-    const struct json_values *json = parse_values(session->context->parse, &json_options);
-    int64_t iterations = loop_passed(session->loop) + loop_failed(session->loop);
-    int rc = 0;
+    struct precision_report members = {.result = result,
+                                       .network = session->network,
+                                       .values = values,
+                                       .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
+    int rc;
 
     precision_result_log(result, session->network, values->high, session->context->log);
-    if (json->path != NULL)
-        rc = precision_result_save(result, session->network, values, iterations, json->path, err);
+    loop_log_checks(session->loop);
+    rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
         rc = precision_lab_save_onnx(session->lab, &result->chosen, values->output_onnx, err);
     return rc;
@@ -223,6 +226,27 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
+static int run_session(struct session *session, struct error *err)
+{
+    int rc = engine_file_init(&session->file, session->context, err);
+
+    if (rc < 0)
+        return rc;
+    choose_precisions(session);
+    rc = open_network(session, err);
+    if (rc == 0)
+        rc = loop_new(&session->loop_settings, &session->hash, session->context->log, &session->loop, err);
+    if (rc == 0)
+        rc = open_lab(session, err);
+    if (rc == 0)
+        rc = search(session, err);
+    precision_lab_free(session->lab);
+    loop_free(session->loop);
+    network_free(session->network);
+    engine_file_release(&session->file);
+    return rc;
+}
+
 static int debug_precision_run(const struct command_context *context, struct error *err)
 {
     struct session session = {.context = context, .values = parse_values(context->parse, &precision_options)};
@@ -231,21 +255,11 @@ static int debug_precision_run(const struct command_context *context, struct err
     set_artifact(&session);
     rc = refuse_model_as_artifact(&session, err);
     if (rc == 0)
-        rc = engine_file_init(&session.file, context, err);
+        rc = debug_report_open(&session.report, context, err);
     if (rc < 0)
         return rc;
-    choose_precisions(&session);
-    rc = open_network(&session, err);
-    if (rc == 0)
-        rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
-    if (rc == 0)
-        rc = open_lab(&session, err);
-    if (rc == 0)
-        rc = search(&session, err);
-    precision_lab_free(session.lab);
-    loop_free(session.loop);
-    network_free(session.network);
-    engine_file_release(&session.file);
+    rc = run_session(&session, err);
+    debug_report_close(&session.report);
     return rc;
 }
 

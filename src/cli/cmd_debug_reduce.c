@@ -1,14 +1,17 @@
 /* cmd_debug_reduce.c: cut a failing ONNX model down to the smallest part that still fails. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
 #include "cli/debug_session.h"
+#include "cli/golden_engine.h"
 #include "cli/model_file.h"
 #include "cli/option_groups.h"
 #include "debug/reduce.h"
+#include "debug/soundness.h"
 #include "onnx/external_data.h"
 #include "onnx/model_edit.h"
 
@@ -71,9 +74,28 @@ static int hash_session(const struct command_context *context, struct model *mod
         string_add_format(&options, " %s:", values->shapes.items[i].name);
         shape_to_text(&values->shapes.items[i].shape, &options);
     }
+    if (reduce->golden == GOLDEN_TRT)
+        string_add(&options, " golden trt");
     *ret = hash_combine(hash, hash_bytes(options.data, options.size));
     string_release(&options);
     return rc;
+}
+
+/* With --golden trt: sets `golden` up, which has to outlive the reduction. */
+static int use_golden(const struct command_context *context, struct golden_engine *golden,
+                      struct reduce_settings *settings, struct error *err)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    int rc;
+
+    if (reduce->golden != GOLDEN_TRT)
+        return 0;
+    rc = golden_engine_init(golden, context, settings->loader, err);
+    if (rc < 0)
+        return rc;
+    settings->golden = &engine_backend;
+    settings->golden_request = golden_engine_request(golden, context);
+    return 0;
 }
 
 static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
@@ -86,8 +108,13 @@ static struct reduce_settings settings_from_options(const struct command_context
     const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
 
     return (struct reduce_settings){
+        .simplify = {[SIMPLIFY_WEIGHTS] = reduce->simplifications[REDUCE_SIMPLIFY_WEIGHTS],
+                     [SIMPLIFY_ATTRIBUTES] = reduce->simplifications[REDUCE_SIMPLIFY_ATTRIBUTES],
+                     [SIMPLIFY_SHAPES] = reduce->simplifications[REDUCE_SIMPLIFY_SHAPES],
+                     [SIMPLIFY_BODIES] = reduce->simplifications[REDUCE_SIMPLIFY_BODIES]},
         .mode = reduce->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
         .minimal = reduce->mode == REDUCE_MINIMAL,
+        .all = reduce->all,
         .iteration_inputs = reduce->iteration_inputs,
         .iteration_golden = reduce->iteration_golden,
         .reduce_outputs = !reduce->no_reduce_outputs,
@@ -96,7 +123,6 @@ static struct reduce_settings settings_from_options(const struct command_context
         .output = save->path,
         .min_good = reduce->min_good,
         .external = model_file_external(save),
-        .intermediate_artifact = intermediate->path,
         .keep_intermediate = intermediate->no_remove_intermediate,
         .static_inference = inference->enabled,
         .force_fallback = inference->force_fallback,
@@ -153,14 +179,29 @@ static int refuse_model_as_artifact(const struct command_context *context, struc
                      intermediate->path);
 }
 
-static void write_nodes(struct json_writer *writer, struct model *model, const struct bitset *nodes)
+/* One result may lie there, as nothing comes after it. */
+static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+
+    if (!reduce->all || save->path == NULL || strcmp(save->path, intermediate->path) != 0)
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "-o '%s': with --all candidates would replace the first result there; choose another path",
+                     save->path);
+}
+
+static void write_culprit(struct json_writer *writer, struct model *model, const struct culprit *culprit)
 {
     struct string_builder op_type;
 
     string_init(&op_type);
     json_writer_key(writer, "nodes");
     json_writer_begin_array(writer);
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
+         i = bitset_next(&culprit->nodes, i + 1)) {
         string_clear(&op_type);
         string_add_text(&op_type, model->nodes.items[i].op_type);
         json_writer_begin_object(writer);
@@ -171,7 +212,22 @@ static void write_nodes(struct json_writer *writer, struct model *model, const s
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
+    json_writer_key(writer, "one_minimal");
+    json_writer_boolean(writer, culprit != NULL && culprit->is_minimal);
     string_release(&op_type);
+}
+
+/* With --all there may be more than the one that was found first. */
+static void write_more(struct json_writer *writer, struct model *model, const struct reduce_result *result)
+{
+    json_writer_key(writer, "more_culprits");
+    json_writer_begin_array(writer);
+    for (size_t i = 1; i < result->count; i++) {
+        json_writer_begin_object(writer);
+        write_culprit(writer, model, &result->items[i]);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
 }
 
 struct reduction {
@@ -191,9 +247,9 @@ static void write_result(const void *data, struct json_writer *writer)
     json_writer_string(writer, outcomes[reduction->result->outcome]);
     json_writer_key(writer, "original_nodes");
     json_writer_integer(writer, (int64_t)reduction->original_nodes);
-    write_nodes(writer, reduction->model, &reduction->result->nodes);
-    json_writer_key(writer, "one_minimal");
-    json_writer_boolean(writer, reduction->result->is_minimal);
+    write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
+    if (reduction->result->count > 1)
+        write_more(writer, reduction->model, reduction->result);
 }
 
 static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
@@ -203,6 +259,7 @@ static int end_of_session(const struct command_context *context, struct loop *lo
 
     if (rc < 0)
         return debug_session_end(context, loop, rc);
+    loop_log_checks(loop);
     return check->exit_code && result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
 }
 
@@ -217,40 +274,70 @@ static struct loop_settings settings_of_loop(const struct command_context *conte
     if (reduce->mode == REDUCE_MINIMAL && check->signature == SIGNATURE_AUTO && check->fail_codes.count == 0 &&
         check->fail_regex.count == 0)
         ret.check.compare_failures = true;
+    ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
+    ret.check.files.items[CANDIDATE_GOLDEN] = reduce->iteration_golden;
+    ret.jobs = (size_t)reduce->jobs;
     ret.max_checks = reduce->max_checks;
     ret.deadline = reduce->deadline;
     return ret;
+}
+
+/* With --simplify. Comes before anything that makes threads. */
+static int start_sandbox(const struct command_context *context, struct data_loader *loader, struct sandbox **ret,
+                         struct error *err)
+{
+    const struct backend_request request = model_file_request(context);
+
+    if (!parse_given(context->parse, "--simplify"))
+        return 0;
+    return sandbox_start(&onnxrt_backend, &request, loader, ret, err);
 }
 
 static int debug_reduce_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings loop_settings = settings_of_loop(context);
     struct reduce_settings settings;
+    struct golden_engine golden;
     struct data_loader *loader = NULL;
+    struct sandbox *sandbox = NULL;
     struct model *model = NULL;
     struct loop *loop = NULL;
     struct hash hash;
     size_t nodes = 0;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
+    struct debug_report report;
     int rc = refuse_model_as_artifact(context, err);
 
     if (rc == 0)
-        rc = prepare(context, &model, &nodes, &hash, err);
+        rc = refuse_results_as_artifact(context, err);
+    if (rc == 0)
+        rc = debug_report_open(&report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = prepare(context, &model, &nodes, &hash, err);
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+    if (rc == 0)
+        rc = start_sandbox(context, loader, &sandbox, err);
     if (rc == 0)
         rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
     if (rc == 0) {
         settings = settings_from_options(context, loader);
+        settings.sandbox = sandbox;
+        rc = use_golden(context, &golden, &settings, err);
+    }
+    if (rc == 0) {
         rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
         if (rc == 0)
-            rc = debug_session_save(context, loop, write_result, &(struct reduction){model, nodes, &result}, err);
+            rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
         rc = end_of_session(context, loop, &result, rc);
-        bitset_release(&result.nodes);
+        reduce_result_release(&result);
     }
     loop_free(loop);
+    sandbox_stop(sandbox);
     data_loader_free(loader);
     model_free(model);
+    debug_report_close(&report);
     return rc;
 }
 
@@ -289,7 +376,19 @@ const struct command cmd_debug_reduce = {
         "failure go away, and that was checked. An error that builds up over a chain of nodes needs that chain, so "
         "such a result can be long. --iter-inputs and --iter-golden write what a candidate's inputs and outputs hold "
         "in the "
-        "original model, run by ONNX Runtime, so that the check can compare without files of its own.\n\n"
+        "original model, run by ONNX Runtime (or what --golden names), so that the check can compare without files of "
+        "its own.\n\n"
+        "With --all the search goes on after that in what is left of the model, until it does not fail any more.\n\n"
+        "--simplify goes on with what was found: weights become zeros, ones or noise, so that the model can be passed "
+        "on, "
+        "attributes get their defaults, inputs become smaller, bodies and functions lose nodes, as far as the failure "
+        "stays. What the model computes is another thing then, so this is for checks that compare backends with each "
+        "other, or look for infinities.\n\n"
+        "-j runs several checks at a time, of the candidates that will probably be needed next; everything else is the "
+        "same as "
+        "without it. Each candidate has a file of its own then, and {artifact} in the check stands for it. --launcher "
+        "and "
+        "--work-dir take the checks to a cluster.\n\n"
         "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
         "was.",
     .example =
@@ -298,6 +397,7 @@ const struct command cmd_debug_reduce = {
         "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --iter-golden "
         "golden.json \\\n"
         "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json\n"
+        "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --all -j 8 --check ./check.sh {artifact}\n"
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

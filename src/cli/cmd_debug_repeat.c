@@ -25,16 +25,21 @@ static int debug_repeat_run(const struct command_context *context, struct error 
     struct loop_settings settings = debug_loop_settings(context);
     struct until_values until = *(const struct until_values *)parse_values(context->parse, &until_options);
     struct loop_subject subject = {.data = &until, .describe = describe, .advance = advance};
-    struct loop *loop;
+    struct debug_report report;
+    struct loop *loop = NULL;
 
-    int rc = loop_new(&settings, NULL, context->log, &loop, err);
+    int rc = debug_report_open(&report, context, err);
     if (rc < 0)
         return rc;
-    rc = loop_run(loop, &subject, err);
-    if (rc == 0)
-        rc = debug_session_save(context, loop, NULL, NULL, err);
-    rc = debug_session_end(context, loop, rc);
+    rc = loop_new(&settings, NULL, context->log, &loop, err);
+    if (rc == 0) {
+        rc = loop_run(loop, &subject, err);
+        if (rc == 0)
+            rc = debug_report_save(&report, loop, NULL, NULL, err);
+        rc = debug_session_end(context, loop, rc);
+    }
     loop_free(loop);
+    debug_report_close(&report);
     return rc;
 }
 

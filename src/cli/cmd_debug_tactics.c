@@ -73,9 +73,8 @@ static int hash_session(const struct command_context *context, struct hash *ret,
 }
 
 static int isolate(const struct command_context *context, struct tactic_isolation *isolation, struct loop *loop,
-                   struct error *err)
+                   struct debug_report *report, struct error *err)
 {
-    const struct json_values *json = parse_values(context->parse, &json_options);
     struct engine_builds builds;
     int rc;
 
@@ -86,15 +85,15 @@ static int isolate(const struct command_context *context, struct tactic_isolatio
     rc = tactic_isolation_run(isolation, loop, err);
     if (rc == 0) {
         tactic_isolation_log(isolation, context->log);
-        if (json->path)
-            rc = tactic_isolation_save(isolation, json->path, err);
+        loop_log_checks(loop);
+        rc = debug_report_save(report, loop, tactic_isolation_write, isolation, err);
     }
     engine_builds_release(&builds);
     return rc;
 }
 
 static int run_with(const struct command_context *context, const struct tactic_replay *good,
-                    const struct tactic_replay *bad, struct error *err)
+                    const struct tactic_replay *bad, struct debug_report *report, struct error *err)
 {
     const struct check_values *check = parse_values(context->parse, &check_options);
     struct loop_settings settings = debug_loop_settings(context);
@@ -111,7 +110,7 @@ static int run_with(const struct command_context *context, const struct tactic_r
     if (rc == 0)
         rc = loop_new(&settings, &hash, context->log, &loop, err);
     if (rc == 0)
-        rc = isolate(context, &isolation, loop, err);
+        rc = isolate(context, &isolation, loop, report, err);
     outcome = isolation.outcome;
     tactic_isolation_release(&isolation);
     if (rc < 0 && loop)
@@ -126,17 +125,21 @@ static int debug_tactics_run(const struct command_context *context, struct error
 {
     const struct tactics_values *values = parse_values(context->parse, &tactics_options);
     struct tactic_replay good, bad;
-    int rc;
+    struct debug_report report;
+    int rc = debug_report_open(&report, context, err);
 
+    if (rc < 0)
+        return rc;
     tactic_replay_init(&good);
     tactic_replay_init(&bad);
     rc = tactic_replay_load(&good, values->good, err);
     if (rc == 0)
         rc = tactic_replay_load(&bad, values->bad, err);
     if (rc == 0)
-        rc = run_with(context, &good, &bad, err);
+        rc = run_with(context, &good, &bad, &report, err);
     tactic_replay_release(&good);
     tactic_replay_release(&bad);
+    debug_report_close(&report);
     return rc;
 }
 

@@ -9,7 +9,6 @@
 #include "onnx/model_edit.h"
 #include "onnx/model_rebuild.h"
 #include "onnx/sparsity.h"
-#include "onnx/subgraph.h"
 
 static int prune(struct model *model, const struct sparsity_candidate *candidate, struct error *err)
 {
@@ -48,7 +47,6 @@ static int prune_all(struct model *model, struct log *log, struct error *err)
 
 static int surgeon_prune_run(const struct command_context *context, struct error *err)
 {
-    struct subgraph whole;
     struct model *model;
     int rc = model_file_load(context, &model, err);
 
@@ -59,9 +57,7 @@ static int surgeon_prune_run(const struct command_context *context, struct error
         rc = prune_all(model, context->log, err);
     if (rc == 0) {
         model_set_producer(model, "polygraphy surgeon prune");
-        subgraph_init_whole(&whole, model);
-        rc = model_file_save(context, &whole, err);
-        subgraph_release(&whole);
+        rc = model_file_save_whole(context, model, err);
     }
     model_free(model);
     return rc;

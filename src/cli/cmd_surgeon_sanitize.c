@@ -146,18 +146,14 @@ static int sanitize(const struct command_context *context, struct model *model, 
 
 static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
 {
-    struct subgraph whole;
     struct model *model;
     int rc = model_file_load(context, &model, err);
 
     if (rc < 0)
         return rc;
     rc = sanitize(context, model, err);
-    if (rc == 0) {
-        subgraph_init_whole(&whole, model);
-        rc = model_file_save(context, &whole, err);
-        subgraph_release(&whole);
-    }
+    if (rc == 0)
+        rc = model_file_save_whole(context, model, err);
     model_free(model);
     return rc;
 }

@@ -4,7 +4,6 @@
 #include "cli/model_file.h"
 #include "onnx/model_rebuild.h"
 #include "onnx/stripped_weight.h"
-#include "onnx/subgraph.h"
 
 static int reconstruct_all(struct model *model, struct log *log, struct error *err)
 {
@@ -34,18 +33,14 @@ static int reconstruct_all(struct model *model, struct log *log, struct error *e
 
 static int surgeon_weight_reconstruct_run(const struct command_context *context, struct error *err)
 {
-    struct subgraph whole;
     struct model *model;
     int rc = model_file_load(context, &model, err);
 
     if (rc < 0)
         return rc;
     rc = reconstruct_all(model, context->log, err);
-    if (rc == 0) {
-        subgraph_init_whole(&whole, model);
-        rc = model_file_save(context, &whole, err);
-        subgraph_release(&whole);
-    }
+    if (rc == 0)
+        rc = model_file_save_whole(context, model, err);
     model_free(model);
     return rc;
 }

@@ -10,7 +10,6 @@
 #include "onnx/model_rebuild.h"
 #include "onnx/sparsity.h"
 #include "onnx/stripped_weight.h"
-#include "onnx/subgraph.h"
 
 #define LARGEST_LIST ((size_t)256 << 20)
 
@@ -126,7 +125,6 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
 {
     const struct weight_strip_values *values = parse_values(context->parse, &weight_strip_options);
     struct stripping stripping = {.log = context->log};
-    struct subgraph whole;
     int rc = model_file_load(context, &stripping.model, err);
 
     if (rc < 0)
@@ -135,11 +133,8 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
     rc = model_lower_constants(stripping.model, err);
     if (rc == 0)
         rc = strip_all(&stripping, values->exclude_list, err);
-    if (rc == 0) {
-        subgraph_init_whole(&whole, stripping.model);
-        rc = model_file_save(context, &whole, err);
-        subgraph_release(&whole);
-    }
+    if (rc == 0)
+        rc = model_file_save_whole(context, stripping.model, err);
     bitset_release(&stripping.excluded);
     free(stripping.candidates.items);
     model_free(stripping.model);

@@ -17,12 +17,15 @@
 #include "cli/option.h"
 #include "cli/option_parser.h"
 
+struct progress_line;
+
 /* What main() hands to a command. */
 struct command_context {
     const struct parse *parse; /* parse_values(context->parse, &check_options) */
     struct log *log;
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
     const char *program;             /* path of this program's file; NULL when unknown */
+    struct progress_line *progress;  /* for those whose work takes long; may be NULL */
     int (*main)(int argc, char **argv);
 };
 

@@ -9,28 +9,57 @@ static void write_count(struct json_writer *writer, const char *key, int64_t cou
     json_writer_integer(writer, count);
 }
 
-int debug_session_save(const struct command_context *context, const struct loop *loop,
-                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err)
+static void write_checks(struct json_writer *writer, const struct check_counts *checks)
+{
+    json_writer_key(writer, "checks");
+    json_writer_begin_object(writer);
+    write_count(writer, "failed", checks->failed);
+    write_count(writer, "passed", checks->passed);
+    write_count(writer, "other_failure", checks->other_failure);
+    write_count(writer, "skipped", checks->skipped);
+    write_count(writer, "timed_out", checks->timed_out);
+    write_count(writer, "signaled", checks->signaled);
+    json_writer_end_object(writer);
+}
+
+int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err)
 {
     const struct json_values *json = parse_values(context->parse, &json_options);
-    struct json_writer writer;
     int rc;
 
+    *report = (struct debug_report){.wanted = false};
     if (json->path == NULL)
         return 0;
-    rc = json_writer_open(&writer, json->path, err);
+    rc = json_writer_open(&report->json, json->path, err);
     if (rc < 0)
-        return rc;
-    json_writer_begin_object(&writer);
+        return error_context(err, "--json");
+    report->wanted = true;
+    return 0;
+}
+
+int debug_report_save(struct debug_report *report, const struct loop *loop,
+                      void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err)
+{
+    if (!report->wanted)
+        return 0;
+    json_writer_begin_object(&report->json);
     if (add != NULL)
-        add(data, &writer);
-    write_count(&writer, "passed", loop_passed(loop));
-    write_count(&writer, "failed", loop_failed(loop));
-    write_count(&writer, "skipped", loop_skipped(loop));
-    json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+        add(data, &report->json);
+    if (loop != NULL) {
+        write_count(&report->json, "passed", loop_passed(loop));
+        write_count(&report->json, "failed", loop_failed(loop));
+        write_count(&report->json, "skipped", loop_skipped(loop));
+        write_checks(&report->json, loop_check_counts(loop));
+    }
+    json_writer_end_object(&report->json);
+    return json_writer_commit(&report->json, FILE_DURABLE, err);
+}
+
+void debug_report_close(struct debug_report *report)
+{
+    if (report->wanted)
+        json_writer_release(&report->json);
+    report->wanted = false;
 }
 
 int debug_session_end(const struct command_context *context, struct loop *loop, int rc)
@@ -44,5 +73,6 @@ int debug_session_end(const struct command_context *context, struct loop *loop, 
     }
     if (rc < 0)
         return rc;
+    loop_log_checks(loop);
     return check->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
 }

@@ -1,16 +1,15 @@
 /* cli/engine_file.c: see engine_file.h. */
 #include "cli/engine_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "cli/data_loader_values.h"
 #include "cli/model_file.h"
+#include "cli/progress_line.h"
 #include "engine/plan.h"
 
 /* Larger results of constant folding are left to be computed: they would only make the plan file large. */
@@ -51,7 +50,7 @@ static void say_which(struct log *log)
     free(trtexec);
 }
 
-static int choose_engine(const struct command_context *context, struct error *err)
+int engine_file_choose(const struct command_context *context, struct error *err)
 {
     const char *pinned = getenv("POLYGRAPHY_TRT");
     struct string_builder ignored;
@@ -198,16 +197,19 @@ static void show_progress(void *data, const char *layer, size_t done, size_t all
 {
     const struct engine_file *file = data;
 
-    if (!file->shows_progress)
-        return;
-    fprintf(stderr, "\r\033[K");
-    if (done < all)
-        fprintf(stderr, "[%zu/%zu] %.60s", done + 1, all, layer);
-    fflush(stderr);
+    if (file->shows_progress)
+        progress_line_show_layer(file->context->progress, &(struct layer_progress){layer, done + 1, all});
+}
+
+static void end_progress(const struct engine_file *file)
+{
+    if (file->shows_progress)
+        progress_line_show_layer(file->context->progress, NULL);
 }
 
 static int save_built(void *data, const struct engine *engine, struct error *err)
 {
+    end_progress(data);
     return engine_file_save_byproducts(data, engine, err);
 }
 
@@ -281,9 +283,9 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
         .config = config_values(context),
         .network_values = parse_values(context->parse, &engine_network_options),
         .files = file_values(context),
-        .shows_progress = isatty(STDERR_FILENO) && log_shows(context->log, LOG_INFO),
+        .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
-    rc = choose_engine(context, err);
+    rc = engine_file_choose(context, err);
     if (rc < 0)
         return rc;
     set_network(file);
@@ -333,7 +335,10 @@ int engine_file_build(struct engine_file *file, const struct network *network, s
 
     if (file->builder.providers.count == 0)
         rc = providers_open(&file->providers, &file->builder.providers, err);
-    return rc < 0 ? rc : engine_build(network, &file->builder, ret, err);
+    if (rc == 0)
+        rc = engine_build(network, &file->builder, ret, err);
+    end_progress(file);
+    return rc;
 }
 
 static int save_tactics(const struct engine_file *file, const struct engine *engine, struct error *err)

@@ -36,6 +36,9 @@ struct engine_file {
     bool shows_progress;
 };
 
+/* The beginning of engine_file_init(), for those who build an engine of their own settings: says which engine this is. */
+int engine_file_choose(const struct command_context *context, struct error *err);
+
 /* Says once that this is the built-in engine, and which options mean nothing to it; loads the files that options name.
  * ERR_MISSING when POLYGRAPHY_TRT pins TensorRT, which is not there. After an error nothing is left. */
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err);

@@ -101,6 +101,14 @@ static void write_all(struct log_sink *sink, int fd, struct text text)
     }
 }
 
+/* Lines for people, who may look at a progress line below. */
+static void write_stream(struct log_sink *sink, int stream, struct text text)
+{
+    progress_line_hide(sink->progress, stream);
+    write_all(sink, stream, text);
+    progress_line_unhide(sink->progress, stream);
+}
+
 static void time_of_day(char ret[TIME_SIZE])
 {
     time_t now = time(NULL);
@@ -132,7 +140,7 @@ static void write_message(void *data, enum log_level level, int depth, struct te
         string_add(&sink->colored, "\033[0m\n");
         text = &sink->colored;
     }
-    write_all(sink, stream, (struct text){text->data, text->size});
+    write_stream(sink, stream, (struct text){text->data, text->size});
 }
 
 static bool wants_color(int fd)
@@ -172,7 +180,7 @@ int log_sink_configure(struct log_sink *sink, const struct log_settings *setting
 
 void log_sink_print(struct log_sink *sink, struct text text)
 {
-    write_all(sink, STDOUT_FILENO, text);
+    write_stream(sink, STDOUT_FILENO, text);
 }
 
 void log_sink_release(struct log_sink *sink)

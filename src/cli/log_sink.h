@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/string_builder.h"
+#include "cli/progress_line.h"
 
 struct log_settings {
     enum log_level threshold;
@@ -28,6 +29,7 @@ struct log_sink {
     int file;                            /* descriptor of the log file; -1: none */
     int write_errno;                     /* of the first line that could not be written; 0: none */
     struct string_builder text, colored; /* the message being laid out */
+    struct progress_line *progress;      /* makes room for what is written; NULL: there is none */
 };
 
 /* Starts with Polygraphy's defaults: from LOG_INFO on, no file. */

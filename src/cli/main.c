@@ -15,7 +15,17 @@
 #include "cli/help.h"
 #include "cli/log_sink.h"
 #include "cli/option_groups.h"
+#include "cli/progress_line.h"
 #include "cli/version.h"
+
+#ifdef __has_feature /* clang */
+#define SANITIZED                                                                                                      \
+    (__has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
 
 static const struct command *const tools[] = {
     &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
@@ -113,6 +123,7 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
 
     command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
     rc = command->run(context, &err);
+    progress_line_end(context->progress);
     return command_frame_end(&frame, rc, &err);
 }
 
@@ -142,9 +153,21 @@ static int dispatch(struct parse *parse, struct log_sink *sink, struct command_c
     return EXIT_STATUS_ERROR;
 }
 
+/* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process anyway. */
+static int leave(int status)
+{
+#if !SANITIZED /* leaks are looked for by a function that exit() calls */
+    interrupt_remove_registered();
+    fflush(NULL);
+    _exit(status);
+#endif
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction broken_pipe = {.sa_handler = note_broken_pipe};
+    struct progress_line progress;
     struct log_sink sink;
     struct parse parse;
     char *program;
@@ -157,12 +180,15 @@ int main(int argc, char **argv)
 
     program = find_program(argv[0]);
     log_sink_init(&sink);
+    progress_line_init(&progress);
+    sink.progress = &progress;
     parse_init(&parse, &polygraphy);
     struct command_context context = {
         .parse = &parse,
         .log = &sink.log,
         .command_line = (const char *const *)argv,
         .program = program,
+        .progress = &progress,
         .main = main,
     };
     status = dispatch(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
@@ -175,5 +201,5 @@ int main(int argc, char **argv)
     free(program);
     if (interrupt_pending())
         interrupt_die();
-    return status;
+    return leave(status);
 }

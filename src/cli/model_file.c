@@ -219,3 +219,14 @@ int model_file_save(const struct command_context *context, const struct subgraph
     return model_save(subgraph, options.save->path, &external,
                       options.load != NULL && options.load->ignore_external_data, err);
 }
+
+int model_file_save_whole(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = model_file_save(context, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}

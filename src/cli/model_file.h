@@ -2,8 +2,7 @@
  *
  *   rc = model_file_load(context, &model, err);
  *   ... change it ...
- *   subgraph_init_whole(&whole, model);
- *   rc = model_file_save(context, &whole, err);
+ *   rc = model_file_save_whole(context, model, err);
  *
  * Commands have these groups in different variants; every function here finds the one that is there, and does without a
  * group that the command does not have.
@@ -55,5 +54,6 @@ int model_file_override_shapes(const struct command_context *context, struct mod
 
 /* Saves to the path that the options name; nothing happens when they name none. */
 int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err);
+int model_file_save_whole(const struct command_context *context, struct model *model, struct error *err);
 
 #endif

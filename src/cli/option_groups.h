@@ -212,11 +212,16 @@ struct check_values {
     struct words fail_regex; /* of all occurrences; not compiled yet */
     struct exit_codes skip_codes;
     enum check_timeout_meaning on_timeout;
-    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_OFF } signature;
+    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF } signature;
     bool flaky, no_false_failures;
     bool show_output, hide_fail_output;
-    double timeout; /* seconds; 0: none */
-    bool exit_code; /* the outcome decides about the exit status */
+    struct check_timeout {
+        double seconds; /* 0: none */
+        bool is_auto;   /* what follows from the first check */
+    } timeout;
+    bool exit_code;          /* the outcome decides about the exit status */
+    struct words launcher;   /* in front of the command */
+    const char *work_folder; /* NULL: candidates are where they always are */
 };
 
 extern const struct option_group check_options;
@@ -251,6 +256,7 @@ struct replay_values {
     const char *load_replay; /* NULL: none */
     const char *save_replay; /* NULL: not wanted ('' on the command line) */
     bool force_replay;
+    const char *verdict_cache; /* a folder; NULL: none */
 };
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
@@ -280,14 +286,27 @@ struct loop_settings debug_loop_settings(const struct command_context *context);
 
 enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL };
 
+enum reduce_simplification {
+    REDUCE_SIMPLIFY_WEIGHTS,
+    REDUCE_SIMPLIFY_ATTRIBUTES,
+    REDUCE_SIMPLIFY_SHAPES,
+    REDUCE_SIMPLIFY_BODIES,
+    REDUCE_SIMPLIFICATIONS,
+};
+
 struct reduce_values {
     const char *min_good; /* path; NULL: not wanted */
     bool no_reduce_inputs, no_reduce_outputs;
     enum reduce_mode mode;
+    bool all;                                        /* culprits */
+    int64_t jobs;                                    /* checks at a time */
     const char *iteration_inputs, *iteration_golden; /* paths; NULL: not wanted */
+    enum { GOLDEN_ONNXRT, GOLDEN_TRT } golden;       /* who computes what they hold, and what is frozen */
     int64_t max_checks;                              /* 0: no limit */
     double deadline;                                 /* seconds; 0: no limit */
     bool no_verify;
+    struct words simplify;                        /* as typed */
+    bool simplifications[REDUCE_SIMPLIFICATIONS]; /* by enum reduce_simplification: what that asks for */
 };
 
 extern const struct option_group reduce_options; /* needs onnx_save_options in the same command */

@@ -1,9 +1,11 @@
 /* cli/options_check.c: the check that debug tools run, and what its end means. */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "cli/launcher_words.h"
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
@@ -14,7 +16,26 @@ static bool is_command_line(const char *word)
 }
 
 static const char *const timeout_meanings[] = {"fail", "pass", "skip", NULL};
-static const char *const signatures[] = {"auto", "exit-code", "off", NULL};
+static const char *const signatures[] = {"auto", "exit-code", "regex", "off", NULL};
+
+/* A number of seconds, or `auto`. */
+static int convert_timeout(struct parse *parse, const char *spelling, struct words words, void *field,
+                           struct error *err)
+{
+    struct check_timeout *timeout = field;
+    struct cast_value value;
+
+    if (strcmp(words.items[0], "auto") == 0) {
+        timeout->is_auto = true;
+        return 0;
+    }
+    cast_word(parse, text_of(words.items[0]), &value);
+    if ((value.kind != CAST_INTEGER && value.kind != CAST_FLOAT) || !(value.number >= 0) || isinf(value.number))
+        return error_set(err, ERR_INVALID, "%s: '%s' is not a number of seconds; write 60, 0.5, or auto", spelling,
+                         words.items[0]);
+    timeout->seconds = value.number;
+    return 0;
+}
 
 static int convert_exit_codes(struct parse *parse, const char *spelling, struct words words, void *field,
                               struct error *err)
@@ -37,9 +58,9 @@ static int finish(void *data, struct parse *parse, struct error *err)
 {
     struct check_values *values = data;
 
-    if (!(values->timeout >= 0))
-        return error_set(err, ERR_INVALID, "--check-timeout: %g is not a number of seconds", values->timeout);
-    if (values->on_timeout != TIMEOUT_FAILS && values->timeout == 0)
+    if (values->signature == SIGNATURE_REGEX && values->fail_regex.count == 0)
+        return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
+    if (values->on_timeout != TIMEOUT_FAILS && values->timeout.seconds == 0 && !values->timeout.is_auto)
         log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
     if (values->no_false_failures && !values->flaky)
         log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
@@ -89,48 +110,6 @@ static const struct option options[] = {
         .help = "these exit codes of the check are no failures",
     },
     {
-        .names = {"--fail-regex"},
-        .kind = OPTION_MANY,
-        .value_name = "PATTERN",
-        .append = true,
-        .offset = offsetof(struct check_values, fail_regex),
-        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
-                "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
-    },
-    {
-        .names = {"--show-output"},
-        .kind = OPTION_FLAG,
-        .exclusive = 2,
-        .offset = offsetof(struct check_values, show_output),
-        .help = "show what the check writes even when it passes",
-    },
-    {
-        .names = {"--hide-fail-output"},
-        .kind = OPTION_FLAG,
-        .exclusive = 2,
-        .offset = offsetof(struct check_values, hide_fail_output),
-        .help = "do not show what the check writes when it fails",
-    },
-    {
-        .names = {"--check-timeout"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "SECONDS",
-        .offset = offsetof(struct check_values, timeout),
-        .help = "end the check, with all processes that it started, after this time; it has then failed. For "
-                "--fail-code and "
-                "--ignore-fail-code that is exit code 124",
-    },
-    {
-        .names = {"--on-timeout"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = timeout_meanings,
-        .fallback = "fail",
-        .offset = offsetof(struct check_values, on_timeout),
-        .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
-    },
-    {
         .names = {"--skip-code"},
         .kind = OPTION_MANY,
         .type = OPTION_INTEGER,
@@ -141,6 +120,15 @@ static const struct option options[] = {
                 "built; by convention 125",
     },
     {
+        .names = {"--fail-regex"},
+        .kind = OPTION_MANY,
+        .value_name = "PATTERN",
+        .append = true,
+        .offset = offsetof(struct check_values, fail_regex),
+        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
+                "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
+    },
+    {
         .names = {"--signature"},
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
@@ -149,8 +137,29 @@ static const struct option options[] = {
         .offset = offsetof(struct check_values, signature),
         .help =
             "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
-            "failure, that of the original; other failures say nothing. auto is exit-code for `debug reduce --mode "
-            "minimal`, else off",
+            "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
+            "the order given. Other failures say nothing. auto is exit-code for `debug reduce --mode minimal` without "
+            "--fail-code and --fail-regex, else off",
+    },
+    {
+        .names = {"--check-timeout"},
+        .kind = OPTION_ONE,
+        .value_name = "SECONDS|auto",
+        .convert = convert_timeout,
+        .offset = offsetof(struct check_values, timeout),
+        .help =
+            "end the check, with all processes that it started, after this time; it has then failed. For "
+            "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
+            "but 1 second at least and 300 at most",
+    },
+    {
+        .names = {"--on-timeout"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = timeout_meanings,
+        .fallback = "fail",
+        .offset = offsetof(struct check_values, on_timeout),
+        .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
     },
     {
         .names = {"--flaky"},
@@ -165,6 +174,38 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         .offset = offsetof(struct check_values, no_false_failures),
         .help = "with --flaky: the check never fails without reason, so that one failure is enough",
+    },
+    {
+        .names = {"--launcher"},
+        .kind = OPTION_ONE,
+        .value_name = "COMMAND",
+        .convert = convert_launcher,
+        .offset = offsetof(struct check_values, launcher),
+        .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster",
+    },
+    {
+        .names = {"--work-dir"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .offset = offsetof(struct check_values, work_folder),
+        .help =
+            "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "
+            "{artifact}, or by its usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, "
+            "--iter-golden and --iter-info",
+    },
+    {
+        .names = {"--show-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, show_output),
+        .help = "show what the check writes even when it passes",
+    },
+    {
+        .names = {"--hide-fail-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, hide_fail_output),
+        .help = "do not show what the check writes when it fails",
     },
     {
         .names = {"--exit-code"},

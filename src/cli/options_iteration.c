@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "cli/command.h"
 #include "cli/option_groups.h"
+#include "cli/progress_line.h"
 #include "cli/prompt.h"
 #include "cli/warm_check.h"
 
@@ -125,6 +126,15 @@ static const struct option replay_rows[] = {
         .offset = offsetof(struct replay_values, force_replay),
         .help = "take the replay even if it belongs to another model or check",
     },
+    {
+        .names = {"--verdict-cache"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .offset = offsetof(struct replay_values, verdict_cache),
+        .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions. It "
+                "knows a candidate by its content, and the check by its command line: when what that runs has "
+                "changed, take another folder",
+    },
 };
 
 const struct option_group replay_options = ITERATION_GROUP(replay_rows, struct replay_values, finish_replay);
@@ -191,14 +201,32 @@ static void use_check(const struct check_values *check, struct check_settings *r
     ret->skip_codes = check->skip_codes.items;
     ret->skip_code_count = check->skip_codes.count;
     ret->on_timeout = check->on_timeout;
-    ret->compare_failures = check->signature == SIGNATURE_EXIT_CODE;
+    ret->compare_failures = check->signature == SIGNATURE_EXIT_CODE || check->signature == SIGNATURE_REGEX;
+    ret->by_pattern = check->signature == SIGNATURE_REGEX;
     ret->flaky = check->flaky;
     ret->no_false_failures = check->no_false_failures;
     ret->fail_patterns = check->fail_regex.items;
     ret->fail_pattern_count = check->fail_regex.count;
     ret->show_output = check->show_output;
     ret->hide_fail_output = check->hide_fail_output;
-    ret->timeout = check->timeout;
+    ret->timeout = check->timeout.seconds;
+    ret->auto_timeout = check->timeout.is_auto;
+    ret->launcher = check->launcher.items;
+    ret->launcher_count = check->launcher.count;
+}
+
+/* A line at the bottom of the terminal, for those who want to see plain information, and are not asked anything there. */
+static void use_progress(const struct command_context *context, struct loop_settings *ret)
+{
+    const struct logging_values *logging = parse_values(context->parse, &logging_options);
+    const struct until_values *until = parse_values(context->parse, &until_options);
+
+    if (!context->progress || !logging || logging->settings.threshold > LOG_INFO || ret->check.command_count == 0)
+        return;
+    if (until && until->until.kind == UNTIL_COUNT && !ret->load_replay) /* otherwise some of them are not run again */
+        context->progress->total = until->until.count;
+    ret->progress = progress_line_show;
+    ret->progress_data = context->progress;
 }
 
 /* The values of whichever variant the command has; NULL: neither. */
@@ -224,23 +252,27 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
                                           .self_prepare = warm_check_prepare,
                                           .ask = prompt_ask}};
 
-    if (check)
+    if (check) {
         use_check(check, &ret.check);
+        ret.work_folder = check->work_folder;
+    }
     if (artifacts) {
         ret.artifacts.paths = artifacts->paths.items;
         ret.artifacts.count = artifacts->paths.count;
         ret.artifacts.folder = artifacts->folder;
     }
     if (intermediate) {
-        ret.intermediate_artifact = intermediate->path;
+        ret.check.files.items[CANDIDATE_ARTIFACT] = intermediate->path;
         ret.keep_intermediate = intermediate->no_remove_intermediate;
     }
     if (iteration)
-        ret.iteration_info = iteration->iteration_info;
+        ret.check.files.items[CANDIDATE_INFORMATION] = iteration->iteration_info;
     if (replay) {
         ret.load_replay = replay->load_replay;
         ret.save_replay = replay->save_replay;
         ret.force_replay = replay->force_replay;
+        ret.verdict_cache = replay->verdict_cache;
     }
+    use_progress(context, &ret);
     return ret;
 }

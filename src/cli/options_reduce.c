@@ -5,12 +5,53 @@
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
+/* More at a time hardly help: searches know too little of what comes next. */
+#define MOST_JOBS 64
+
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
+static const char *const golden_runners[] = {"onnxrt", "trt", NULL};
+
+static const char *const simplifications[] = {[REDUCE_SIMPLIFY_WEIGHTS] = "weights",
+                                              [REDUCE_SIMPLIFY_ATTRIBUTES] = "attributes",
+                                              [REDUCE_SIMPLIFY_SHAPES] = "shapes",
+                                              [REDUCE_SIMPLIFY_BODIES] = "bodies",
+                                              [REDUCE_SIMPLIFICATIONS] = NULL};
+
+/* Without names: all that the other options leave room for. */
+static int choose_simplifications(struct reduce_values *values, struct parse *parse, struct error *err)
+{
+    const struct data_loader_values *data = parse_values(parse, &data_loader_options);
+    const struct onnx_save_values *save = parse_values(parse, &onnx_save_options);
+    bool fixed_inputs = data->load_inputs.count > 0 || values->iteration_inputs;
+
+    if (!parse_given(parse, "--simplify"))
+        return 0;
+    if (!parse_given(parse, "--output"))
+        return error_set(err, ERR_INVALID, "--simplify is about the model that --output saves: add -o reduced.onnx");
+    if (values->iteration_golden)
+        return error_set(err, ERR_INVALID,
+                         "--simplify changes what the model computes, so the values of --iter-golden would not fit: "
+                         "reduce first, then simplify the result with a check that compares backends");
+    if (save->external_data.wanted)
+        return error_set(err, ERR_INVALID,
+                         "--simplify writes a model with its weights inside: move them out of the result with "
+                         "`polygraphy convert --save-external-data`");
+    for (size_t i = 0; i < REDUCE_SIMPLIFICATIONS; i++) {
+        values->simplifications[i] = values->simplify.count == 0 && (i != REDUCE_SIMPLIFY_SHAPES || !fixed_inputs);
+        for (size_t k = 0; k < values->simplify.count; k++)
+            values->simplifications[i] |= strcmp(values->simplify.items[k], simplifications[i]) == 0;
+    }
+    if (values->simplifications[REDUCE_SIMPLIFY_SHAPES] && fixed_inputs)
+        return error_set(err, ERR_INVALID,
+                         "--simplify shapes makes the inputs smaller, so the data of --load-inputs or --iter-inputs "
+                         "would not fit: leave it out");
+    return 0;
+}
 
 static int finish(void *data, struct parse *parse, struct error *err)
 {
     const struct onnx_save_values *save = parse_values(parse, &onnx_save_options);
-    const struct reduce_values *values = data;
+    struct reduce_values *values = data;
 
     if (!values->min_good && !parse_given(parse, "--output"))
         return error_set(
@@ -25,10 +66,14 @@ static int finish(void *data, struct parse *parse, struct error *err)
             err, ERR_INVALID,
             "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are for "
             "the other modes");
+    if (values->jobs < 1 || values->jobs > MOST_JOBS)
+        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
+    if (values->mode != REDUCE_MINIMAL && values->all)
+        return error_set(err, ERR_INVALID, "--all needs --mode minimal");
     if (values->min_good && save->path && strcmp(values->min_good, save->path) == 0)
         return error_set(err, ERR_INVALID, "--output and --min-good are both '%s': give each a file of its own",
                          save->path);
-    return 0;
+    return choose_simplifications(values, parse, err);
 }
 
 static const struct option options[] = {
@@ -65,6 +110,28 @@ static const struct option options[] = {
             "no single node can be left out of",
     },
     {
+        .names = {"-j", "--jobs"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "1",
+        .offset = offsetof(struct reduce_values, jobs),
+        .help =
+            "run so many checks at a time: those that will probably be needed next. The result, the replay and the log "
+            "are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
+            "usual "
+            "path; {inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
+    },
+    {
+        .names = {"--all"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct reduce_values, all),
+        .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
+                "made being fed, "
+                "the model is checked again, and as long as it fails the search goes on in what is left: reduced.onnx, "
+                "reduced_2.onnx, and so on",
+    },
+    {
         .names = {"--max-checks"},
         .kind = OPTION_ONE,
         .type = OPTION_INTEGER,
@@ -95,9 +162,27 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .offset = offsetof(struct reduce_values, iteration_golden),
-        .help =
-            "with --mode minimal: write what the candidate's outputs hold in the original model, run by ONNX Runtime, "
-            "to this file, for --load-outputs in the check",
+        .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
+                "--load-outputs in the check",
+    },
+    {
+        .names = {"--golden"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = golden_runners,
+        .fallback = "onnxrt",
+        .offset = offsetof(struct reduce_values, golden),
+        .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
+                "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
+    },
+    {
+        .names = {"--simplify"},
+        .kind = OPTION_ANY,
+        .choices = simplifications,
+        .offset = offsetof(struct reduce_values, simplify),
+        .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
+                "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
+                "all of these (shapes only where no input data were given)",
     },
     {
         .names = {"--no-verify"},

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "format/json_writer.h"
-
 /* More layers than that are only in the line to copy, and in the JSON file. */
 #define SHOWN_LAYERS 50
 
@@ -143,29 +141,20 @@ static void write_integer(struct json_writer *writer, const char *key, int64_t v
     json_writer_integer(writer, value);
 }
 
-int precision_result_save(const struct precision_result *result, const struct network *network,
-                          const struct precision_values *values, int64_t iterations, const char *path,
-                          struct error *err)
+void precision_result_write(const void *data, struct json_writer *writer)
 {
     static const char *const modes[] = {"bisect", "linear", "minimal"};
-    struct json_writer writer;
-    int rc = json_writer_open(&writer, path, err);
+    const struct precision_report *report = data;
+    const struct precision_result *result = report->result;
 
-    if (rc < 0)
-        return rc;
-    json_writer_begin_object(&writer);
-    json_writer_key(&writer, "mode");
-    json_writer_string(&writer, modes[values->mode]);
-    json_writer_key(&writer, "precision");
-    json_writer_string(&writer, data_type_name(values->high));
-    write_boolean(&writer, "found", result->outcome == PRECISION_FOUND);
-    write_boolean(&writer, "none_needed", result->none_needed);
-    write_boolean(&writer, "minimal", result->is_minimal);
-    write_integer(&writer, "selected", result->selected);
-    write_integer(&writer, "iterations", iterations);
-    write_layers(&writer, result, network, values->high);
-    json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    json_writer_key(writer, "mode");
+    json_writer_string(writer, modes[report->values->mode]);
+    json_writer_key(writer, "precision");
+    json_writer_string(writer, data_type_name(report->values->high));
+    write_boolean(writer, "found", result->outcome == PRECISION_FOUND);
+    write_boolean(writer, "none_needed", result->none_needed);
+    write_boolean(writer, "minimal", result->is_minimal);
+    write_integer(writer, "selected", result->selected);
+    write_integer(writer, "iterations", report->iterations);
+    write_layers(writer, result, report->network, report->values->high);
 }

@@ -6,12 +6,21 @@
 #include "cli/precision_options.h"
 #include "debug/precision.h"
 #include "engine/network.h"
+#include "format/json_writer.h"
 
 /* Says which layers, and which ONNX nodes, were chosen, and how to build with them. */
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
                           struct log *log);
 
-/* Writes an object with these members:
+/* What precision_result_write() writes. */
+struct precision_report {
+    const struct precision_result *result;
+    const struct network *network;
+    const struct precision_values *values;
+    int64_t iterations;
+};
+
+/* Writes these members of an open object; `report` is a struct precision_report:
  *   mode, precision    "bisect", "linear" or "minimal"; "float32" or "float16", the higher one
  *   found              whether any choice of layers passes the check
  *   none_needed        whether all layers in lower precision pass it
@@ -21,8 +30,6 @@ void precision_result_log(const struct precision_result *result, const struct ne
  *   layers             those of them that are lowered otherwise: "layer", "nodes" (names), "score" (null: not made)
  *   layer_precisions   the same as words for --layer-precisions
  */
-int precision_result_save(const struct precision_result *result, const struct network *network,
-                          const struct precision_values *values, int64_t iterations, const char *path,
-                          struct error *err);
+void precision_result_write(const void *report, struct json_writer *writer);
 
 #endif

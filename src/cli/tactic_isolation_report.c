@@ -110,26 +110,18 @@ static void write_found(const struct tactic_isolation *isolation, struct json_wr
     json_writer_end_array(writer);
 }
 
-int tactic_isolation_save(const struct tactic_isolation *isolation, const char *path, struct error *err)
+void tactic_isolation_write(const void *data, struct json_writer *writer)
 {
     static const char *const outcomes[] = {[ISOLATION_FOUND] = "found",
                                            [ISOLATION_SAME] = "same tactics",
                                            [ISOLATION_GOOD_FAILS] = "good fails",
                                            [ISOLATION_BAD_PASSES] = "bad passes"};
-    struct json_writer writer;
-    int rc = json_writer_open(&writer, path, err);
+    const struct tactic_isolation *isolation = data;
 
-    if (rc < 0)
-        return rc;
-    json_writer_begin_object(&writer);
-    json_writer_key(&writer, "outcome");
-    json_writer_string(&writer, outcomes[isolation->outcome]);
-    json_writer_key(&writer, "differing_layers");
-    json_writer_integer(&writer, (int64_t)isolation->differences.count);
+    json_writer_key(writer, "outcome");
+    json_writer_string(writer, outcomes[isolation->outcome]);
+    json_writer_key(writer, "differing_layers");
+    json_writer_integer(writer, (int64_t)isolation->differences.count);
     if (isolation->outcome == ISOLATION_FOUND)
-        write_found(isolation, &writer);
-    json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+        write_found(isolation, writer);
 }

@@ -6,6 +6,6 @@
 
 void tactic_isolation_announce(const struct tactic_isolation *isolation, struct log *log);
 void tactic_isolation_log(const struct tactic_isolation *isolation, struct log *log);
-int tactic_isolation_save(const struct tactic_isolation *isolation, const char *path, struct error *err); /* as JSON */
+void tactic_isolation_write(const void *isolation, struct json_writer *writer); /* members of an open object */
 
 #endif

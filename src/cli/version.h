@@ -2,7 +2,8 @@
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H
 
-#define POLYGRAPHY_VERSION "0.1.0"
+#include "base/version.h"
+
 #define POLYGRAPHY_COMPATIBLE_WITH "0.49.27"
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "backend/onnxrt_library.h"
+#include "backend/onnxrt_warm.h"
 #include "engine/onednn_library.h"
 
 static bool has_word(const char *const *words, const char *word)
@@ -18,12 +18,11 @@ static bool has_word(const char *const *words, const char *word)
 void warm_check_prepare(void *words)
 {
     const struct onednn *onednn;
-    const struct onnxrt *onnxrt;
 
     if (has_word(words, "--onnxruntime-lib"))
         return;
     if (has_word(words, "--onnxrt") || has_word(words, "--trt"))
-        onnxrt_load(NULL, &onnxrt, NULL);
+        onnxrt_warm_up(NULL);
     if (has_word(words, "--trt"))
         onednn_load(&onednn, NULL);
 }

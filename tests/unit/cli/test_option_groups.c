@@ -383,11 +383,30 @@ static void exit_codes_may_be_negative_and_must_fit(void **state)
 static void time_out_is_a_number_of_seconds(void **state)
 {
     REPEAT("--check-timeout", "0.5", "--check", "x");
-    assert_true(check()->timeout == 0.5);
+    assert_true(check()->timeout.seconds == 0.5);
+    assert_false(check()->timeout.is_auto);
     REPEAT("--check-timeout", "-1", "--check", "x");
     assert_fails(ERR_INVALID, "--check-timeout");
     REPEAT("--check-timeout", "nan", "--check", "x");
     assert_fails(ERR_INVALID, "--check-timeout");
+    REPEAT("--check-timeout", "automatic", "--check", "x");
+    assert_fails(ERR_INVALID, "--check-timeout: 'automatic' is not a number of seconds; write 60, 0.5, or auto");
+}
+
+static void time_out_may_follow_from_the_first_check(void **state)
+{
+    REPEAT("--check-timeout", "auto", "--on-timeout", "skip", "--check", "x");
+    assert_true(check()->timeout.is_auto);
+    assert_float_equal(check()->timeout.seconds, 0, 0);
+    assert_false(captured_log_has(&line.log, "--on-timeout"));
+}
+
+static void signature_by_pattern_needs_patterns(void **state)
+{
+    REPEAT("--signature", "regex", "--check", "x");
+    assert_fails(ERR_INVALID, "--signature regex needs --fail-regex");
+    REPEAT("--signature", "regex", "--fail-regex", "a", "--check", "x");
+    assert_int_equal(check()->signature, SIGNATURE_REGEX);
 }
 
 /* ---- Iterations ---- */
@@ -459,15 +478,15 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     assert_non_null(settings.check.ask);
     assert_int_equal(settings.artifacts.count, 2);
     assert_string_equal(settings.artifacts.folder, "d");
-    assert_string_equal(settings.intermediate_artifact, "polygraphy_debug.onnx");
+    assert_string_equal(settings.check.files.items[CANDIDATE_ARTIFACT], "polygraphy_debug.onnx");
     assert_true(settings.keep_intermediate && settings.force_replay);
-    assert_string_equal(settings.iteration_info, "i");
+    assert_string_equal(settings.check.files.items[CANDIDATE_INFORMATION], "i");
     assert_string_equal(settings.load_replay, "l");
     assert_string_equal(settings.save_replay, "polygraphy_debug_replay.json");
 
     REPEAT("--check", "x");
     settings = debug_loop_settings(&context);
-    assert_null(settings.intermediate_artifact);
+    assert_null(settings.check.files.items[CANDIDATE_ARTIFACT]);
     assert_string_equal(settings.artifacts.folder, "polygraphy_artifacts");
 }
 
@@ -509,6 +528,8 @@ int main(void)
         TEST_LINE(patterns_of_all_occurrences_add_up),
         TEST_LINE(exit_codes_may_be_negative_and_must_fit),
         TEST_LINE(time_out_is_a_number_of_seconds),
+        TEST_LINE(time_out_may_follow_from_the_first_check),
+        TEST_LINE(signature_by_pattern_needs_patterns),
         TEST_LINE(repeat_misses_artifacts_and_reduce_does_not),
         TEST_LINE(until_is_a_verdict_or_a_number),
         TEST_LINE(empty_path_turns_the_replay_off),
