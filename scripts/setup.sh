@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [style | fuzz]: makes this machine able to build and test. For Debian, Ubuntu and their relatives.
+# scripts/setup.sh [style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
-# put into the build folder (BUILD, default build). `style` and `fuzz`: what those targets need. What is there already
-# is left alone; when nothing is missing, nothing is installed or downloaded.
+# put into the build folder (BUILD, default build). `style` and `fuzz`: what those targets need; `slurm`: what
+# scripts/slurm.sh needs, with which some more of `make check` runs. What is there already is left alone; when nothing is
+# missing, nothing is installed or downloaded.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-check}
@@ -99,6 +100,13 @@ download_onnxruntime()
     mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$machine/libonnxruntime.so.1" "$cached"
 }
 
+if [ "$purpose" = slurm ]; then
+    PATH=$PATH:/usr/sbin:/sbin # daemons, which a user has not on his path
+    need slurm-wlm eval 'command -v slurmctld && command -v slurmd && command -v srun'
+    need munge command -v munged
+    install_packages
+    exit
+fi
 need gcc command -v gcc
 need libc6-dev test -e /usr/include/stdio.h
 need make command -v make
@@ -122,7 +130,7 @@ case $purpose in
         need libclang-rt-dev eval 'ls "$(clang --print-runtime-dir)"/libclang_rt.fuzzer*.a'
         ;;
     *)
-        echo "usage: scripts/setup.sh [style | fuzz]" >&2
+        echo "usage: scripts/setup.sh [style | fuzz | slurm]" >&2
         exit 2
         ;;
 esac
