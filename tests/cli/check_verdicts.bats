@@ -83,3 +83,200 @@ EOF
     run --separate-stderr polygraphy debug reduce model.onnx -o minimal.onnx --skip-code 125 --check "exit 125"
     refused 'the check says nothing about the original model'
 }
+
+# Of the model given: says "wrong" when nodes 7 and 71 are there, and "crash" when node 30 is there but node 7 is not. It fails in either
+# case. $1 is a command for all other models that lack node 7.
+changing_check()
+{
+    script check.sh <<EOF
+if "$check_nodes" "\$1" --fail-node node_7 >/dev/null; then
+    "$check_nodes" "\$1" --fail-node node_30 >/dev/null || { echo crash; exit 1; }
+    ${1:-:}
+fi
+"$check_nodes" "\$1" --fail-node node_7 --fail-node node_71 >/dev/null || { echo wrong; exit 1; }
+EOF
+}
+
+# Whether a model has so many nodes.
+has_nodes()
+{
+    run polygraphy inspect model "$1"
+    logged "---- $2 Node\(s\) ----"
+}
+
+@test "a failure that turns into one of another pattern is not followed" {
+    "$make_chain" model.onnx 90 0 branches
+    changing_check
+    reduce model.onnx -o minimal.onnx --mode minimal --fail-regex crash wrong --signature regex \
+        --check ./check.sh polygraphy_debug.onnx
+    worked
+    logged "^\[W\] +Another failure: the first pattern found was 'crash'; in the first failure the first pattern found was 'wrong'"
+    logged '^\[I\] Checks: [0-9]+ with the failure, [0-9]+ passed, [0-9]+ with another failure$'
+    grep -q '"failure_code": 2' polygraphy_debug_replay.json
+    cp polygraphy_debug_replay.json replay.json
+    has_nodes minimal.onnx 2
+    run "$check_nodes" minimal.onnx --fail-node node_7 --fail-node node_71
+    [ "$status" -eq 1 ]
+
+    reduce model.onnx -o again.onnx --mode minimal --fail-regex crash wrong --signature regex \
+        --load-debug-replay replay.json --check ./check.sh polygraphy_debug.onnx
+    worked
+    not_logged 'Running check command'
+    cmp minimal.onnx again.onnx
+}
+
+@test "without that it leads the search astray" {
+    "$make_chain" model.onnx 90 0 branches
+    changing_check
+    reduce model.onnx -o minimal.onnx --mode minimal --fail-regex crash wrong --check ./check.sh polygraphy_debug.onnx
+    worked
+    not_logged 'Another failure'
+    has_nodes minimal.onnx 1
+    run "$check_nodes" minimal.onnx --fail-node node_30
+    [ "$status" -eq 1 ]
+}
+
+@test "telling failures apart by patterns needs patterns" {
+    repeat --until 1 --signature regex --check true
+    refused '--signature regex needs --fail-regex'
+}
+
+@test "the time limit follows from the first check" {
+    repeat --until 3 --check-timeout auto --check 'test $POLYGRAPHY_ITERATION = 0 || exec sleep 1000'
+    [ "$status" -eq 0 ]
+    logged '^\[I\]     The first check took [0-9]\.[0-9]{2} s: from here on checks are ended after [0-9]+\.[0-9] s$'
+    [ "$(grep -c 'The first check took' <<<"$output")" -eq 1 ]
+    [ "$(grep -cE 'Check timed out after [0-9.]+ s' <<<"$output")" -eq 2 ]
+    logged '^\[I\] Checks: 2 with the failure, 1 passed; of them 2 timed out$'
+    repeat --until 2 --check-timeout auto --on-timeout skip --check 'test $POLYGRAPHY_ITERATION = 0 || exec sleep 1000'
+    logged 'SKIPPED \| Iteration 2'
+    repeat --until 2 --check-timeout soon --check true
+    refused "--check-timeout: 'soon' is not a number of seconds; write 60, 0.5, or auto"
+}
+
+@test "checks at the same time wait for the limit that follows from the first" {
+    "$make_chain" model.onnx 40 0 chain
+    script check.sh <<EOF
+[ "\$POLYGRAPHY_ITERATION" = 0 ] || exec sleep 1000
+exec "$check_nodes" "\$1" --fail-node node_7
+EOF
+    reduce model.onnx -o reduced.onnx --no-verify -j 4 --max-checks 3 --check-timeout auto --on-timeout skip \
+        --check ./check.sh '{artifact}'
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE 'Check timed out after [0-9.]+ s' <<<"$output")" -eq 2 ]
+}
+
+@test "checks are counted by what they say and how they end" {
+    script check.sh <<'EOF'
+case $POLYGRAPHY_ITERATION in
+    0) exit 0 ;;
+    1) exit 2 ;;
+    2) exit 3 ;;
+    3) exit 125 ;;
+    4) exec sleep 1000 ;;
+    5) kill -SEGV $$ ;;
+esac
+EOF
+    repeat --until 6 --signature exit-code --skip-code 125 --check-timeout 0.3 --on-timeout pass --json result.json \
+        --check ./check.sh
+    logged '^\[I\] Checks: 1 with the failure, 2 passed, 2 with another failure, 1 skipped; of them 1 timed out, 1 ended by a signal$'
+    diff - <(tr -d ' \n' <result.json; echo) <<'END'
+{"passed":2,"failed":1,"skipped":3,"checks":{"failed":1,"passed":2,"other_failure":2,"skipped":1,"timed_out":1,"signaled":1}}
+END
+    repeat --until 2 --check true
+    not_logged 'Checks:'
+}
+
+# ./tool tells good from bad; the check does not find it any more from iteration $1 on.
+vanishing_check()
+{
+    "$make_chain" model.onnx 90 0 branches
+    script tool <<EOF
+exec "$check_nodes" "\$1" --fail-node node_7 --fail-node node_71
+EOF
+    cp tool kept
+    script check.sh <<EOF
+[ "\$POLYGRAPHY_ITERATION" != $1 ] || rm -f tool
+./tool "\$1"
+EOF
+}
+
+@test "a check that does not work any more ends the session, and its verdict does not count" {
+    vanishing_check 4
+    reduce model.onnx -o minimal.onnx --mode minimal --check ./check.sh polygraphy_debug.onnx
+    refused "the check itself does not work any more: on the original, too, './check.sh polygraphy_debug.onnx' ends with code 127"
+    logged '^\[W\]     The check ended with code 127, as if it could not be run any more\. The original is checked again'
+    logged 'RUNNING \| Check of the original model'
+    [ "$(verdicts_in polygraphy_debug_replay.json)" -eq 4 ]
+    [ ! -e minimal.onnx ]
+    [ ! -e polygraphy_debug.onnx ]
+
+    mv kept tool
+    sed -i '/rm -f/d' check.sh
+    cp polygraphy_debug_replay.json replay.json
+    reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay replay.json \
+        --check ./check.sh polygraphy_debug.onnx
+    worked
+    has_nodes minimal.onnx 2
+}
+
+@test "with several checks at a time that ends the session, too" {
+    vanishing_check 4
+    reduce model.onnx -o minimal.onnx --mode minimal -j 4 --check ./check.sh '{artifact}'
+    refused 'the check itself does not work any more'
+    [ ! -e minimal.onnx ]
+}
+
+# The log without what differs from session to session.
+plain_log()
+{
+    sed -E 's/Duration [^ ]+s$/Duration/; s/in [0-9.]+ s$/in/; /Runtime|Command:/d' <<<"$output"
+}
+
+@test "a candidate on which the check cannot be run is looked into once, and the search goes on" {
+    "$make_chain" model.onnx 90 0 branches
+    changing_check 'exit 127'
+    reduce model.onnx -o minimal.onnx --mode minimal --check ./check.sh '{artifact}'
+    worked
+    [ "$(grep -c 'The original is checked again' <<<"$output")" -eq 1 ]
+    [ "$(grep -c 'RUNNING | Check of the original model' <<<"$output")" -eq 2 ]
+    [ "$(grep -c 'Another failure: the check ended with code 127' <<<"$output")" -gt 1 ]
+    plain_log >one.log
+    grep -q '"_verify_again"' polygraphy_debug_replay.json
+    cp polygraphy_debug_replay.json replay.json
+
+    reduce model.onnx -o minimal4.onnx --mode minimal -j 4 --check ./check.sh '{artifact}'
+    worked
+    plain_log | sed 's/minimal4/minimal/' | diff one.log -
+    cmp minimal.onnx minimal4.onnx
+    diff replay.json polygraphy_debug_replay.json
+
+    reduce model.onnx -o again.onnx --mode minimal --load-debug-replay replay.json --check ./check.sh '{artifact}'
+    worked
+    not_logged 'Running check command'
+    cmp minimal.onnx again.onnx
+}
+
+@test "the other modes of reduce look into that, too" {
+    "$make_chain" model.onnx 40 0 chain
+    script check.sh <<EOF
+"$check_nodes" "\$1" --fail-node node_7 >/dev/null && exit 126
+exit 1
+EOF
+    reduce model.onnx -o reduced.onnx --check ./check.sh polygraphy_debug.onnx
+    worked
+    [ "$(grep -c 'The original is checked again' <<<"$output")" -eq 1 ]
+}
+
+@test "an original on which the check cannot be run is an error at once" {
+    "$make_chain" model.onnx 9 0 chain
+    reduce model.onnx -o minimal.onnx --check 'no-such-program polygraphy_debug.onnx'
+    refused "the check cannot be run: 'no-such-program polygraphy_debug.onnx' ends with code 127"
+    not_logged 'Iteration'
+    touch plain
+    reduce model.onnx -o minimal.onnx --check './plain polygraphy_debug.onnx'
+    refused "the check cannot be run: './plain polygraphy_debug.onnx' ends with code 126"
+    reduce model.onnx -o minimal.onnx --mode minimal --fail-code 127 --check 'exit 127'
+    worked
+    not_logged 'checked again'
+}

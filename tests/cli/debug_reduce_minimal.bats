@@ -134,3 +134,17 @@ names_of()
 {
     polygraphy inspect model "$1" --show layers | sed -n 's/^ *Node [0-9]* *| \([^ ]*\) .*/\1/p' | sort | paste -sd ' '
 }
+
+@test "what could not be tested is not called 1-minimal" {
+    "$make_chain" model.onnx 12 0 chain
+    script check.sh <<'EOF'
+"$POLYGRAPHY_TEST_PROGRAMS/check_nodes" "$1" --fail-node node_4 && exit 0
+"$POLYGRAPHY_TEST_PROGRAMS/check_nodes" "$1" --fail-node node_5 && exit 125
+exit 1
+EOF
+    reduce model.onnx -o minimal.onnx --mode minimal --skip-code 125 --json result.json --check ./check.sh polygraphy_debug.onnx
+    worked
+    [ "$(names_of minimal.onnx)" = 'node_4 node_5' ]
+    logged '^\[W\] No single one of the 2 nodes can be left out\. But 1 of them only because the check says nothing about the model without them$'
+    grep -q '"one_minimal": false' result.json
+}

@@ -80,6 +80,26 @@ def infinite_branch():
     return whole(nodes, [tensor("x"), tensor("y")], [tensor("z")], [weight("zero", [0] * 4), weight("one", [1] * 4)])
 
 
+def reciprocal():
+    """The fourth of six nodes makes an infinity of a zero."""
+    operators = "Neg", "Abs", "Relu", "Reciprocal", "Neg", "Abs"
+    nodes = [helper.make_node(operator, [f"t{index}"], [f"t{index + 1}"], f"{operator.lower()}{'_2' * (index > 3)}")
+             for index, operator in enumerate(operators)]
+    return whole(nodes, [tensor("t0")], [tensor("t6")])
+
+
+def infinities(count="3"):
+    """Branches, one behind each output, that make an infinity in their middle, and one that does not."""
+    nodes, outputs = [], []
+    for branch in range(int(count) + 1):
+        middle = "Div" if branch < int(count) else "Mul"
+        for index, operator in enumerate(("Neg", middle, "Abs")):
+            inputs = ["x" if index == 0 else f"t{branch}_{index - 1}"] + (["zero"] if operator == middle else [])
+            nodes.append(helper.make_node(operator, inputs, [f"t{branch}_{index}"], f"{operator.lower()}_{branch}"))
+        outputs.append(tensor(f"t{branch}_2"))
+    return whole(nodes, [tensor("x")], outputs, [weight("zero", [0] * 4)])
+
+
 def dynamic():
     """Four nodes on images of a size that the model does not tell."""
     operators = "Relu", "Neg", "Abs", "Exp"
