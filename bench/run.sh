@@ -252,8 +252,17 @@ read -r ours floor <<<"$("$tools/compare_speed" 100000000 11)"
 against_floor "compare 2 x 100,000,000 float32, against reading them" ms "$(milliseconds "$ours")" \
     "$(milliseconds "$floor")" 2
 
+read -r ours _ <<<"$("$tools/decision_speed" 435 16 60)"
+absolute "what to check next, 16 jobs, 10,000 nodes" us "$ours" 50
+
+models=()
+for model in light_squeezenet light_resnet50 light_densenet121; do
+    if [ -f "$POLYGRAPHY_TEST_MODELS/onnx_light/$model.onnx" ]; then
+        models+=("$POLYGRAPHY_TEST_MODELS/onnx_light/$model.onnx")
+    fi
+done
 echo
-"$tools/search_table" 12 200
+"$tools/search_table" 12 200 "${models[@]}"
 
 (
     IFS=,

@@ -1,45 +1,43 @@
-/* bench/search_table.c: what the modes of `debug reduce` find, and in how many checks.
+/* bench/search_table.c: what the modes of `debug reduce` find, in how many checks, and in how many rounds of checks.
  *
- *   search_table BLOCKS CASES
+ *   search_table BLOCKS CASES [MODEL...]
  *
- * The graph is that of a transformer with so many blocks. A check fails when all culprits are in the candidate, which
- * are placed by lot: so many cases for each line. Prints a table for docs/searching.md: mean and most nodes that are
- * left, mean number of checks, and how often the result is 1-minimal, for which every single node is left out
- * of it. As in the program the same candidate is checked once only. Fails when a result of the minimal search is not
- * 1-minimal.
+ * The first graph is that of a transformer with so many blocks, others are those of models. A check fails when all
+ * culprits are in the candidate, which are placed by lot, close together or anywhere: so many cases for each line, of
+ * models a quarter. Prints tables for docs/searching.md: nodes that are left, on average and at most; mean number of
+ * checks, and of rounds when several of them run at a time and all take equally long; and how often the result is
+ * 1-minimal, for which every single node is left out of it. As in the program the same candidate is checked once only.
+ * Fails when a result of the minimal search is not 1-minimal, or not the same with any number of checks at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../tests/support/block_graph.h"
+#include "../tests/support/simulated_reduction.h"
 #include "base/memory.h"
-#include "search/index_search.h"
-#include "search/minimal_search.h"
+#include "debug/node_dag.h"
+#include "onnx/model_edit.h"
 
 #define MOST_CULPRITS 4
 
-enum mode { MODE_BISECT, MODE_LINEAR, MODE_MINIMAL, MODE_COUNT };
+/* A linear search takes up to two checks for each node: in large graphs fewer cases have to do. */
+#define MOST_LINEAR_CHECKS 20000
 
-/* A check, and what it was asked. */
+static const size_t jobs[] = {1, 4, 16};
+
+enum { JOBS = sizeof(jobs) / sizeof(jobs[0]) };
+
 struct oracle {
-    size_t culprits[MOST_CULPRITS], count;
-    struct {
-        struct bitset *items;
-        size_t count, capacity;
-    } asked;
+    size_t culprits[2 * BLOCK_GRAPH_NODES], count;
 };
 
 struct tally {
-    size_t nodes, largest, checks, minimal;
+    size_t cases, nodes, largest, minimal, different;
+    size_t rounds[JOBS];
 };
 
-static size_t random_below(size_t limit)
-{
-    static uint64_t state = 1;
-
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(state >> 33) % limit;
-}
+static uint64_t random_state = 1;
 
 static bool fails(const struct oracle *oracle, const struct bitset *set)
 {
@@ -49,22 +47,9 @@ static bool fails(const struct oracle *oracle, const struct bitset *set)
     return true;
 }
 
-static enum verdict check(struct oracle *oracle, const struct bitset *set)
+static enum verdict check(void *data, const void *search)
 {
-    bool known = false;
-
-    for (size_t i = 0; !known && i < oracle->asked.count; i++)
-        known = bitset_equal(&oracle->asked.items[i], set);
-    if (!known)
-        bitset_init_copy(VECTOR_APPEND(&oracle->asked), set);
-    return fails(oracle, set) ? VERDICT_FAIL : VERDICT_PASS;
-}
-
-static void forget(struct oracle *oracle)
-{
-    for (size_t i = 0; i < oracle->asked.count; i++)
-        bitset_release(&oracle->asked.items[i]);
-    oracle->asked.count = 0;
+    return fails(data, simulated_reduction_candidate(search)) ? VERDICT_FAIL : VERDICT_PASS;
 }
 
 /* By brute force: without any single one of its nodes it does not fail. */
@@ -80,109 +65,17 @@ static bool is_minimal(const struct oracle *oracle, struct bitset *set)
     return ret;
 }
 
-/* ---- Bisection and linear search ---- */
-
-/* What is left of `base`, whose output is what `output` makes, when `node` is the one to cut at. */
-struct cut {
-    const struct dag *dag;
-    const struct bitset *base;
-    uint32_t output;
-};
-
-/* The output is what `node` makes. */
-static void cut_outputs(const struct cut *cut, uint32_t node, struct bitset *ret)
-{
-    dag_reach(cut->dag, node, DAG_ANCESTORS, cut->base, ret);
-}
-
-/* The inputs are what `node` reads. What does not depend on them is frozen, and so are they themselves. */
-static void cut_inputs(const struct cut *cut, uint32_t node, struct bitset *ret)
-{
-    const struct dag_edges *sources = &cut->dag->sources;
-    struct bitset rest, depends, reached;
-
-    bitset_assign(ret, cut->base);
-    if (sources->first[node] == sources->first[node + 1])
-        return; /* it reads the input of the model */
-    bitset_init_copy(&rest, cut->base);
-    bitset_init(&depends, rest.size);
-    bitset_init(&reached, rest.size);
-    for (size_t i = sources->first[node]; i < sources->first[node + 1]; i++) {
-        dag_reach(cut->dag, sources->items[i], DAG_DESCENDANTS, cut->base, &reached);
-        bitset_unite(&depends, &reached);
-        bitset_remove(&rest, sources->items[i]);
-    }
-    dag_reach(cut->dag, cut->output, DAG_ANCESTORS, &rest, ret);
-    bitset_intersect(ret, &depends);
-    bitset_release(&rest);
-    bitset_release(&depends);
-    bitset_release(&reached);
-}
-
-/* One phase; `current` and `output` become what the smallest failing candidate had. */
-static void search_phase(const struct dag *dag, enum index_mode mode, enum index_direction direction,
-                         struct oracle *oracle, struct bitset *current, uint32_t *output)
-{
-    size_t count = bitset_count(current), at = 0;
-    uint32_t *nodes = memory_alloc_zero(count, sizeof(*nodes));
-    struct cut cut = {dag, current, *output};
-    struct index_search search;
-    struct bitset candidate;
-    bool more = count > 0;
-
-    for (size_t i = bitset_next(current, 0); i < current->size; i = bitset_next(current, i + 1))
-        nodes[at++] = (uint32_t)i;
-    bitset_init(&candidate, dag->count);
-    index_search_start(&search, mode, direction, (int64_t)count);
-    while (more) {
-        (direction == INDEX_FOR_OUTPUTS ? cut_outputs : cut_inputs)(&cut, nodes[search.next], &candidate);
-        more = index_search_advance(&search, (int64_t)bitset_count(&candidate), check(oracle, &candidate));
-    }
-    if (search.best_bad >= 0) {
-        uint32_t best = nodes[search.best_bad];
-
-        (direction == INDEX_FOR_OUTPUTS ? cut_outputs : cut_inputs)(&cut, best, &candidate);
-        bitset_assign(current, &candidate);
-        *output = direction == INDEX_FOR_OUTPUTS ? best : *output;
-    }
-    index_search_release(&search);
-    bitset_release(&candidate);
-    free(nodes);
-}
-
-/* ---- The table ---- */
-
-static void reduce(const struct dag *dag, enum mode mode, struct oracle *oracle, struct bitset *ret)
-{
-    enum index_mode index_mode = mode == MODE_LINEAR ? INDEX_LINEAR : INDEX_BISECT;
-    uint32_t output = (uint32_t)dag->count - 1;
-    struct minimal_search search;
-    bool more;
-
-    bitset_init(ret, dag->count);
-    bitset_fill(ret);
-    if (mode != MODE_MINIMAL) {
-        search_phase(dag, index_mode, INDEX_FOR_OUTPUTS, oracle, ret, &output);
-        search_phase(dag, index_mode, INDEX_FOR_INPUTS, oracle, ret, &output);
-        return;
-    }
-    more = minimal_search_start(&search, dag, ret);
-    while (more)
-        more = minimal_search_advance(&search, check(oracle, &search.candidate));
-    bitset_assign(ret, &search.current);
-    minimal_search_release(&search);
-}
-
-/* Different nodes, all of the same block or anywhere. */
+/* Different nodes, all of the same stretch that is as long as a block, or anywhere. */
 static void place_culprits(const struct dag *dag, bool near, struct oracle *oracle)
 {
-    size_t block = random_below(dag->count / BLOCK_GRAPH_NODES) * BLOCK_GRAPH_NODES;
+    size_t begin = near ? simulated_random(&random_state, dag->count - BLOCK_GRAPH_NODES + 1) : 0;
+    size_t range = near ? BLOCK_GRAPH_NODES : dag->count;
 
     for (size_t i = 0; i < oracle->count; i++) {
         bool is_new;
 
         do {
-            oracle->culprits[i] = near ? block + random_below(BLOCK_GRAPH_NODES) : random_below(dag->count);
+            oracle->culprits[i] = begin + simulated_random(&random_state, range);
             is_new = true;
             for (size_t k = 0; k < i; k++)
                 is_new &= oracle->culprits[k] != oracle->culprits[i];
@@ -190,58 +83,249 @@ static void place_culprits(const struct dag *dag, bool near, struct oracle *orac
     }
 }
 
-/* Returns whether all results of the minimal search are 1-minimal. */
+/* Searches once with each number of jobs. */
+static void search(const struct dag *dag, enum simulated_mode mode, struct oracle *oracle, struct tally *tally)
+{
+    struct simulated_search subject = simulated_reduction_search;
+    struct bitset found;
+    size_t nodes = 0;
+
+    subject.check = check;
+    subject.data = oracle;
+    bitset_init(&found, dag->count);
+    for (size_t i = 0; i < JOBS; i++) {
+        struct simulated_reduction reduction;
+
+        if (simulated_reduction_start(&reduction, dag, mode))
+            tally->rounds[i] += simulate_jobs(&subject, &reduction, jobs[i], NULL).rounds;
+        if (i == 0)
+            bitset_assign(&found, &reduction.base);
+        else
+            tally->different += !bitset_equal(&found, &reduction.base);
+        simulated_reduction_release(&reduction);
+    }
+    nodes = bitset_count(&found);
+    tally->cases++;
+    tally->nodes += nodes;
+    tally->largest = nodes > tally->largest ? nodes : tally->largest;
+    tally->minimal += is_minimal(oracle, &found);
+    bitset_release(&found);
+}
+
+static void print_tally(const struct tally *tally)
+{
+    double cases = (double)tally->cases;
+
+    printf(" %.1f (%zu) |", (double)tally->nodes / cases, tally->largest);
+    for (size_t i = 0; i < JOBS; i++)
+        printf(i == 0 ? " %.1f |" : i == 1 ? " %.1f" : ", %.1f", (double)tally->rounds[i] / cases);
+    printf(" | %.0f %% |", 100 * (double)tally->minimal / cases);
+}
+
+static bool is_sound(const struct tally *tally)
+{
+    return tally->different == 0;
+}
+
+/* Returns whether all results of the minimal search are 1-minimal, and none depends on the number of jobs. */
 static bool print_line(const struct dag *dag, size_t culprits, bool near, size_t cases)
 {
     struct oracle oracle = {.count = culprits};
-    struct tally tallies[MODE_COUNT] = {0};
+    struct tally tallies[SIMULATED_MODES] = {0};
+    bool ret = true;
 
     for (size_t i = 0; i < cases; i++) {
         place_culprits(dag, near, &oracle);
-        for (enum mode mode = 0; mode < MODE_COUNT; mode++) {
-            struct tally *tally = &tallies[mode];
-            struct bitset found;
-            size_t nodes;
-
-            reduce(dag, mode, &oracle, &found);
-            nodes = bitset_count(&found);
-            tally->nodes += nodes;
-            tally->largest = nodes > tally->largest ? nodes : tally->largest;
-            tally->checks += oracle.asked.count;
-            tally->minimal += is_minimal(&oracle, &found);
-            forget(&oracle);
-            bitset_release(&found);
-        }
+        for (enum simulated_mode mode = 0; mode < SIMULATED_MODES; mode++)
+            if (mode != SIMULATED_LINEAR || i == 0 || i * 2 * dag->count < MOST_LINEAR_CHECKS)
+                search(dag, mode, &oracle, &tallies[mode]);
     }
-    printf("| %zu %-12s |", culprits, culprits == 1 ? "anywhere" : near ? "in one block" : "anywhere");
-    for (enum mode mode = 0; mode < MODE_COUNT; mode++)
-        printf(" %.1f (%zu) | %.1f | %.0f %% |", (double)tallies[mode].nodes / (double)cases, tallies[mode].largest,
-               (double)tallies[mode].checks / (double)cases, 100 * (double)tallies[mode].minimal / (double)cases);
+    printf("| %zu %s |", culprits, near ? "near" : "anywhere");
+    for (enum simulated_mode mode = 0; mode < SIMULATED_MODES; mode++) {
+        print_tally(&tallies[mode]);
+        ret &= is_sound(&tallies[mode]);
+    }
     printf("\n");
-    free(oracle.asked.items);
-    return tallies[MODE_MINIMAL].minimal == cases;
+    return ret && tallies[SIMULATED_MINIMAL].minimal == cases;
+}
+
+static bool print_table(const char *name, const struct dag *dag, size_t cases)
+{
+    static const char *const modes[] = {"bisect", "linear", "minimal"};
+    bool ret = true;
+    size_t linear = (MOST_LINEAR_CHECKS - 1) / (2 * dag->count) + 1;
+
+    printf("%s: %zu nodes, means of %zu cases (linear: %zu):\n\n| culprits |", name, dag->count, cases,
+           linear < cases ? linear : cases);
+    for (enum simulated_mode mode = 0; mode < SIMULATED_MODES; mode++)
+        printf(" %s: nodes (most) | checks | rounds of 4, 16 | 1-minimal |", modes[mode]);
+    printf("\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t culprits = 1; culprits <= MOST_CULPRITS; culprits++)
+        for (int near = culprits > 1; near >= 0; near--)
+            ret &= print_line(dag, culprits, near != 0, cases);
+    printf("\n");
+    return ret;
+}
+
+/* ---- Graphs ---- */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool print_model(const char *path, size_t cases)
+{
+    struct error err;
+    struct model *model;
+    struct dag dag;
+    bool ret;
+
+    if (model_open(path, NULL, &model, &err) < 0 || model_lower_constants(model, &err) < 0) {
+        fprintf(stderr, "search_table: %s\n", err.message);
+        exit(2);
+    }
+    node_dag_init(&dag, model);
+    ret = dag.count >= BLOCK_GRAPH_NODES;
+    if (ret)
+        ret = print_table(name_of(path), &dag, cases);
+    else
+        fprintf(stderr, "search_table: %s has too few nodes\n", path);
+    dag_release(&dag);
+    model_free(model);
+    return ret;
+}
+
+/* Where the culprits are: `count` of them by lot, or, if that is 0, all nodes of two innermost scopes. */
+struct placement {
+    size_t count;
+    bool near;
+};
+
+static void add_scope(const struct dag *dag, struct oracle *oracle)
+{
+    size_t at = simulated_random(&random_state, dag->count);
+
+    while (dag->shared_scopes[at] == BLOCK_GRAPH_SCOPES)
+        at--;
+    do
+        oracle->culprits[oracle->count++] = at++;
+    while (at < dag->count && dag->shared_scopes[at] == BLOCK_GRAPH_SCOPES);
+}
+
+static void place(const struct dag *dag, struct placement placement, struct oracle *oracle)
+{
+    oracle->count = placement.count;
+    if (placement.count > 0) {
+        place_culprits(dag, placement.near, oracle);
+        return;
+    }
+    add_scope(dag, oracle);
+    add_scope(dag, oracle); /* maybe the same one */
+}
+
+/* Returns whether all results are 1-minimal. */
+static bool print_scope_line(size_t blocks, struct placement placement, size_t cases)
+{
+    struct tally tallies[2] = {0};
+    struct oracle oracle;
+    struct dag dag[2];
+
+    block_graph_init(&dag[0], blocks);
+    block_graph_init(&dag[1], blocks);
+    block_graph_add_scopes(&dag[1]);
+    for (size_t i = 0; i < cases; i++) {
+        place(&dag[1], placement, &oracle);
+        for (size_t k = 0; k < 2; k++)
+            search(&dag[k], SIMULATED_MINIMAL, &oracle, &tallies[k]);
+    }
+    if (placement.count == 0)
+        printf("| all of two scopes |");
+    else
+        printf("| %zu %s |", placement.count, placement.near ? "near" : "anywhere");
+    for (size_t k = 0; k < 2; k++) {
+        printf(" %.1f |", (double)tallies[k].rounds[0] / (double)cases);
+        dag_release(&dag[k]);
+    }
+    printf("\n");
+    return is_sound(&tallies[0]) && is_sound(&tallies[1]) && tallies[0].minimal + tallies[1].minimal == 2 * cases;
+}
+
+static bool print_scopes(size_t blocks, size_t cases)
+{
+    bool ret = true;
+
+    printf("Checks of the minimal search with and without scopes, %zu blocks:\n\n"
+           "| culprits | without | with |\n|---|---|---|\n",
+           blocks);
+    for (size_t culprits = 1; culprits <= MOST_CULPRITS; culprits++)
+        for (int near = culprits > 1; near >= 0; near--)
+            ret &= print_scope_line(blocks, (struct placement){culprits, near != 0}, cases);
+    ret &= print_scope_line(blocks, (struct placement){0, false}, cases);
+    printf("\n");
+    return ret;
+}
+
+/* Nodes that nothing connects, so that there is nothing to cut. */
+static bool print_deletion(size_t nodes, size_t cases)
+{
+    static const size_t parallel[] = {1, 4, 8, 16};
+    struct simulated_search subject = simulated_reduction_search;
+    struct oracle oracle = {.count = 3};
+    struct dag dag;
+    bool ret = true;
+
+    subject.check = check;
+    subject.data = &oracle;
+    dag_init(&dag, nodes, NULL, 0);
+    printf("Deletion alone, %zu nodes, 3 culprits anywhere:\n\n| -j | rounds | checks |\n|---|---|---|\n", nodes);
+    for (size_t i = 0; i < ARRAY_LEN(parallel); i++) {
+        size_t rounds = 0, checks = 0;
+
+        random_state = 1;
+        for (size_t k = 0; k < cases; k++) {
+            struct simulated_reduction reduction;
+            struct simulated_outcome outcome;
+
+            place_culprits(&dag, false, &oracle);
+            simulated_reduction_start(&reduction, &dag, SIMULATED_MINIMAL);
+            outcome = simulate_jobs(&subject, &reduction, parallel[i], NULL);
+            rounds += outcome.rounds;
+            checks += outcome.checks;
+            ret &= is_minimal(&oracle, &reduction.base);
+            simulated_reduction_release(&reduction);
+        }
+        printf("| %zu | %.1f | %.1f |\n", parallel[i], (double)rounds / (double)cases, (double)checks / (double)cases);
+    }
+    printf("\n");
+    dag_release(&dag);
+    return ret;
 }
 
 int main(int argc, char **argv)
 {
-    size_t blocks = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
-    size_t cases = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-    bool all_minimal = true;
+    size_t blocks = argc >= 3 ? strtoul(argv[1], NULL, 10) : 0;
+    size_t cases = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0;
+    bool ok;
     struct dag dag;
 
     if (blocks == 0 || cases == 0) {
-        fprintf(stderr, "usage: search_table BLOCKS CASES\n");
+        fprintf(stderr, "usage: search_table BLOCKS CASES [MODEL...]\n");
         return 2;
     }
     block_graph_init(&dag, blocks);
-    printf("%zu nodes, means of %zu cases:\n\n", dag.count, cases);
-    printf("| culprits | bisect: nodes (most) | checks | 1-minimal | linear: nodes (most) | checks | 1-minimal "
-           "| minimal: nodes (most) | checks | 1-minimal |\n|---|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t culprits = 1; culprits <= MOST_CULPRITS; culprits++)
-        for (int near = culprits > 1; near >= 0; near--)
-            all_minimal &= print_line(&dag, culprits, near != 0, cases);
+    ok = print_table("transformer", &dag, cases);
     dag_release(&dag);
-    if (!all_minimal)
-        fprintf(stderr, "search_table: a result of the minimal search is not 1-minimal\n");
-    return all_minimal ? 0 : 1;
+    for (int i = 3; i < argc; i++)
+        ok &= print_model(argv[i], (cases + 3) / 4);
+    ok &= print_deletion(200, cases);
+    ok &= print_deletion(1000, cases);
+    ok &= print_scopes(blocks, cases);
+    if (!ok)
+        fprintf(stderr,
+                "search_table: a result of the minimal search is not 1-minimal, or one depends on the number of "
+                "jobs\n");
+    return ok ? 0 : 1;
 }
