@@ -25,7 +25,6 @@ struct graph_writer {
     struct bitset used;               /* see subgraph_used_values() */
     struct bitset replaced;           /* values that are fed or frozen: what made them before does so no longer */
     struct bitset replaced_producers; /* nodes */
-    struct bitset kept;               /* initializers */
 };
 
 static void replace(struct graph_writer *writer, uint32_t value)
@@ -133,27 +132,14 @@ static void write_frozen(struct graph_writer *writer, const struct frozen_value 
     string_release(&header);
 }
 
-/* By way of the values, of which a small part of a large model uses few. */
-static void choose_initializers(struct graph_writer *writer)
-{
-    const struct bitset *used = &writer->used;
-
-    for (size_t i = bitset_next(used, 0); i < used->size; i = bitset_next(used, i + 1)) {
-        uint32_t initializer = writer->model->values.items[i].initializer;
-
-        if (initializer != INITIALIZER_NONE && !bitset_has(&writer->replaced, i))
-            bitset_add(&writer->kept, initializer);
-    }
-}
-
 static int write_initializers(struct graph_writer *writer, struct error *err)
 {
-    const struct bitset *kept = &writer->kept;
-
-    for (size_t i = bitset_next(kept, 0); i < kept->size; i = bitset_next(kept, i + 1)) {
+    for (size_t i = 0; i < writer->model->initializers.count; i++) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int saved = 0;
 
+        if (!bitset_has(&writer->used, initializer->value) || bitset_has(&writer->replaced, initializer->value))
+            continue;
         if (writer->initializers != NULL && !initializer->sparse)
             saved = writer->initializers->write(writer->initializers->data, initializer, writer->out, err);
         if (saved < 0)
@@ -199,16 +185,16 @@ static void write_initializer_input(struct graph_writer *writer, uint32_t value,
 
 static int write_initializer_inputs(struct graph_writer *writer, struct error *err)
 {
-    const struct bitset *kept = &writer->kept;
     struct tensor_header header;
 
     if (writer->model->ir_version >= 4)
         return 0;
-    for (size_t i = bitset_next(kept, 0); i < kept->size; i = bitset_next(kept, i + 1)) {
+    for (size_t i = 0; i < writer->model->initializers.count; i++) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int rc;
 
-        if (initializer->sparse)
+        if (initializer->sparse || !bitset_has(&writer->used, initializer->value) ||
+            bitset_has(&writer->replaced, initializer->value))
             continue;
         rc = tensor_proto_read(initializer->message, &header, err);
         if (rc < 0)
@@ -255,13 +241,11 @@ static int write_graph(struct graph_writer *writer, struct error *err)
     bitset_init(&writer->written, writer->model->values.count);
     bitset_init(&writer->replaced, writer->model->values.count);
     bitset_init(&writer->replaced_producers, writer->model->nodes.count);
-    bitset_init(&writer->kept, writer->model->initializers.count);
     for (size_t i = 0; i < writer->subgraph->inputs.count; i++)
         replace(writer, writer->subgraph->inputs.items[i]);
     for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
         replace(writer, writer->subgraph->frozen.items[i].value);
     subgraph_used_values(writer->subgraph, &writer->used);
-    choose_initializers(writer);
     for (size_t i = 0; i < writer->model->other_graph_fields.count; i++)
         pieces_add(writer->out, writer->model->other_graph_fields.items[i]);
     write_nodes(writer);
@@ -280,7 +264,6 @@ done:
     bitset_release(&writer->written);
     bitset_release(&writer->replaced);
     bitset_release(&writer->replaced_producers);
-    bitset_release(&writer->kept);
     return rc;
 }
 
