@@ -234,11 +234,9 @@ static struct lane *find_free(struct check_lanes *lanes, int64_t index)
     return NULL;
 }
 
-bool check_lanes_have_room(const struct check_lanes *lanes)
+bool check_lanes_have_room(struct check_lanes *lanes)
 {
-    struct check_lanes *changed = (struct check_lanes *)lanes; /* its lanes may become free */
-
-    return count_running(changed) < lanes->settings.jobs && find_free(changed, 0) != NULL;
+    return count_running(lanes) < lanes->settings.jobs && find_free(lanes, 0) != NULL;
 }
 
 /* Drops the check that is furthest ahead of `index`, or else another one of that index, of those that run (`running`) or of

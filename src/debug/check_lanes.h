@@ -65,7 +65,7 @@ const char *check_lanes_artifact(const struct check_lanes *lanes);
 struct lane *check_lanes_find(struct check_lanes *lanes, struct lane_key key);
 
 /* True when one more check would run at once. */
-bool check_lanes_have_room(const struct check_lanes *lanes);
+bool check_lanes_have_room(struct check_lanes *lanes);
 
 /* Writes a candidate to a free lane. When there is none, a check of the highest index that runs ahead is dropped for it. */
 int check_lanes_open(struct check_lanes *lanes, struct lane_key key, const struct candidate_content *content,

@@ -324,7 +324,7 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
 /* ---- Looking ahead ---- */
 
 struct outlook {
-    const struct loop *loop;
+    struct loop *loop;
     const struct loop_subject *subject;
 };
 
@@ -350,7 +350,7 @@ static bool find_known(void *data, int64_t index, const struct loop_candidate *c
 static bool look_up(void *data, struct lane *lane, enum verdict *ret)
 {
     const struct outlook *outlook = data;
-    bool found = loop_look_up((struct loop *)outlook->loop, lane);
+    bool found = loop_look_up(outlook->loop, lane);
 
     *ret = lane->cached.verdict;
     return found;

@@ -30,7 +30,7 @@ no_process_left()
         [ -n "$left" ] || return 0
         sleep 0.01
     done
-    echo "processes are left: $left"; for p in $left; do tr "\0" " " <${p%/cwd}/cmdline; cat ${p%/cwd}/stat; done
+    echo "processes are left: $left"
     return 1
 }
 
