@@ -51,8 +51,14 @@ struct trial {
 /* debug/loop_trial.c: writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
 int trial_check(struct loop *loop, struct trial *trial, struct error *err);
 
-/* Looks in the verdict cache for the candidate that was written to this lane. */
+/* debug/loop_cache.c: looks in the verdict cache for the candidate that was written to this lane; again, when it was
+ * written ahead, because there may have been a first failure since then. What is found is in lane->cached. */
 bool loop_look_up(struct loop *loop, struct lane *lane);
+void loop_look_up_again(struct loop *loop, struct lane *lane);
+
+/* Takes what was found for the verdict of the trial; keeps the trial's verdict under lane->question. */
+void loop_use_cached(struct loop *loop, struct trial *trial);
+void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question);
 
 /* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
 void trial_clean_up(struct loop *loop, struct trial *trial);

@@ -1,9 +1,4 @@
 /* debug/loop_trial.c: one candidate on its way to a verdict: files, check, artifacts. */
-#include <stdlib.h>
-
-#include "base/file.h"
-#include "base/stopwatch.h"
-#include "debug/candidate_hash.h"
 #include "debug/loop_state.h"
 
 /* ---- Its lane ---- */
@@ -33,8 +28,6 @@ static struct candidate_content content_of(const struct loop *loop, const struct
         .write = has_artifact ? trial->subject->write : NULL, .data = trial->subject->data, .iteration = trial->index};
 }
 
-static void look_up_again(struct loop *loop, struct lane *lane);
-
 static int open_lane(struct loop *loop, struct trial *trial, size_t run, struct error *err)
 {
     struct candidate_content content = content_of(loop, trial);
@@ -48,7 +41,7 @@ static int open_lane(struct loop *loop, struct trial *trial, size_t run, struct 
         if (rc == 0)
             loop_look_up(loop, trial->lane);
     } else if (rc == 0) {
-        look_up_again(loop, trial->lane);
+        loop_look_up_again(loop, trial->lane);
     }
     log_indent(loop->log, -1);
     return rc;
@@ -159,86 +152,6 @@ static int run_check(struct loop *loop, struct trial *trial, struct error *err)
                                   : run_once(&scene, &trial->verdict, err);
 }
 
-/* ---- Verdicts of other sessions ---- */
-
-/* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
-static void hash_content(struct loop *loop, struct lane *lane)
-{
-    const struct candidate_paths *files = &lane->run.files;
-    const char *more[3] = {0};
-    size_t count = 0;
-    struct error why;
-
-    if (loop->cache == NULL || files->items[CANDIDATE_ARTIFACT] == NULL || check_is_interactive(loop->check))
-        return;
-    for (enum candidate_file i = CANDIDATE_INPUTS; i <= CANDIDATE_GOLDEN; i++)
-        if (files->items[i] != NULL)
-            more[count++] = files->items[i];
-    lane->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &lane->content, &why) == 0;
-    if (!lane->has_content)
-        log_message(loop->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
-}
-
-/* With another signature of the failure it is another question. */
-static struct hash question_now(const struct loop *loop, const struct lane *lane)
-{
-    int code;
-
-    return check_failure_code(loop->check, &code) ? hash_combine(lane->content, hash_bytes(&code, sizeof(code)))
-                                                  : lane->content;
-}
-
-static void ask_cache(struct loop *loop, struct lane *lane)
-{
-    struct error why;
-
-    lane->question = question_now(loop, lane);
-    lane->cached = (struct cached_verdict){0};
-    if (verdict_cache_find(loop->cache, lane->question, &lane->cached, &why) < 0)
-        log_message(loop->log, LOG_WARNING, "%s", why.message);
-}
-
-bool loop_look_up(struct loop *loop, struct lane *lane)
-{
-    hash_content(loop, lane);
-    if (lane->has_content)
-        ask_cache(loop, lane);
-    return lane->cached.found;
-}
-
-/* Of a candidate that was written ahead: since then there may have been a first failure. */
-static void look_up_again(struct loop *loop, struct lane *lane)
-{
-    if (lane->has_content && !hash_equal(lane->question, question_now(loop, lane)))
-        ask_cache(loop, lane);
-}
-
-static void use_cached(struct loop *loop, struct trial *trial)
-{
-    const struct cached_verdict *cached = &trial->lane->cached;
-
-    trial->verdict = cached->verdict;
-    trial->counts = (struct run_counts){cached->runs, cached->fails};
-    if (cached->verdict == VERDICT_FAIL && cached->has_code)
-        check_set_failure_code(loop->check, cached->code);
-    log_message(loop->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
-}
-
-static void keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question)
-{
-    struct cached_verdict cached = {
-        .found = true, .verdict = trial->verdict, .runs = trial->counts.runs, .fails = trial->counts.fails};
-    struct error why;
-    int code;
-
-    if (trial->verdict == VERDICT_FAIL && check_failure_code(loop->check, &code)) {
-        cached.has_code = true;
-        cached.code = code;
-    }
-    if (verdict_cache_add(loop->cache, question, &cached, &why) < 0)
-        log_message(loop->log, LOG_WARNING, "%s", why.message);
-}
-
 /* ---- All of it ---- */
 
 static struct saved_verdict to_be_saved(const struct trial *trial)
@@ -268,7 +181,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
     struct hash question = keeps ? trial->lane->question : (struct hash){0};
 
     if (rc == 0 && trial->lane->cached.found && trial->candidate.expectation != EXPECT_AGAIN) {
-        use_cached(loop, trial);
+        loop_use_cached(loop, trial);
         return trial->index >= 0 ? sort_artifacts(loop, trial, err) : 0;
     }
     if (rc == 0)
@@ -278,7 +191,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
         rc = run_check(loop, trial, err);
     loop->checks++;
     if (rc == 0 && keeps)
-        keep_in_cache(loop, trial, question);
+        loop_keep_in_cache(loop, trial, question);
     if (rc == 0 && trial->index >= 0)
         rc = sort_artifacts(loop, trial, err);
     return rc;

@@ -1,0 +1,80 @@
+/* debug/loop_cache.c: verdicts of other sessions (debug/verdict_cache.h). */
+#include "debug/candidate_hash.h"
+#include "debug/loop_state.h"
+
+/* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
+static void hash_content(struct loop *loop, struct lane *lane)
+{
+    const struct candidate_paths *files = &lane->run.files;
+    const char *more[3] = {0};
+    size_t count = 0;
+    struct error why;
+
+    if (loop->cache == NULL || files->items[CANDIDATE_ARTIFACT] == NULL || check_is_interactive(loop->check))
+        return;
+    for (enum candidate_file i = CANDIDATE_INPUTS; i <= CANDIDATE_GOLDEN; i++)
+        if (files->items[i] != NULL)
+            more[count++] = files->items[i];
+    lane->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &lane->content, &why) == 0;
+    if (!lane->has_content)
+        log_message(loop->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
+}
+
+/* With another signature of the failure it is another question. */
+static struct hash question_now(const struct loop *loop, const struct lane *lane)
+{
+    int code;
+
+    return check_failure_code(loop->check, &code) ? hash_combine(lane->content, hash_bytes(&code, sizeof(code)))
+                                                  : lane->content;
+}
+
+static void ask_cache(struct loop *loop, struct lane *lane)
+{
+    struct error why;
+
+    lane->question = question_now(loop, lane);
+    lane->cached = (struct cached_verdict){0};
+    if (verdict_cache_find(loop->cache, lane->question, &lane->cached, &why) < 0)
+        log_message(loop->log, LOG_WARNING, "%s", why.message);
+}
+
+bool loop_look_up(struct loop *loop, struct lane *lane)
+{
+    hash_content(loop, lane);
+    if (lane->has_content)
+        ask_cache(loop, lane);
+    return lane->cached.found;
+}
+
+void loop_look_up_again(struct loop *loop, struct lane *lane)
+{
+    if (lane->has_content && !hash_equal(lane->question, question_now(loop, lane)))
+        ask_cache(loop, lane);
+}
+
+void loop_use_cached(struct loop *loop, struct trial *trial)
+{
+    const struct cached_verdict *cached = &trial->lane->cached;
+
+    trial->verdict = cached->verdict;
+    trial->counts = (struct run_counts){cached->runs, cached->fails};
+    if (cached->verdict == VERDICT_FAIL && cached->has_code)
+        check_set_failure_code(loop->check, cached->code);
+    log_message(loop->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
+}
+
+void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question)
+{
+    struct cached_verdict cached = {
+        .found = true, .verdict = trial->verdict, .runs = trial->counts.runs, .fails = trial->counts.fails};
+    struct error why;
+    int code;
+
+    if (trial->verdict == VERDICT_FAIL && check_failure_code(loop->check, &code)) {
+        cached.has_code = true;
+        cached.code = code;
+    }
+    if (verdict_cache_add(loop->cache, question, &cached, &why) < 0)
+        log_message(loop->log, LOG_WARNING, "%s", why.message);
+}
