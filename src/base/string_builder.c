@@ -77,6 +77,54 @@ void string_add_text(struct string_builder *builder, struct text text)
     string_add_bytes(builder, text.data, text.size);
 }
 
+/* The length of a sequence that only sets colours (ECMA-48: CSI, numbers, 'm') at the start of `text`; else 0. */
+static size_t color_length(struct text text)
+{
+    size_t at = 2;
+
+    if (text.size < 3 || memcmp(text.data, "\033[", 2) != 0)
+        return 0;
+    while (at < text.size && (text.data[at] == ';' || (text.data[at] >= '0' && text.data[at] <= '9')))
+        at++;
+    return at < text.size && text.data[at] == 'm' ? at + 1 : 0;
+}
+
+/* The length of the character that `text` begins with; 0 if a terminal could take it for a command, or for no character. Those
+ * from U+0080 to U+009F are commands, too. */
+static size_t harmless_length(struct text text)
+{
+    unsigned char first = (unsigned char)text.data[0];
+
+    if (first >= ' ' && first < 0x7f)
+        return 1;
+    if (first < ' ' || first == 0x7f)
+        return first == '\n' || first == '\t';
+    if (first == 0xc2 && text.size > 1 && (unsigned char)text.data[1] < 0xa0)
+        return 0;
+    return text_utf8_length(text.data, text.size);
+}
+
+void string_add_visible(struct string_builder *builder, struct text text)
+{
+    size_t at = 0, clean = 0; /* [clean, at) is harmless and not yet added */
+
+    while (at < text.size) {
+        struct text rest = {text.data + at, text.size - at};
+        size_t length = harmless_length(rest), color = length == 0 ? color_length(rest) : 0;
+
+        if (length > 0) {
+            at += length;
+            continue;
+        }
+        string_add_bytes(builder, text.data + clean, at - clean);
+        if (color == 0)
+            string_add_format(builder, "\\x%02x", (unsigned)(unsigned char)text.data[at]);
+        at += color > 0 ? color : 1;
+        clean = at;
+    }
+    string_add_bytes(builder, text.data + clean, at - clean);
+}
+
 void string_add_format_list(struct string_builder *builder, const char *format, va_list args)
 {
     va_list again;

@@ -63,7 +63,7 @@ void log_layout(enum log_level level, int depth, const char *time_of_day, struct
         const char *end = message.size > 0 ? memchr(message.data, '\n', message.size) : NULL;
         size_t length = end ? (size_t)(end - message.data) : message.size;
 
-        string_add_bytes(ret, message.data, length);
+        string_add_visible(ret, (struct text){message.data, length});
         string_add_char(ret, '\n');
         if (!end || length + 1 == message.size)
             break;

@@ -5,6 +5,8 @@
  * of a message adds no line. Every message is written by one system call: lines appear at once, and in order with what
  * others write to the same place.
  *
+ * Names in models, and what checks write, are other people's: what could steer a terminal is shown as \xNN.
+ *
  * When nobody reads standard output any more (`| head -1`) the process ends quietly, its temporary files removed.
  */
 #ifndef CLI_LOG_SINK_H

@@ -98,7 +98,9 @@ static void print_refusal(struct parse *parse, const struct error *err)
 
     string_init(&text);
     help_usage(parse, &text);
-    string_add_format(&text, "%s: error: %s\n", parse_command_name(parse), err->message);
+    string_add_format(&text, "%s: error: ", parse_command_name(parse));
+    string_add_visible(&text, text_of(err->message));
+    string_add_char(&text, '\n');
     fputs(text.data, stderr);
     string_release(&text);
 }

@@ -6,23 +6,6 @@
 
 #include "base/file.h"
 
-static void render_bytes(struct text bytes, struct string_builder *ret)
-{
-    size_t at = 0, clean = 0; /* [clean, at) is valid and not yet added */
-
-    while (at < bytes.size) {
-        size_t length = bytes.data[at] ? text_utf8_length(bytes.data + at, bytes.size - at) : 0;
-        if (length > 0) {
-            at += length;
-            continue;
-        }
-        string_add_bytes(ret, bytes.data + clean, at - clean);
-        string_add_format(ret, "\\x%02x", (unsigned)(unsigned char)bytes.data[at]);
-        clean = ++at;
-    }
-    string_add_bytes(ret, bytes.data + clean, at - clean);
-}
-
 /* Whether `byte` continues a UTF-8 sequence: a cut before it would tear a character apart. */
 static bool continues_character(char byte)
 {
@@ -36,7 +19,7 @@ void check_output_render(struct text output, struct string_builder *ret)
     if (output.size == 0)
         return;
     if (output.size <= 2 * CHECK_OUTPUT_SHOWN) {
-        render_bytes(output, ret);
+        string_add_visible(ret, output);
         return;
     }
     size_t tail = output.size - CHECK_OUTPUT_SHOWN;
@@ -45,9 +28,9 @@ void check_output_render(struct text output, struct string_builder *ret)
     for (int i = 0; i < 3 && continues_character(output.data[tail]); i++)
         tail++;
 
-    render_bytes((struct text){output.data, head}, ret);
+    string_add_visible(ret, (struct text){output.data, head});
     string_add_format(ret, "\n[... %zu bytes left out ...]\n", tail - head);
-    render_bytes((struct text){output.data + tail, output.size - tail}, ret);
+    string_add_visible(ret, (struct text){output.data + tail, output.size - tail});
 }
 
 static void replace_all(struct process_output *output, const char *from, const char *to)

@@ -9,7 +9,7 @@
 /* How much of either end of a long output is shown, in bytes. */
 #define CHECK_OUTPUT_SHOWN ((size_t)64 << 10)
 
-/* Appends `output` to `ret`. Bytes that are not UTF-8, and NUL, become \xNN. Of an output longer than twice
+/* Appends `output` to `ret`. What is no text is shown as string_add_visible() does. Of an output longer than twice
  * CHECK_OUTPUT_SHOWN only both ends appear, with a line between them that says how much is missing. */
 void check_output_render(struct text output, struct string_builder *ret);
 

@@ -134,3 +134,18 @@ halves = [i for i in json.load(open("model.json"))["initializers"] if i["dtype"]
 assert halves and all(len(i["values"]) > 0 for i in halves), halves
 END
 }
+
+@test "a name in a model cannot steer the terminal" {
+    /usr/bin/python3 - "$BATS_TEST_TMPDIR/m.onnx" <<'END'
+import sys
+import onnx
+from onnx import TensorProto, helper
+name = "evil\x1b]0;owned\x07\x1b[2J\x1b[31mred"
+x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
+y = helper.make_tensor_value_info(name, TensorProto.FLOAT, [1])
+onnx.save(helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], [name])], "g", [x], [y])), sys.argv[1])
+END
+    inspect "$BATS_TEST_TMPDIR/m.onnx" --show layers
+    [[ $output == *'evil\x1b]0;owned\x07\x1b[2Jred'* ]]
+    [[ $output != *$'\x1b'* && $output != *$'\x07'* ]]
+}

@@ -66,6 +66,29 @@ static void bytes_may_hold_nul(void **state)
     string_release(&builder);
 }
 
+static void assert_visible(struct text text, const char *expected)
+{
+    struct string_builder builder;
+
+    string_init(&builder);
+    string_add_visible(&builder, text);
+    assert_string_equal(builder.data, expected);
+    string_release(&builder);
+}
+
+static void nothing_that_is_shown_steers_a_terminal(void **state)
+{
+    assert_visible(TEXT("plain\n\ttext größe €"), "plain\n\ttext größe €");
+    assert_visible(TEXT("\033[1;31mred\033[m"), "red");
+    assert_visible(TEXT("\033]0;title\007\033[2J\033[31"), "\\x1b]0;title\\x07\\x1b[2J\\x1b[31");
+    assert_visible(TEXT("\033[31K\r\b\x7f\0"), "\\x1b[31K\\x0d\\x08\\x7f\\x00");
+    assert_visible(TEXT("\xc2\x9b"
+                        "2J \x9b \xc2\xa0"),
+                   "\\xc2\\x9b2J \\x9b \xc2\xa0");
+    assert_visible(TEXT("torn \xe2\x82"), "torn \\xe2\\x82");
+    assert_visible(TEXT(""), "");
+}
+
 static void reserved_room_is_written_by_the_caller(void **state)
 {
     struct string_builder builder;
@@ -100,6 +123,7 @@ int main(void)
         cmocka_unit_test(text_stays_ended_by_nul),
         cmocka_unit_test(format_of_any_length_fits),
         cmocka_unit_test(bytes_may_hold_nul),
+        cmocka_unit_test(nothing_that_is_shown_steers_a_terminal),
         cmocka_unit_test(reserved_room_is_written_by_the_caller),
         cmocka_unit_test(taken_text_belongs_to_the_caller),
     };
