@@ -131,7 +131,8 @@ const struct command cmd_check_lint = {
         "nodes in front of it have made, so that all nodes at fault are found at once.\n\n"
         "An \"exception\" is a mistake, and makes the exit code 1; a \"warning\" is something that may be one: an "
         "operator "
-        "that ONNX Runtime does not know, a node or an input that no output depends on. The report also lists the "
+        "that ONNX Runtime does not know, a node or an input that no output depends on, and what ONNX Runtime itself "
+        "warns of when the model runs. The report also lists the "
         "nodes "
         "that pass and those that fail; nodes behind one that fails are in neither list. --json is another name for "
         "--output.",

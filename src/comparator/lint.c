@@ -2,6 +2,7 @@
 #include "comparator/lint.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "onnx/model_rebuild.h"
@@ -30,17 +31,35 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
     string_release(&message);
 }
 
+/* A name for node `i` that no node has. `attempts` counts those that were taken, over all nodes. */
+static char *make_up_label(struct lint *lint, const struct name_map *names, size_t i, unsigned *attempts)
+{
+    char *label = arena_printf(&lint->model->arena, "polygraphy_unnamed_node_%zu", i);
+
+    while (name_map_find(names, text_of(label)) != NAME_MAP_NONE)
+        label = arena_printf(&lint->model->arena, "polygraphy_unnamed_node_%zu_%u", i, (*attempts)++);
+    return label;
+}
+
 static void make_labels(struct lint *lint)
 {
     struct model *model = lint->model;
+    struct name_map names;
+    unsigned attempts = 0;
 
     lint->labels = arena_alloc_zero(&model->arena, model->nodes.count + 1, sizeof(*lint->labels));
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        struct text name = model->nodes.items[i].name;
-
-        lint->labels[i] = name.size > 0 ? arena_text(&model->arena, name)
-                                        : arena_printf(&model->arena, "polygraphy_unnamed_node_%zu", i);
-    }
+    name_map_init(&names);
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (model->nodes.items[i].name.size > 0) {
+            lint->labels[i] = arena_text(&model->arena, model->nodes.items[i].name);
+            name_map_add(&names, text_of(lint->labels[i]), (uint32_t)i);
+        }
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (lint->labels[i] == NULL) {
+            lint->labels[i] = make_up_label(lint, &names, i, &attempts);
+            name_map_add(&names, text_of(lint->labels[i]), (uint32_t)i);
+        }
+    name_map_release(&names);
 }
 
 /* ---- Names ---- */
@@ -130,26 +149,53 @@ static int make_feed(struct lint *lint, struct tensor_list *ret, struct error *e
 
 /* ---- The whole model ---- */
 
-/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. */
-static int run_whole(const struct lint *lint, const struct tensor_list *feed, struct error *err)
+/* A log sink: keeps the runtime's warnings, one in a line, without the runtime's name in front. What it says before it
+ * announces a session is about the machine, not about the model. */
+static void keep_warning(void *data, enum log_level level, int depth, struct text message)
+{
+    static const char runtime[] = "ONNX-Runtime: ";
+    const size_t length = sizeof(runtime) - 1;
+    struct string_builder *warnings = data;
+
+    (void)depth;
+    if (level == LOG_INFO)
+        string_truncate(warnings, 0);
+    if (level != LOG_WARNING)
+        return;
+    if (message.size > length && memcmp(message.data, runtime, length) == 0)
+        message = (struct text){message.data + length, message.size - length};
+    string_add_text(warnings, message);
+    string_add_char(warnings, '\n');
+}
+
+/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its warnings
+ * are, if it runs: else they repeat what is said of the nodes. */
+static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
 {
     struct backend_request request = *lint->request;
     struct backend_session *session;
     struct tensor_list outputs = {0};
+    struct string_builder warnings;
+    struct log keeper = {.threshold = LOG_VERBOSE, .write = keep_warning, .data = &warnings};
     int rc;
 
-    request.log = NULL;
+    string_init(&warnings);
+    request.log = &keeper;
     rc = lint->backend->open(&request, &session, err);
-    if (rc < 0)
-        return rc;
-    rc = lint->backend->run(session, feed, NULL, 0, &outputs, NULL, err);
-    tensor_list_release(&outputs);
-    lint->backend->close(session);
+    if (rc == 0) {
+        rc = lint->backend->run(session, feed, NULL, 0, &outputs, NULL, err);
+        tensor_list_release(&outputs);
+        lint->backend->close(session);
+    }
+    if (rc == 0 && warnings.size > 0)
+        for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+            lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "%s", line);
+    string_release(&warnings);
     return rc;
 }
 
-/* Warns of inputs and nodes that no output depends on; the other nodes pass. */
-static void report_unused(struct lint *lint)
+/* Warns of inputs and nodes that no output depends on. The other nodes pass, if the model `ran`. */
+static void report_unused(struct lint *lint, bool ran)
 {
     struct model *model = lint->model;
     struct subgraph used;
@@ -162,10 +208,10 @@ static void report_unused(struct lint *lint)
                      "Input: '" TEXT_FORMAT "' does not affect outputs, can be removed.",
                      TEXT_ARGS(model->values.items[model->inputs.items[i]].name));
     for (uint32_t i = 0; i < model->nodes.count; i++)
-        if (bitset_has(&used.nodes, i))
-            lint_report_add_passing(lint->report, lint->labels[i]);
-        else
+        if (!bitset_has(&used.nodes, i))
             lint_add(lint, LINT_WARNING, LINT_GRAPH, i, "Does not affect outputs, can be removed.");
+        else if (ran)
+            lint_report_add_passing(lint->report, lint->labels[i]);
     subgraph_release(&used);
 }
 
@@ -175,7 +221,7 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
     int rc = in_order ? run_whole(lint, feed, &why) : ERR_BACKEND;
 
     if (rc == 0) {
-        report_unused(lint);
+        report_unused(lint, true);
         return 0;
     }
     if (rc != ERR_BACKEND && rc != ERR_INVALID && rc != ERR_CORRUPT && rc != ERR_UNSUPPORTED)
@@ -183,6 +229,8 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
     rc = lint_run_nodes(lint, feed, err);
     if (rc == 0 && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
         lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);
+    if (rc == 0)
+        report_unused(lint, false);
     return rc;
 }
 
@@ -208,6 +256,7 @@ int lint_run(struct lint *lint, struct error *err)
     rc = make_feed(lint, &feed, err);
     if (rc == ERR_UNSUPPORTED) { /* inputs that are no tensors, or of no type */
         lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: %s", err->message);
+        report_unused(lint, false);
         rc = 0;
     } else if (rc == 0) {
         rc = run_on(lint, &feed, in_order, err);

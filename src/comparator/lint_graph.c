@@ -35,6 +35,18 @@ static void check_types(struct lint *lint, const struct value_list *values, cons
     }
 }
 
+/* Names that are given to two inputs. */
+static void check_repeated_inputs(struct lint *lint)
+{
+    const struct model *model = lint->model;
+
+    for (size_t i = 0; i < model->repeated_inputs.count; i++)
+        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE,
+                 "Graph must be in single static assignment (SSA) form, however '" TEXT_FORMAT
+                 "' has been used as graph input names multiple times.",
+                 TEXT_ARGS(model->values.items[model->repeated_inputs.items[i]].name));
+}
+
 /* Outputs that nothing makes. */
 static void check_outputs(struct lint *lint)
 {
@@ -109,6 +121,7 @@ bool lint_check_graph(struct lint *lint)
     struct bitset given;
 
     check_header(lint);
+    check_repeated_inputs(lint);
     check_types(lint, &model->inputs, "input");
     check_types(lint, &model->outputs, "output");
     check_outputs(lint);

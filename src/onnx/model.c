@@ -290,15 +290,19 @@ static int read_graph_field(struct model *model, const struct wire_field *field,
     return 0;
 }
 
-static void keep_each_once(const struct model *model, struct value_list *list)
+/* Appends what is dropped to `ret_repeated`, unless that is NULL. */
+static void keep_each_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
 {
     struct bitset seen;
     size_t kept = 0;
 
     bitset_init(&seen, model->values.count);
     for (size_t i = 0; i < list->count; i++) {
-        if (bitset_has(&seen, list->items[i]))
+        if (bitset_has(&seen, list->items[i])) {
+            if (ret_repeated != NULL)
+                *VECTOR_APPEND(ret_repeated) = list->items[i];
             continue;
+        }
         bitset_add(&seen, list->items[i]);
         list->items[kept++] = list->items[i];
     }
@@ -338,8 +342,8 @@ static int read_graph(struct model *model, struct span message, struct error *er
     }
     if (reader.damaged)
         return wire_damage(&reader, model->file, "the graph", err);
-    keep_each_once(model, &model->inputs);
-    keep_each_once(model, &model->outputs);
+    keep_each_once(model, &model->inputs, &model->repeated_inputs);
+    keep_each_once(model, &model->outputs, NULL);
     drop_inputs_with_defaults(model);
     return 0;
 }
@@ -473,6 +477,7 @@ void model_free(struct model *model)
     free(model->initializers.items);
     free(model->inputs.items);
     free(model->outputs.items);
+    free(model->repeated_inputs.items);
     free(model->annotations.items);
     free(model->other_graph_fields.items);
     name_map_release(&model->value_by_name);

@@ -120,6 +120,7 @@ struct model {
     } initializers;
     struct value_list inputs; /* without those that are initializers too: these are defaults, not inputs to feed */
     struct value_list outputs;
+    struct value_list repeated_inputs; /* what the file lists as an input once more, which no runtime takes */
     struct {
         struct annotation *items;
         size_t count, capacity;

@@ -66,6 +66,75 @@ found()
     done
 }
 
+# Small models with one flaw each, made by the onnx package: $1.onnx.
+make_model()
+{
+    /usr/bin/python3 - "$1" <<'END'
+import sys, onnx
+from onnx import helper, TensorProto
+node = helper.make_node
+tensor = lambda name, shape=(2,): helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+nodes, inputs, outputs, described = {
+    "named_as_if_unnamed": ([node("Neg", ["x"], ["a"]), node("Abs", ["a"], ["y"], "polygraphy_unnamed_node_0")],
+                            [tensor("x")], [tensor("y")], []),
+    "input_twice": ([node("Neg", ["x"], ["y"], "neg")], [tensor("x"), tensor("x")], [tensor("y")], []),
+    "impossible_and_useless": ([node("MatMul", ["x", "x"], ["y"], "matmul"), node("Abs", ["unused"], ["a"], "useless")],
+                               [tensor("x", (2, 3)), tensor("unused")], [tensor("y", (2, 2))], []),
+    "described_wrongly": ([node("Neg", ["x"], ["a"], "neg"), node("Abs", ["a"], ["y"], "abs")],
+                          [tensor("x")], [tensor("y")], [tensor("a", (3,))]),
+}[sys.argv[1]]
+graph = helper.make_graph(nodes, "graph", inputs, outputs, value_info=described)
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), sys.argv[1] + ".onnx")
+END
+}
+
+@test "names made up for nameless nodes are not those of others" {
+    make_model named_as_if_unnamed
+    lint named_as_if_unnamed.onnx
+    [ "$status" -eq 0 ]
+    found <<'END'
+passing: polygraphy_unnamed_node_0 polygraphy_unnamed_node_0_0
+failing:
+END
+}
+
+@test "two inputs of one name are found without a runtime" {
+    make_model input_twice
+    lint input_twice.onnx
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnx_checker -
+passing: neg
+failing:
+END
+    logged "LINT \| Graph must be in single static assignment \(SSA\) form, however 'x' has been used as graph input names multiple times\.$"
+}
+
+@test "what no output depends on is also reported of a model that does not run" {
+    make_model impossible_and_useless
+    lint impossible_and_useless.onnx
+    [ "$status" -eq 1 ]
+    found <<'END'
+exception onnxruntime matmul
+warning onnx_graphsurgeon -
+warning onnx_graphsurgeon useless
+passing: useless
+failing: matmul
+END
+}
+
+@test "warnings of ONNX Runtime are entries, and the model passes" {
+    make_model described_wrongly
+    lint described_wrongly.onnx
+    [ "$status" -eq 0 ]
+    found <<'END'
+warning onnxruntime -
+passing: abs neg
+failing:
+END
+    logged "^\[W\] LINT \| Error merging shape info for output\. 'a' source:\{2\} target:\{3\}\. Falling back to lenient merge$"
+}
+
 @test "a model that is in order passes" {
     lint "$models/reducable.onnx" --json same.json
     [ "$status" -eq 0 ]
