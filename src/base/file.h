@@ -84,6 +84,14 @@ int file_write(const char *path, const void *data, size_t size, enum file_durabi
  * process is gone. Not to be called while a writer for `path` is open here. What cannot be removed stays. */
 void file_remove_leftovers(const char *path);
 
+/* For a file that several processes read, change and put in place anew: waits until it is this one's turn. The lock is on
+ * what `path` names when it is taken, and goes with the last descriptor of it, so also with a process that is killed; no
+ * file of its own is left behind. To change takes turns with everybody, and makes an empty file where there is none; to
+ * read takes turns with those who change. Close `ret_fd` to give the lock back. ERR_MISSING when there is nothing to
+ * read, ERR_IO when it cannot be opened or its file system has no locks, ERR_INTERRUPTED. */
+enum file_lock { FILE_LOCK_TO_READ, FILE_LOCK_TO_CHANGE };
+int file_lock(const char *path, enum file_lock kind, int *ret_fd, struct error *err);
+
 bool file_exists(const char *path); /* anything of that name, a dangling link included */
 bool file_is_folder(const char *path);
 int file_make_folders(const char *path, struct error *err); /* mkdir -p */

@@ -176,6 +176,8 @@ static int load_caches(struct engine_file *file, struct error *err)
         log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", config->load_timing_cache);
     else if (config->load_timing_cache != NULL)
         rc = timing_cache_load(file->cache, config->load_timing_cache, err);
+    if (rc == 0 && file->files->save_timing_cache != NULL)
+        rc = timing_cache_check(file->files->save_timing_cache, err);
     if (rc == 0 && config->calibration_cache != NULL && file_exists(config->calibration_cache)) {
         log_message(log, LOG_INFO, "Reading calibration cache from %s", config->calibration_cache);
         rc = calibration_load(file->calibration, config->calibration_cache, err);

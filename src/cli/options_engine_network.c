@@ -100,7 +100,7 @@ static const struct option file_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .offset = offsetof(struct engine_file_values, save_timing_cache),
-        .help = "write the times of tactics, with those that were loaded, for the next build",
+        .help = "add the times of tactics, with those that were loaded, to this file, for the next build",
     },
     {
         .names = {"--save-engine"},

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "format/json_reader.h"
 #include "format/json_writer.h"
@@ -166,6 +169,12 @@ static int read_cache(struct json_reader *reader, struct timing_cache *ret, stru
     return 0;
 }
 
+static void add_all(struct timing_cache *cache, const struct timing_cache *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        timing_cache_add(cache, from->items[i].key, from->items[i].seconds);
+}
+
 /* `rc` is what opening the reader gave. */
 static int read_and_close(struct timing_cache *cache, struct json_reader *reader, int rc, struct error *err)
 {
@@ -177,18 +186,43 @@ static int read_and_close(struct timing_cache *cache, struct json_reader *reader
     rc = read_cache(reader, loaded, err);
     json_reader_release(reader);
     if (rc == 0)
-        for (size_t i = 0; i < loaded->count; i++)
-            timing_cache_add(cache, loaded->items[i].key, loaded->items[i].seconds);
+        add_all(cache, loaded);
     timing_cache_free(loaded);
     return rc;
 }
 
-int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err)
+/* Of a regular file, only while its lock is held: an empty one is about to be filled, or belonged to a process that was
+ * killed before it came to that. */
+static int read_file(struct timing_cache *cache, const char *path, struct error *err)
 {
     struct json_reader reader;
-    int rc = json_reader_open(&reader, path, err);
+    struct stat status;
+    int rc;
 
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        return 0;
+    rc = json_reader_open(&reader, path, err);
     return read_and_close(cache, &reader, rc, err);
+}
+
+/* Whether it is, or can become, a file that keeps its content: not a device or a pipe. */
+static bool keeps_content(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err)
+{
+    int lock = -1;
+    int rc = keeps_content(path) ? file_lock(path, FILE_LOCK_TO_READ, &lock, err) : 0;
+
+    if (rc == 0)
+        rc = read_file(cache, path, err);
+    if (lock >= 0)
+        close(lock);
+    return rc;
 }
 
 int timing_cache_parse(struct timing_cache *cache, struct span bytes, const char *display_name, struct error *err)
@@ -220,7 +254,23 @@ void timing_cache_write(const struct timing_cache *cache, struct json_writer *wr
     json_writer_end_object(writer);
 }
 
-int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err)
+int timing_cache_check(const char *path, struct error *err)
+{
+    struct timing_cache *ignored;
+    struct stat status;
+    int rc;
+
+    if (stat(path, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+        return 0;
+    ignored = timing_cache_new();
+    rc = timing_cache_load(ignored, path, err);
+    timing_cache_free(ignored);
+    if (rc == ERR_CORRUPT)
+        return error_context(err, "'%s' is no timing cache, or damaged: no times can be added to it", path);
+    return rc;
+}
+
+static int write_file(const struct timing_cache *cache, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -230,5 +280,26 @@ int timing_cache_save(const struct timing_cache *cache, const char *path, struct
     timing_cache_write(cache, &writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
     json_writer_release(&writer);
+    return rc;
+}
+
+int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err)
+{
+    struct timing_cache *all;
+    int lock;
+    int rc;
+
+    if (!keeps_content(path))
+        return write_file(cache, path, err);
+    rc = file_lock(path, FILE_LOCK_TO_CHANGE, &lock, err);
+    if (rc < 0)
+        return rc;
+    all = timing_cache_new();
+    rc = read_file(all, path, err);
+    add_all(all, cache);
+    if (rc == 0)
+        rc = write_file(all, path, err);
+    timing_cache_free(all);
+    close(lock);
     return rc;
 }

@@ -92,6 +92,24 @@ quietly()
     [ ! -e z.engine ]
 }
 
+@test "builds that save to one timing cache add to it" {
+    quietly convert "$models/convolutions.onnx" -o x.engine --save-timing-cache cache.json
+    worked
+    quietly convert "$models/identity.onnx" -o y.engine --tactic-sources onnxrt --deterministic --save-timing-cache cache.json
+    worked
+    quietly convert "$models/convolutions.onnx" -o z.engine --load-timing-cache cache.json --error-on-timing-cache-miss
+    worked
+    logged '\(0 tactics timed'
+}
+
+@test "what is no timing cache is refused before a build that would add to it" {
+    echo '{"precious": 1}' >notes.json
+    quietly convert "$models/identity.onnx" -o x.engine --save-timing-cache notes.json
+    refused "'notes.json' is no timing cache of this program"
+    [ "$(cat notes.json)" = '{"precious": 1}' ]
+    [ ! -e x.engine ]
+}
+
 @test "layers at float16 round what they store, and only those" {
     /usr/bin/python3 - <<'EOF'
 import onnx

@@ -3,10 +3,14 @@
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/timing_cache.h"
 
@@ -51,6 +55,134 @@ static void test_a_file_gives_back_every_bit(void **state)
     assert_true(timing_cache_find(loaded, key_of(3), &seconds) && seconds == 7);
     timing_cache_free(cache);
     timing_cache_free(loaded);
+}
+
+static void test_saving_adds_to_what_the_file_holds(void **state)
+{
+    struct timing_cache *cache = timing_cache_new(), *empty = timing_cache_new(), *loaded = timing_cache_new();
+    struct error error = {0};
+    double seconds = 0;
+
+    timing_cache_add(cache, key_of(1), 1);
+    timing_cache_add(cache, key_of(2), 2);
+    assert_int_equal(timing_cache_save(cache, "times.cache", &error), 0);
+    assert_int_equal(timing_cache_save(empty, "times.cache", &error), 0);
+    timing_cache_add(empty, key_of(2), 3);
+    assert_int_equal(timing_cache_save(empty, "times.cache", &error), 0);
+    assert_int_equal(timing_cache_load(loaded, "times.cache", &error), 0);
+    assert_int_equal(timing_cache_count(loaded), 2);
+    assert_true(timing_cache_find(loaded, key_of(1), &seconds) && seconds == 1);
+    assert_true(timing_cache_find(loaded, key_of(2), &seconds) && seconds == 3);
+    assert_int_equal(scratch_count("."), 1); /* no lock stays behind */
+    timing_cache_free(cache);
+    timing_cache_free(empty);
+    timing_cache_free(loaded);
+}
+
+static void test_what_is_no_timing_cache_is_not_overwritten(void **state)
+{
+    struct timing_cache *cache = timing_cache_new();
+    struct error error = {0};
+
+    timing_cache_add(cache, key_of(1), 1);
+    scratch_file("notes.json", "{\"a\": 1}");
+    assert_int_equal(timing_cache_check("notes.json", &error), ERR_INVALID);
+    assert_non_null(strstr(error.message, "'notes.json'"));
+    assert_int_equal(timing_cache_save(cache, "notes.json", &error), ERR_INVALID);
+    assert_true(scratch_file_is("notes.json", "{\"a\": 1}"));
+    scratch_file("engine.bin", "\x01\x02");
+    assert_int_equal(timing_cache_check("engine.bin", &error), ERR_CORRUPT);
+    assert_non_null(strstr(error.message, "no timing cache"));
+    assert_int_equal(timing_cache_check("not there", &error), 0);
+    assert_true(timing_cache_check(".", &error) < 0);
+    timing_cache_free(cache);
+}
+
+/* What a process leaves that is killed between making the file and filling it; or mktemp. */
+static void test_an_empty_file_is_a_cache_without_times(void **state)
+{
+    struct timing_cache *cache = timing_cache_new();
+    struct error error = {0};
+
+    scratch_file("empty", "");
+    assert_int_equal(timing_cache_load(cache, "empty", &error), 0);
+    assert_int_equal(timing_cache_count(cache), 0);
+    timing_cache_add(cache, key_of(1), 1);
+    assert_int_equal(timing_cache_save(cache, "empty", &error), 0);
+    assert_int_equal(timing_cache_load(cache, "empty", &error), 0);
+    assert_int_equal(timing_cache_load(cache, "not there", &error), ERR_MISSING);
+    timing_cache_free(cache);
+}
+
+#define SAVERS 6
+#define SAVES 10
+
+/* One of several builds at a time: each time it saves, it knows nothing of what the others have saved. */
+static int save_again_and_again(unsigned saver)
+{
+    struct error error = {0};
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < SAVES; i++) {
+        struct timing_cache *cache = timing_cache_new();
+
+        timing_cache_add(cache, key_of(saver * SAVES + i), saver);
+        rc = timing_cache_save(cache, "times.cache", &error);
+        timing_cache_free(cache);
+    }
+    return rc == 0 ? 0 : 1;
+}
+
+static void test_processes_that_save_at_a_time_lose_nothing(void **state)
+{
+    struct timing_cache *loaded = timing_cache_new();
+    pid_t savers[SAVERS];
+    struct error error = {0};
+
+    for (unsigned i = 0; i < SAVERS; i++) {
+        savers[i] = fork();
+        assert_true(savers[i] >= 0);
+        if (savers[i] == 0)
+            _exit(save_again_and_again(i));
+    }
+    for (unsigned i = 0; i < SAVERS; i++) {
+        int status = -1;
+
+        assert_int_equal(waitpid(savers[i], &status, 0), savers[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(timing_cache_load(loaded, "times.cache", &error), 0);
+    assert_int_equal(timing_cache_count(loaded), SAVERS * SAVES);
+    timing_cache_free(loaded);
+}
+
+static void test_a_killed_process_leaves_no_lock(void **state)
+{
+    struct timing_cache *cache = timing_cache_new();
+    struct error error = {0};
+    int status, pipe_ends[2];
+    pid_t holder;
+    char byte;
+
+    assert_int_equal(pipe(pipe_ends), 0);
+    holder = fork();
+    assert_true(holder >= 0);
+    if (holder == 0) {
+        int lock;
+
+        if (file_lock("times.cache", FILE_LOCK_TO_CHANGE, &lock, NULL) == 0 && write(pipe_ends[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(pipe_ends[1]);
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1); /* it has the lock now */
+    close(pipe_ends[0]);
+    assert_int_equal(kill(holder, SIGKILL), 0);
+    assert_int_equal(waitpid(holder, &status, 0), holder);
+    timing_cache_add(cache, key_of(1), 1);
+    assert_int_equal(timing_cache_save(cache, "times.cache", &error), 0);
+    assert_int_equal(scratch_count("."), 1);
+    timing_cache_free(cache);
 }
 
 static void assert_refused(const char *text, int code, const char *part)
@@ -207,6 +339,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remembers_what_was_added),
         cmocka_unit_test_setup_teardown(test_a_file_gives_back_every_bit, scratch_folder_enter, scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(test_saving_adds_to_what_the_file_holds, scratch_folder_enter,
+                                        scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(test_what_is_no_timing_cache_is_not_overwritten, scratch_folder_enter,
+                                        scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(test_an_empty_file_is_a_cache_without_times, scratch_folder_enter,
+                                        scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(test_processes_that_save_at_a_time_lose_nothing, scratch_folder_enter,
+                                        scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(test_a_killed_process_leaves_no_lock, scratch_folder_enter,
+                                        scratch_folder_leave),
         cmocka_unit_test(test_refuses_what_is_no_timing_cache),
         cmocka_unit_test(test_layers_that_compute_the_same_share_a_key),
         cmocka_unit_test(test_a_key_depends_on_all_that_time_depends_on),
