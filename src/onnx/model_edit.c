@@ -128,15 +128,46 @@ static void drop_fields(struct span_list *fields, uint32_t number)
     fields->count = kept;
 }
 
-void model_set_producer(struct model *model, const char *name)
+static void set_field(struct model *model, uint32_t number, struct text text)
 {
     struct string_builder field;
 
-    drop_fields(&model->fields_before_graph, MODEL_PRODUCER_NAME);
-    drop_fields(&model->fields_after_graph, MODEL_PRODUCER_NAME);
     string_init(&field);
-    wire_write_text(&field, MODEL_PRODUCER_NAME, text_of(name));
-    *VECTOR_APPEND(&model->fields_before_graph) =
-        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    wire_write_text(&field, number, text); /* before what `text` may lie in goes */
+    drop_fields(&model->fields_before_graph, number);
+    drop_fields(&model->fields_after_graph, number);
+    if (text.size > 0)
+        *VECTOR_APPEND(&model->fields_before_graph) =
+            (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
     string_release(&field);
+}
+
+void model_set_producer(struct model *model, const char *name)
+{
+    set_field(model, MODEL_PRODUCER_NAME, text_of(name));
+}
+
+static void read_field(const struct span_list *fields, uint32_t number, struct text *ret)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (wire_next(&reader, &field) && field.number == number && field.type == WIRE_BYTES)
+            *ret = span_text(field.bytes);
+    }
+}
+
+struct text model_description(const struct model *model)
+{
+    struct text description = TEXT("");
+
+    read_field(&model->fields_before_graph, MODEL_DOC_STRING, &description);
+    read_field(&model->fields_after_graph, MODEL_DOC_STRING, &description);
+    return description;
+}
+
+void model_set_description(struct model *model, struct text description)
+{
+    set_field(model, MODEL_DOC_STRING, description);
 }

@@ -22,4 +22,8 @@ void model_forget_shapes(struct model *model);
 /* Says what has made the model. */
 void model_set_producer(struct model *model, const char *name);
 
+/* The doc_string of the model; empty when it has none. Empty text takes it out. */
+struct text model_description(const struct model *model);
+void model_set_description(struct model *model, struct text description);
+
 #endif

@@ -164,6 +164,80 @@ def weights():
     return whole(nodes, [tensor("x", [1, 64])], [tensor("y", [1, 256])], initializers)
 
 
+def weights_of_every_user():
+    """What each operator that has weights reads, below and from the size on that counts for tables, and what has none."""
+    def integers(shape, element_type, name):
+        return weight(name, numpy.arange(numpy.prod(shape)).reshape(shape) % 3, element_type)
+
+    nodes = [
+        helper.make_node("Conv", ["image", "kernel", "kernel_bias"], ["conv"]),
+        helper.make_node("ConvTranspose", ["image", "up"], ["upsampled"]),
+        helper.make_node("Gemm", ["x", "gemm", "gemm_bias"], ["g"]),
+        helper.make_node("QuantizeLinear", ["quantized", "scale", "zero"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["dq"]),
+        helper.make_node("MatMul", ["x", "dq"], ["m0"]),
+        helper.make_node("DequantizeLinear", ["int8", "scale", "zero"], ["dq8"]),
+        helper.make_node("Transpose", ["dq8"], ["dq8_t"], perm=[1, 0]),
+        helper.make_node("MatMul", ["x", "dq8_t"], ["m1"]),
+        helper.make_node("MatMulInteger", ["x8", "integer"], ["m2"]),
+        helper.make_node("DequantizeLinear", ["uint8", "scale", "uzero"], ["dqu"]),
+        helper.make_node("MatMul", ["x", "dqu"], ["m3"]),
+        helper.make_node("Gather", ["table", "few"], ["t0"]),
+        helper.make_node("Gather", ["small_table", "many"], ["t1"]),
+        helper.make_node("Slice", ["long", "starts", "ends"], ["s0"]),
+        helper.make_node("Slice", ["short", "starts", "ends"], ["s1"]),
+        helper.make_node("Plug", ["x", "large", "small"], ["p"], domain="org.example"),
+        helper.make_node("Add", ["m0", "added"], ["a"]),
+    ]
+    initializers = [
+        weight("kernel", random((2, 4, 1, 1))), weight("kernel_bias", [1, 2]), weight("up", random((4, 2, 1, 1))),
+        weight("gemm", random((8, 2))), weight("gemm_bias", [1, 2]), weight("quantized", random((8, 2))),
+        weight("scale", 0.5), weight("zero", 0, numpy.int8), weight("uzero", 0, numpy.uint8),
+        integers((2, 8), numpy.int8, "int8"), integers((8, 2), numpy.int8, "integer"),
+        integers((8, 2), numpy.uint8, "uint8"), weight("table", random((512, 2))), integers((2,), numpy.int64, "few"),
+        weight("small_table", random((3, 2))), integers((1024,), numpy.int64, "many"), weight("long", random(1024)),
+        weight("short", random(1023)), weight("starts", [0], numpy.int64), weight("ends", [2], numpy.int64),
+        weight("large", random(1024)), weight("small", random(1023)), weight("added", random(4096)[:2]),
+    ]
+    inputs = [tensor("image", [1, 4, 2, 2]), tensor("x", [1, 8]), tensor("x8", [1, 8], TensorProto.INT8)]
+    outputs = [tensor(name, None) for name in ["conv", "upsampled", "g", "m1", "m3", "t0", "t1", "s0", "s1", "p", "a"]]
+    model = whole(nodes, inputs, outputs + [tensor("m2", None, TensorProto.INT32)], initializers)
+    model.opset_import.append(helper.make_opsetid("org.example", 1))
+    return model
+
+
+def stripped_elsewhere():
+    """As Polygraphy writes it: raw data are there and empty, what was in typed fields stays, the model has a mark, too."""
+    model = weights()
+    model.doc_string = "documentation-TRT_WEIGHTLESS"
+    for initializer in model.graph.initializer:
+        if initializer.name in ("dense", "sparse"):
+            if initializer.name == "dense":
+                initializer.float_data.extend(array_of(initializer).ravel())
+            initializer.raw_data = b""
+            initializer.doc_string = "TRT_WEIGHTLESS/" + ("SPARSE_2_4" if initializer.name == "sparse" else "")
+    return model
+
+
+def stripped_by_an_older_version():
+    model = stripped_elsewhere()
+    model.doc_string = ""
+    for initializer in model.graph.initializer:
+        if initializer.name in ("dense", "sparse"):
+            initializer.ClearField("raw_data")
+            initializer.ClearField("float_data")
+            initializer.doc_string = "polygraphy:stripped" + (" 2:4:0" if initializer.name == "sparse" else "")
+    return model
+
+
+def stripped_in_an_unknown_way():
+    model = stripped_elsewhere()
+    for initializer in model.graph.initializer:
+        if initializer.doc_string:
+            initializer.doc_string = "TRT_WEIGHTLESS/SPARSE_1_8"
+    return model
+
+
 def text_of_type(kind):
     if not kind.HasField("tensor_type"):
         return kind.WhichOneof("value") or "unknown"
@@ -185,6 +259,8 @@ def show(path):
     model = onnx.load(path, load_external_data=False)
     graph = model.graph
     print(f"made by {model.producer_name} {model.producer_version}".rstrip())
+    if model.doc_string:
+        print(f"about {model.doc_string}")
     for opset in model.opset_import:
         print(f"opset {opset.domain or 'ai.onnx'} {opset.version}")
     for entry in model.metadata_props:

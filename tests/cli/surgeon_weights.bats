@@ -8,25 +8,41 @@ sparse()
     /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/surgeon_models.py" sparse "$1" | tr '\n' ' '
 }
 
-@test "large weights lose their values and keep everything else" {
+@test "weights lose their values and keep everything else" {
     make weights model.onnx
     surgeon weight-strip model.onnx -o stripped.onnx
     worked
     lines_are <<'END'
+[I] RUNNING | Command: polygraphy surgeon weight-strip model.onnx -o stripped.onnx
 [I] Loading model: model.onnx
-[I] Stripped 3 weight tensor(s) of 49152 bytes; 1 with 2:4 sparsity
+[I] Beginning weight stripping...
+[W] The model is expected to be constant folded to successfully capture all weights eligible for stripping
+[I] Querying Sparse Initializers in the model
+[I] Finished stripping 3 weights (49152 bytes; 1 with 2:4 sparsity)
 [I] Saving ONNX model to: stripped.onnx
+[I] PASSED | Runtime: TIME | Command: polygraphy surgeon weight-strip model.onnx -o stripped.onnx
 END
-    holds stripped.onnx 'constant' <<'END'
-constant dense float[64, 64] 'polygraphy:stripped'
-constant sparse float[64, 64] 'polygraphy:stripped 2:4:0'
+    holds stripped.onnx 'constant|about' <<'END'
+about TRT_WEIGHTLESS
+constant dense float[64, 64] 'TRT_WEIGHTLESS/'
+constant sparse float[64, 64] 'TRT_WEIGHTLESS/SPARSE_2_4'
 constant scale float[64]
 constant indices int64[256]
 constant bias float[1, 1]
-constant constant float[64, 64] 'polygraphy:stripped'
+constant constant float[64, 64] 'TRT_WEIGHTLESS/'
 END
     [ "$(stat -c %s stripped.onnx)" -lt 4000 ]
-    diff <(show model.onnx | grep -vE '^constant|^node constant:') <(show stripped.onnx | grep -v '^constant')
+    diff <(show model.onnx | grep -vE '^constant|^node constant:') <(show stripped.onnx | grep -vE '^(constant|about)')
+}
+
+@test "what is multiplied by is a weight of any size, tables are from 1024 elements on" {
+    make weights_of_every_user model.onnx
+    surgeon weight-strip model.onnx -o stripped.onnx
+    worked
+    [ "$(show stripped.onnx | sed -nE "s/^constant ([^ ]+) .*'TRT_WEIGHTLESS\/.*'$/\1/p" | tr '\n' ' ')" = \
+        'kernel kernel_bias up gemm gemm_bias quantized int8 table many long large ' ]
+    polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx
+    diff <(values proxy.onnx many | sort -u) <(printf '%s\n' -1 0)
 }
 
 @test "reconstructed weights have the type, shape and pattern of the original, and run" {
@@ -35,16 +51,42 @@ END
     surgeon weight-reconstruct stripped.onnx -o proxy.onnx
     worked
     lines_are <<'END'
+[I] RUNNING | Command: polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx
 [I] Loading model: stripped.onnx
-[I] Reconstructed 3 weight tensor(s)
+[I] Beginning weight reconstruction...
+[I] Finished reconstructing 3 weights
 [I] Saving ONNX model to: proxy.onnx
+[I] PASSED | Runtime: TIME | Command: polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx
 END
-    diff <(show stripped.onnx | sed "s/ 'polygraphy:stripped.*//") <(show proxy.onnx)
+    diff <(show stripped.onnx | sed "s/ 'TRT_WEIGHTLESS.*//; /^about/d") <(show proxy.onnx)
     [ "$(sparse proxy.onnx)" = 'sparse:0 ' ]
     valid_models proxy.onnx
     run --separate-stderr polygraphy run proxy.onnx --onnxrt --validate
     worked
-    ! cmp -s <(values model.onnx dense) <(values proxy.onnx dense)
+    run ! cmp -s <(values model.onnx dense) <(values proxy.onnx dense)
+}
+
+@test "models that Polygraphy or an older version has stripped are reconstructed, with the pattern that they had" {
+    for kind in elsewhere by_an_older_version; do
+        make "stripped_$kind" stripped.onnx
+        surgeon weight-reconstruct stripped.onnx -o proxy.onnx
+        worked
+        logged '^\[I\] Finished reconstructing 2 weights$'
+        holds proxy.onnx 'about|constant' < <([ "$kind" != elsewhere ] || echo 'about documentation'
+            show stripped.onnx | sed "/^constant/!d; s/ 'TRT_WEIGHTLESS.*//; s/ 'polygraphy:.*//")
+        [ "$(sparse proxy.onnx)" = 'sparse:0 ' ]
+        valid_models proxy.onnx
+        run --separate-stderr polygraphy run proxy.onnx --onnxrt --validate
+        worked
+        rm proxy.onnx
+    done
+}
+
+@test "a mark that nobody here knows is an error" {
+    make stripped_in_an_unknown_way stripped.onnx
+    surgeon weight-reconstruct stripped.onnx -o proxy.onnx
+    refused_without "weight 'dense' has no values, and the mark 'TRT_WEIGHTLESS/SPARSE_1_8', which is not known here" \
+        proxy.onnx
 }
 
 @test "every reconstruction gives the same model" {
@@ -62,8 +104,8 @@ END
     printf 'dense\r\n\nnothing\nconstant' >keep.txt
     surgeon weight-strip model.onnx -o stripped.onnx --exclude-list keep.txt
     worked
-    logged "^\[W\] --exclude-list: the model has no weight 'nothing'$"
-    logged '^\[I\] Stripped 1 weight tensor\(s\) of 16384 bytes; 1 with 2:4 sparsity$'
+    logged "^\[W\] The following weights provided by the user to skip stripping were not found in the model: {'nothing'}.$"
+    logged '^\[I\] Finished stripping 1 weights \(16384 bytes; 1 with 2:4 sparsity\)$'
     cmp <(values model.onnx dense) <(values stripped.onnx dense)
     surgeon weight-strip model.onnx -o none.onnx --exclude-list missing.txt
     refused_without "--exclude-list: " none.onnx
@@ -74,9 +116,9 @@ END
     polygraphy surgeon extract model.onnx -o external.onnx --save-external-data
     surgeon weight-strip external.onnx -o elsewhere/stripped.onnx
     worked
-    logged 'Stripped 3 weight tensor\(s\) of 49152 bytes; 1 with 2:4 sparsity$'
+    logged 'Finished stripping 3 weights \(49152 bytes; 1 with 2:4 sparsity\)$'
     polygraphy surgeon weight-strip model.onnx -o direct.onnx
-    diff <(show direct.onnx | grep "'polygraphy") <(show elsewhere/stripped.onnx | grep "'polygraphy")
+    diff <(show direct.onnx | grep "'TRT_WEIGHTLESS") <(show elsewhere/stripped.onnx | grep "'TRT_WEIGHTLESS")
 }
 
 @test "weights without data are not stripped twice" {
@@ -84,7 +126,7 @@ END
     polygraphy surgeon weight-strip model.onnx -o stripped.onnx
     surgeon weight-strip stripped.onnx -o again.onnx
     worked
-    logged 'Stripped 0 weight tensor\(s\)'
+    logged 'Finished stripping 0 weights'
     cmp stripped.onnx again.onnx
 }
 
@@ -95,7 +137,7 @@ END
     worked
     surgeon extract stripped.onnx -o part.onnx --inputs a:auto:auto --outputs b:auto
     worked
-    holds part.onnx 'constant' <<<"constant sparse float[64, 64] 'polygraphy:stripped 2:4:0'"
+    holds part.onnx 'constant' <<<"constant sparse float[64, 64] 'TRT_WEIGHTLESS/SPARSE_2_4'"
     polygraphy surgeon weight-reconstruct part.onnx -o proxy.onnx
     valid_models proxy.onnx
     run --separate-stderr polygraphy run stripped.onnx --onnxrt

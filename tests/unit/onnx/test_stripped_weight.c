@@ -1,4 +1,5 @@
 /* Weights without their values, and what takes their place. */
+#include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
 #include <math.h>
@@ -6,118 +7,134 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "onnx/model_edit.h"
 #include "onnx/sparsity.h"
 #include "onnx/stripped_weight.h"
 #include "tensor/elements.h"
 
-static struct tensor_header header_of(enum data_type type, int64_t first, int64_t second)
-{
-    return (struct tensor_header){.type = type, .shape = {2, {first, second}}};
-}
-
-static void only_large_weights_are_stripped(void **state)
-{
-    struct tensor_header header = header_of(DATA_FLOAT32, 16, 16);
-
-    assert_true(stripped_weight_applies(&header)); /* 1024 bytes */
-    header.shape.dims[0] = 15;
-    assert_false(stripped_weight_applies(&header));
-    header.shape.dims[0] = 0;
-    assert_false(stripped_weight_applies(&header));
-}
-
-static void shapes_and_indices_are_not_stripped(void **state)
-{
-    static const enum data_type kept[] = {DATA_INT64,  DATA_INT32, DATA_INT16,  DATA_UINT16,   DATA_UINT32,
-                                          DATA_UINT64, DATA_BOOL,  DATA_STRING, DATA_UNDEFINED};
-    static const enum data_type stripped[] = {
-        DATA_FLOAT64,        DATA_FLOAT32,    DATA_FLOAT16,        DATA_BFLOAT16,   DATA_FLOAT8E4M3FN,
-        DATA_FLOAT8E4M3FNUZ, DATA_FLOAT8E5M2, DATA_FLOAT8E5M2FNUZ, DATA_FLOAT4E2M1, DATA_INT8,
-        DATA_UINT8,          DATA_INT4,       DATA_UINT4};
-
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-        struct tensor_header header = header_of(kept[i], 1024, 1024);
-
-        assert_false(stripped_weight_applies(&header));
-    }
-    for (size_t i = 0; i < ARRAY_LEN(stripped); i++) {
-        struct tensor_header header = header_of(stripped[i], 1024, 1024);
-
-        assert_true(stripped_weight_applies(&header));
-    }
-}
-
 static void stripped_weight_is_read_as_it_was_made(void **state)
 {
-    struct stripped_weight weight = {DATA_FLOAT16, {3, {8, 64, 4}}, 0}, read;
+    struct stripped_weight weight = {.type = DATA_FLOAT16, .shape = {3, {8, 64, 4}}}, read;
     struct arena arena;
     struct span message;
 
     arena_init(&arena);
-    for (uint32_t axes = 0; axes < 8; axes++) {
-        weight.sparse_axes = axes;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        weight.sparse = sparse;
         message = stripped_weight_make(&arena, TEXT("w"), &weight);
-        assert_true(stripped_weight_read(message, &read));
+        assert_int_equal(stripped_weight_read(message, &read, NULL), 1);
         assert_int_equal(read.type, DATA_FLOAT16);
         assert_true(shape_equal(&read.shape, &weight.shape));
-        assert_int_equal(read.sparse_axes, axes);
+        assert_int_equal(read.sparse, sparse);
+        assert_int_equal(read.sparse_axes, 0);
     }
-    message = stripped_weight_make(&arena, TEXT("w"), &weight);
-    assert_non_null(memmem(message.data, message.size, "polygraphy:stripped 2:4:0 2:4:1 2:4:2", 37));
+    assert_non_null(memmem(message.data, message.size, "TRT_WEIGHTLESS/SPARSE_2_4", 25));
     assert_true(message.size < 64);
     arena_release(&arena);
 }
 
-/* float32[16, 16] "w", and the text. */
-static bool reads(const char *description)
+/* What float32[rows, 16] "w" with this doc_string, and these fields behind it, is read as. */
+static int reads_rows(char rows, const char *description, const char *fields, size_t size, struct stripped_weight *ret)
 {
     struct string_builder message;
-    struct stripped_weight read;
-    bool result;
+    int result;
 
     string_init(&message);
-    string_add_bytes(&message, "\x08\x10\x08\x10\x10\x01\x42\x01w\x62", 10);
+    string_add_bytes(&message, "\x08", 1);
+    string_add_char(&message, rows);
+    string_add_bytes(&message, "\x08\x10\x10\x01\x42\x01w\x62", 8);
     string_add_char(&message, (char)strlen(description));
     string_add(&message, description);
-    result = stripped_weight_read((struct span){(const uint8_t *)message.data, message.size}, &read);
+    string_add_bytes(&message, fields, size);
+    result = stripped_weight_read((struct span){(const uint8_t *)message.data, message.size}, ret, NULL);
     string_release(&message);
     return result;
 }
 
-static void only_marks_that_make_sense_are_believed(void **state)
+static int reads(const char *description)
 {
-    assert_true(reads("polygraphy:stripped"));
-    assert_true(reads("polygraphy:stripped 2:4:0"));
-    assert_true(reads("polygraphy:stripped 2:4:0 2:4:1"));
-    assert_false(reads(""));
-    assert_false(reads("polygraphy"));
-    assert_false(reads("polygraphy:stripped?"));
-    assert_false(reads("polygraphy:stripped 2:4:"));
-    assert_false(reads("polygraphy:stripped 2:4:x"));
-    assert_false(reads("polygraphy:stripped 2:4:2"));
-    assert_false(reads("polygraphy:stripped 2:4:-1"));
-    assert_false(reads("polygraphy:stripped 2:4:99999999999999999999"));
-    assert_false(reads("polygraphy:stripped 2:4:1 and more"));
+    struct stripped_weight weight;
+
+    return reads_rows(16, description, "", 0, &weight);
 }
 
-static void pattern_that_the_shape_does_not_allow_is_no_stripped_weight(void **state)
+static void marks_of_polygraphy_and_of_older_versions_are_read(void **state)
 {
-    struct stripped_weight weight = {DATA_FLOAT32, {2, {15, 256}}, 1}, read;
-    struct arena arena;
+    struct stripped_weight weight;
 
-    arena_init(&arena);
-    assert_false(stripped_weight_read(stripped_weight_make(&arena, TEXT("w"), &weight), &read));
-    weight.sparse_axes = 2;
-    assert_true(stripped_weight_read(stripped_weight_make(&arena, TEXT("w"), &weight), &read));
-    weight.type = DATA_INT8;
-    assert_false(stripped_weight_read(stripped_weight_make(&arena, TEXT("w"), &weight), &read));
-    arena_release(&arena);
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/", "", 0, &weight), 1);
+    assert_true(!weight.sparse && weight.sparse_axes == 0);
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/SPARSE_2_4", "", 0, &weight), 1);
+    assert_true(weight.sparse && weight.sparse_axes == 0);
+    assert_int_equal(reads_rows(16, "polygraphy:stripped 2:4:0 2:4:1", "", 0, &weight), 1);
+    assert_true(!weight.sparse && weight.sparse_axes == 3);
+    assert_int_equal(reads("polygraphy:stripped"), 1);
+}
+
+static void other_descriptions_are_no_marks(void **state)
+{
+    assert_int_equal(reads(""), 0);
+    assert_int_equal(reads("polygraphy"), 0);
+    assert_int_equal(reads("made for TRT_WEIGHTLESS/"), 0);
+}
+
+static void marks_that_make_no_sense_are_errors(void **state)
+{
+    static const char *const marks[] = {
+        "TRT_WEIGHTLESS/SPARSE_2_4 and more",
+        "TRT_WEIGHTLESS/SPARSE_1_8",
+        "TRT_WEIGHTLESS?",
+        "polygraphy:stripped?",
+        "polygraphy:stripped 2:4:",
+        "polygraphy:stripped 2:4:x",
+        "polygraphy:stripped 2:4:2",
+        "polygraphy:stripped 2:4:-1",
+        "polygraphy:stripped 2:4:99999999999999999999",
+        "polygraphy:stripped 2:4:1 and more",
+    };
+    struct stripped_weight weight;
+
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+        assert_int_equal(reads(marks[i]), ERR_INVALID);
+    assert_int_equal(reads_rows(15, "polygraphy:stripped 2:4:0", "", 0, &weight), ERR_INVALID);
+    assert_int_equal(reads_rows(15, "polygraphy:stripped 2:4:1", "", 0, &weight), 1);
+    assert_int_equal(reads_rows(0, "TRT_WEIGHTLESS/", "", 0, &weight), ERR_INVALID);
+}
+
+static void marked_weight_with_values_is_not_stripped(void **state)
+{
+    static const char empty_raw[] = {0x4a, 0}, raw[] = {0x4a, 1, 0}, typed[] = {0x22, 4, 0, 0, 0, 0};
+    static const char typed_and_empty_raw[] = {0x22, 4, 0, 0, 0, 0, 0x4a, 0};
+    struct stripped_weight weight;
+
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/", empty_raw, sizeof(empty_raw), &weight), 1);
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/", typed_and_empty_raw, sizeof(typed_and_empty_raw), &weight), 1);
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/", raw, sizeof(raw), &weight), 0);
+    assert_int_equal(reads_rows(16, "TRT_WEIGHTLESS/", typed, sizeof(typed), &weight), 0);
+}
+
+static void model_is_marked_behind_what_it_says_of_itself(void **state)
+{
+    struct model *model = fixture_open("identity");
+
+    stripped_model_mark(model);
+    assert_true(text_equal_string(model_description(model), "TRT_WEIGHTLESS"));
+    stripped_model_unmark(model);
+    assert_int_equal(model_description(model).size, 0);
+    model_set_description(model, TEXT("a model"));
+    for (int twice = 0; twice < 2; twice++)
+        stripped_model_mark(model);
+    assert_true(text_equal_string(model_description(model), "a model-TRT_WEIGHTLESS"));
+    for (int twice = 0; twice < 2; twice++)
+        stripped_model_unmark(model);
+    assert_true(text_equal_string(model_description(model), "a model"));
+    model_free(model);
 }
 
 /* A proxy for a weight called "w". */
 static struct tensor fill(enum data_type type, struct shape shape, uint32_t sparse_axes, const char *name)
 {
-    struct stripped_weight weight = {type, shape, sparse_axes};
+    struct stripped_weight weight = {.type = type, .shape = shape, .sparse_axes = sparse_axes};
     struct tensor tensor;
     struct error err = {0};
 
@@ -213,19 +230,39 @@ static void small_floats_are_finite(void **state)
     }
 }
 
+static void wide_integers_are_the_ends_of_an_axis(void **state)
+{
+    struct tensor negative = fill(DATA_INT64, (struct shape){1, {256}}, 0, "w"),
+                  positive = fill(DATA_UINT16, (struct shape){1, {256}}, 0, "w");
+    const int64_t *wide = negative.data;
+    const uint16_t *narrow = positive.data;
+    size_t last = 0;
+
+    for (size_t i = 0; i < 256; i++) {
+        assert_true(wide[i] == 0 || wide[i] == -1);
+        assert_int_equal(narrow[i], -wide[i]);
+        last += narrow[i];
+    }
+    assert_in_range(last, 64, 192);
+    tensor_release(&negative);
+    tensor_release(&positive);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_large_weights_are_stripped),
-        cmocka_unit_test(shapes_and_indices_are_not_stripped),
         cmocka_unit_test(stripped_weight_is_read_as_it_was_made),
-        cmocka_unit_test(only_marks_that_make_sense_are_believed),
-        cmocka_unit_test(pattern_that_the_shape_does_not_allow_is_no_stripped_weight),
+        cmocka_unit_test(marks_of_polygraphy_and_of_older_versions_are_read),
+        cmocka_unit_test(other_descriptions_are_no_marks),
+        cmocka_unit_test(marks_that_make_no_sense_are_errors),
+        cmocka_unit_test(marked_weight_with_values_is_not_stripped),
+        cmocka_unit_test(model_is_marked_behind_what_it_says_of_itself),
         cmocka_unit_test(proxies_keep_the_size_of_what_passes_through_them),
         cmocka_unit_test(proxies_of_lower_rank_are_fit_for_a_variance),
         cmocka_unit_test(proxies_depend_on_the_name_alone),
         cmocka_unit_test(proxies_have_the_pattern_that_was_recorded),
         cmocka_unit_test(small_floats_are_finite),
+        cmocka_unit_test(wide_integers_are_the_ends_of_an_axis),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
