@@ -60,7 +60,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check examples bench fuzz style install uninstall clean help setup FORCE
+.PHONY: all demo check fresh examples bench fuzz style install uninstall clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -69,6 +69,9 @@ demo: all ## show what it does on an example
 
 check: all $(public) $(units) $(helpers) $(replays) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
+
+fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a user; takes root, and an hour
+	@scripts/fresh.sh
 
 examples: all $(example_plugins) ## build the example plug-ins
 
@@ -85,19 +88,21 @@ fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the
 style: setup-style ## check layout, layers, sizes and banned functions
 	@scripts/style.sh
 
-# A library of the system stays where it is, because it belongs with those beside it; a downloaded one is copied.
+# ONNX Runtime first: without it nothing is installed. A library of the system stays where it is, because it belongs with
+# those beside it; a downloaded one is copied.
 install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
+	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh onnxruntime
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include/polygraphy lib/pkgconfig)
 	install $(program) $(DESTDIR)$(PREFIX)/bin/polygraphy
 	install -m 644 $(public_headers) $(DESTDIR)$(PREFIX)/include/polygraphy
 	install -m 644 $(public) $(DESTDIR)$(PREFIX)/lib
 	sed -e 's|@prefix@|$(abspath $(PREFIX))|; s|@version@|$(version)|; s|@modules@|$(public_modules)|' \
 	    scripts/polygraphy.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/polygraphy.pc
-	@library=$$(readlink -f $(BUILD)/libonnxruntime.so.1) && [ -f "$$library" ] || exit 0; \
+	@library=$$(readlink -f $(BUILD)/libonnxruntime.so.1); \
 	folder=$(DESTDIR)$(PREFIX)/lib/polygraphy; install -d $$folder; \
 	case $$library in \
-	    /usr/lib/*) ln -sf $$library $$folder/libonnxruntime.so.1 ;; \
-	    *) install -m 644 $$library $$folder/libonnxruntime.so.1 ;; \
+	    /usr/lib/*) ln -sf "$$library" $$folder/libonnxruntime.so.1 ;; \
+	    *) install -m 644 "$$library" $$folder/libonnxruntime.so.1 ;; \
 	esac
 
 uninstall: ## remove from PREFIX what install puts there

@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and their relatives.
+# scripts/setup.sh [onnxruntime | style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and
+# their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
-# put into the build folder (BUILD, default build). `style` and `fuzz`: what those targets need; `slurm`: what
-# scripts/slurm.sh needs, with which some more of `make check` runs. What is there already is left alone; when nothing is
-# missing, nothing is installed or downloaded.
+# put into the build folder (BUILD, default build). `onnxruntime`: that library alone, for `make install`. `style` and
+# `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some more of `make check` runs. What
+# is there already is left alone; when nothing is missing, nothing is installed or downloaded.
+#
+# ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
+# hash each time. Another one is taken when POLYGRAPHY_ONNXRUNTIME names it: distributions have it in old releases, or
+# built so that it fills every log with messages.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-check}
 build=${BUILD:-build}
-lock=scripts/onnxruntime
-version=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $lock/package.json)
-cached=${XDG_CACHE_HOME:-$HOME/.cache}/polygraphy/onnxruntime-$version/libonnxruntime.so.1
+pinned=scripts/onnxruntime
+version=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $pinned/package.json)
+cache=${XDG_CACHE_HOME:-${HOME:-~}/.cache} # the shell knows the home folder also when HOME is not set
+cached=$cache/polygraphy/onnxruntime-$version/libonnxruntime.so.1
 missing=()
 
 # need PACKAGE COMMAND...: the package is missing when the command fails.
@@ -22,6 +28,17 @@ need()
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+# npm is the one package that brings hundreds of others. apt-get tells how many before it is asked to go on.
+say_what_npm_brings()
+{
+    local plan
+    [[ " ${missing[*]} " == *' npm '* ]] || return 0
+    plan=$(LC_ALL=C apt-get install --assume-no --no-install-recommends -o Debug::NoLocking=1 npm 2>/dev/null |
+        sed -nE -e 's/.* ([0-9]+) newly installed.*/\1 packages/p' \
+            -e 's/^After this operation, (.*) of additional disk space.*/\1 on disk/p' | paste -sd ' ' | sed 's/ packages /&with /')
+    echo "npm, which downloads ONNX Runtime $version, is ${plan:-a large package}; of the download one library is kept"
+}
+
 install_packages()
 {
     if [ ${#missing[@]} -eq 0 ]; then
@@ -30,74 +47,69 @@ install_packages()
         echo "missing: ${missing[*]} (Debian's names); install these with this system's package manager" >&2
         exit 1
     elif [ "$(id -u)" != 0 ]; then
-        echo "missing packages; run: sudo apt-get install -y ${missing[*]}" >&2
+        say_what_npm_brings >&2
+        echo "missing packages; run: sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
         exit 1
     fi
-    update_package_lists
+    apt-get update -o DPkg::Lock::Timeout=300 || echo "going on with the package lists that are here" >&2
+    say_what_npm_brings
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
 }
 
-lists_updated=
-update_package_lists()
+# The path of the pinned library inside its npm package, which is also its name in the list of hashes.
+pinned_library()
 {
-    if [ -z "$lists_updated" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        apt-get update -o DPkg::Lock::Timeout=300 || echo "going on with the package lists that are here" >&2
-        lists_updated=yes
-    fi
+    case $(uname -sm) in
+        'Linux x86_64') echo linux/x64/libonnxruntime.so.1 ;;
+        'Linux aarch64') echo linux/arm64/libonnxruntime.so.1 ;;
+        *)
+            echo "no ONNX Runtime to download for $(uname -sm): set POLYGRAPHY_ONNXRUNTIME to its shared library" >&2
+            return 1
+            ;;
+    esac
 }
 
-# The library that the user has chosen, that Debian's package has installed, or that an earlier run downloaded.
-find_onnxruntime()
+# is_pinned FILE: whether it is the very library that was pinned.
+is_pinned()
 {
-    local file
-    if [ -f "${POLYGRAPHY_ONNXRUNTIME:-}" ]; then
-        realpath "$POLYGRAPHY_ONNXRUNTIME"
-        return
-    fi
-    for file in /usr/lib/*-linux-gnu/libonnxruntime.so.1* "$cached"; do
+    local hash _
+    read -r hash _ < <(grep -F "  $library" $pinned/SHA256SUMS)
+    [ -f "$1" ] && [ "$(sha256sum <"$1")" = "$hash  -" ]
+}
+
+# Sets `onnxruntime` to the library that POLYGRAPHY_ONNXRUNTIME names: a file, its folder, or the name of one of the
+# system's libraries. Fails when it is not set.
+find_named_onnxruntime()
+{
+    local name=${POLYGRAPHY_ONNXRUNTIME:-} file
+    [ -n "$name" ] || return 1
+    for file in "$name" "$name"/libonnxruntime.so{.1,} \
+        "$(/sbin/ldconfig -p 2>/dev/null | sed -n "s|^[[:blank:]]*$name (.*) => ||p" | head -n 1)"; do
         if [ -f "$file" ]; then
-            echo "$file"
+            onnxruntime=$(realpath "$file")
             return
         fi
     done
-    return 1
-}
-
-# Debian 13 and later have a package, with the version in its name (libonnxruntime1.21, say); elsewhere npm fetches it.
-need_onnxruntime()
-{
-    local package
-    find_onnxruntime >/dev/null && return
-    update_package_lists
-    package=$(apt-cache pkgnames libonnxruntime 2>/dev/null | grep -E '^libonnxruntime[0-9.]+$' | sort -V | tail -n 1)
-    if [ -n "$package" ]; then
-        missing+=("$package")
-    else
-        need npm command -v npm
-    fi
+    echo "POLYGRAPHY_ONNXRUNTIME names '$name', which is neither ONNX Runtime's library nor its folder" >&2
+    exit 1
 }
 
 # The npm package, pinned and checked against the hashes in the lock file. Only one library of it is kept; the rename at
 # the end means that it is there whole or not at all.
 download_onnxruntime()
 {
-    local machine
-    case $(uname -sm) in
-        'Linux x86_64') machine=linux/x64 ;;
-        'Linux aarch64') machine=linux/arm64 ;;
-        *)
-            echo "no ONNX Runtime to download for $(uname -sm): set POLYGRAPHY_ONNXRUNTIME to its shared library" >&2
-            exit 1
-            ;;
-    esac
     mkdir -p "$(dirname "$cached")"
     folder=$(mktemp -d "$(dirname "$cached")/download.XXXXXX") # beside its destination: one file system, so a rename
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 130' INT TERM HUP
-    cp $lock/package.json $lock/package-lock.json "$folder"
+    cp $pinned/package.json $pinned/package-lock.json "$folder"
     echo "downloading ONNX Runtime $version"
     (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$machine/libonnxruntime.so.1" "$cached"
+    if ! is_pinned "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library"; then
+        echo "what npm downloaded is not the ONNX Runtime that $pinned/SHA256SUMS names; nothing of it is kept" >&2
+        exit 1
+    fi
+    mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library" "$cached"
 }
 
 if [ "$purpose" = slurm ]; then
@@ -107,37 +119,54 @@ if [ "$purpose" = slurm ]; then
     install_packages
     exit
 fi
-need gcc command -v gcc
-need libc6-dev test -e /usr/include/stdio.h
-need make command -v make
-need pkg-config command -v pkg-config
-need libjansson-dev pkg-config --exists jansson
-need libpcre2-dev pkg-config --exists libpcre2-8
-need libxxhash-dev pkg-config --exists libxxhash
-need libzip-dev pkg-config --exists libzip
-need libcmocka-dev pkg-config --exists cmocka
+if [ "$purpose" != onnxruntime ]; then
+    need gcc command -v gcc
+    need libc6-dev test -e /usr/include/stdio.h
+    need make command -v make
+    need pkg-config command -v pkg-config
+    need libjansson-dev pkg-config --exists jansson
+    need libpcre2-dev pkg-config --exists libpcre2-8
+    need libxxhash-dev pkg-config --exists libxxhash
+    need libzip-dev pkg-config --exists libzip
+    need libcmocka-dev pkg-config --exists cmocka
+fi
 case $purpose in
     check)
         need libdnnl-dev test -e /usr/include/oneapi/dnnl/dnnl.h
         need bats command -v bats
         need libonnx-testdata test -d /usr/share/libonnx-testdata
         need python3-onnx /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("onnx"))'
-        need_onnxruntime
         ;;
     style) need clang-format command -v clang-format ;;
     fuzz)
         need clang command -v clang
         need libclang-rt-dev eval 'ls "$(clang --print-runtime-dir)"/libclang_rt.fuzzer*.a'
         ;;
+    onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [style | fuzz | slurm]" >&2
+        echo "usage: scripts/setup.sh [onnxruntime | style | fuzz | slurm]" >&2
         exit 2
+        ;;
+esac
+wants_onnxruntime=
+case $purpose in
+    check | onnxruntime)
+        wants_onnxruntime=yes
+        if ! find_named_onnxruntime; then
+            library=$(pinned_library)
+            onnxruntime=$cached
+            if ! is_pinned "$cached"; then
+                [ ! -e "$cached" ] || echo "'$cached' is not what was downloaded: it is replaced"
+                need npm command -v npm
+                command -v npm >/dev/null || need ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
+            fi
+        fi
         ;;
 esac
 install_packages
 
-if [ "$purpose" = check ]; then
-    find_onnxruntime >/dev/null || download_onnxruntime
+if [ -n "$wants_onnxruntime" ]; then
+    [ "$onnxruntime" != "$cached" ] || is_pinned "$cached" || download_onnxruntime
     mkdir -p "$build"
-    ln -sfn "$(find_onnxruntime)" "$build/libonnxruntime.so.1"
+    ln -sfn "$onnxruntime" "$build/libonnxruntime.so.1"
 fi

@@ -163,7 +163,7 @@ struct polygraphy_model_request {
     polygraphy_log *log; /* NULL: nobody wants to know */
 
     /* ONNX Runtime tells the types and values that the file does not. It is loaded when first needed, once for the whole
-     * process, and stays. NULL: POLYGRAPHY_ONNXRUNTIME, ORT_DYLIB_PATH, beside the program, the system's library path. */
+     * process, and stays. NULL: POLYGRAPHY_ONNXRUNTIME, beside the program, ORT_DYLIB_PATH. */
     const char *onnxruntime;            /* the library's file or folder */
     const char *const *custom_op_files; /* libraries with operators of your own */
     size_t custom_op_file_count;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -25,10 +26,16 @@ static void note(struct search *search, const char *format, const char *what)
     string_add_format(&search->tried, format, what);
 }
 
+/* "libonnxruntime.so.1", say, where no such file is: the system's loader knows where it has its libraries. */
+static bool names_system_library(const char *path)
+{
+    return strncmp(path, "lib", 3) == 0 && strstr(path, ".so") && !strchr(path, '/') && !file_exists(path);
+}
+
 /* The runtime looks for the libraries of its providers beside itself: so links are resolved first. */
 static void try_file(struct search *search, const char *path)
 {
-    char *real = file_real_path(path);
+    char *real = names_system_library(path) ? memory_strdup(path) : file_real_path(path);
 
     if (real)
         search->handle = dlopen(real, RTLD_NOW | RTLD_LOCAL);
@@ -95,17 +102,6 @@ static void try_beside_program(struct search *search)
     free(folder);
 }
 
-static void try_system(struct search *search)
-{
-    for (size_t i = 0; i < ARRAY_LEN(library_names) && !search->handle; i++) {
-        search->handle = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
-        if (search->handle)
-            search->path = memory_strdup(library_names[i]);
-    }
-    if (!search->handle)
-        note(search, "%s", "the system's library path");
-}
-
 static bool is_set(const char *variable)
 {
     return variable && *variable;
@@ -124,12 +120,9 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
     } else if (is_set(variable)) {
         try_place(&search, variable);
     } else {
-        if (is_set(shared_variable))
+        try_beside_program(&search);
+        if (!search.handle && is_set(shared_variable))
             try_place(&search, shared_variable);
-        if (!search.handle)
-            try_beside_program(&search);
-        if (!search.handle)
-            try_system(&search);
     }
     if (search.handle) {
         *ret_handle = search.handle;
@@ -137,13 +130,13 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
     } else {
         rc =
             error_set(err, ERR_MISSING,
-                      "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; install it, or name the file "
-                      "or its folder with --onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME",
+                      "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; name the file or its folder with "
+                      "--onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
                       library_names[0],
                       wanted             ? " where --onnxruntime-lib points"
                       : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
                                          : "",
-                      search.tried.data);
+                      search.tried.data, library_names[0]);
     }
     string_release(&search.tried);
     return rc;

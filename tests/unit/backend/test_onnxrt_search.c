@@ -33,12 +33,12 @@ static void place_that_the_user_names_is_the_only_one(void **state)
     struct error err;
 
     search_fails("nowhere", &err);
-    assert_mentions(err.message, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); install");
+    assert_mentions(err.message, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); name");
     assert_int_equal(setenv("POLYGRAPHY_ONNXRUNTIME", "elsewhere", 1), 0);
     search_fails(NULL, &err);
-    assert_mentions(err.message, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); install");
+    assert_mentions(err.message, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); name");
     search_fails("nowhere", &err);
-    assert_mentions(err.message, "looked at: 'nowhere' (not there); install");
+    assert_mentions(err.message, "looked at: 'nowhere' (not there); name");
 }
 
 static void file_and_folder_are_both_taken(void **state)
@@ -50,25 +50,36 @@ static void file_and_folder_are_both_taken(void **state)
     search_fails("folder/libonnxruntime.so", &err);
     assert_mentions(err.message, "/folder/libonnxruntime.so: ");
     search_fails(".", &err);
-    assert_mentions(err.message, "looked at: folder '.'; install");
+    assert_mentions(err.message, "looked at: folder '.'; name");
 }
 
-/* The other places may have a library: then it is found, which is as good. */
-static void variable_of_other_programs_is_tried_and_passed_over(void **state)
+/* A test program has no library beside itself. */
+static void variable_of_other_programs_comes_after_what_is_beside_the_program(void **state)
+{
+    struct error err;
+
+    assert_int_equal(setenv("ORT_DYLIB_PATH", "folder", 1), 0);
+    search_fails(NULL, &err);
+    assert_mentions(err.message, "/../lib/polygraphy' (not there), ");
+    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+}
+
+/* Any library that every system has will do: the search looks into none. */
+static void library_of_the_system_is_loaded_only_when_it_is_named(void **state)
 {
     struct error err = {0};
     void *handle = NULL;
     char *path = NULL;
 
-    assert_int_equal(setenv("ORT_DYLIB_PATH", "elsewhere", 1), 0);
-    if (onnxrt_search(NULL, &handle, &path, &err) < 0) {
-        assert_mentions(err.message, "looked at: 'elsewhere' (not there), folder '");
-        assert_mentions(err.message, "/../lib/polygraphy' (not there), the system's library path; install");
-    } else {
-        assert_non_null(handle);
-        assert_non_null(path);
-    }
+    search_fails(NULL, &err);
+    assert_mentions(err.message, "/../lib/polygraphy' (not there); name");
+    assert_mentions(err.message, "(libonnxruntime.so.1 alone means the system's own)");
+    assert_int_equal(onnxrt_search("libc.so.6", &handle, &path, &err), 0);
+    assert_non_null(handle);
+    assert_string_equal(path, "libc.so.6");
     free(path);
+    search_fails("libnonesuch.so.1", &err);
+    assert_mentions(err.message, "libnonesuch.so.1: cannot open shared object file");
 }
 
 #define SEARCH_TEST(test) cmocka_unit_test_setup_teardown(test, enter, scratch_folder_leave)
@@ -78,7 +89,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SEARCH_TEST(place_that_the_user_names_is_the_only_one),
         SEARCH_TEST(file_and_folder_are_both_taken),
-        SEARCH_TEST(variable_of_other_programs_is_tried_and_passed_over),
+        SEARCH_TEST(variable_of_other_programs_comes_after_what_is_beside_the_program),
+        SEARCH_TEST(library_of_the_system_is_loaded_only_when_it_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
