@@ -11,17 +11,24 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 cp "$root/examples/overflow/detector.onnx" .
 
+# show STATUS COMMAND...: the example is no example when the command ends in another way.
 show() {
+    local expected=$1 status=0
+    shift
     printf '\n$ %s\n' "$*"
-    "$@" || true
+    "$@" || status=$?
+    [ "$status" = "$expected" ] || {
+        echo "demo.sh: that should have ended with status $expected, not $status" >&2
+        exit 1
+    }
 }
 
 echo "A detector of 60 nodes gives no usable scores. (examples/overflow/make_model.py makes it.)"
-show polygraphy run detector.onnx --onnxrt --validate
+show 1 polygraphy run detector.onnx --onnxrt --validate
 
 printf '\n%s\n' "Which nodes are at fault? The smallest set that still fails the check:"
-show polygraphy debug reduce -q detector.onnx -o minimal.onnx --mode minimal --hide-fail-output \
+show 0 polygraphy debug reduce -q detector.onnx -o minimal.onnx --mode minimal --hide-fail-output \
     --check polygraphy run polygraphy_debug.onnx --onnxrt --validate
 
 printf '\n%s\n' "One node, as a model that can be attached to a bug report. It still fails:"
-show polygraphy run minimal.onnx --onnxrt --validate
+show 1 polygraphy run minimal.onnx --onnxrt --validate

@@ -128,15 +128,15 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
         *ret_handle = search.handle;
         *ret_path = search.path;
     } else {
-        rc =
-            error_set(err, ERR_MISSING,
-                      "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; name the file or its folder with "
-                      "--onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
-                      library_names[0],
-                      wanted             ? " where --onnxruntime-lib points"
-                      : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
-                                         : "",
-                      search.tried.data, library_names[0]);
+        rc = error_set(
+            err, ERR_MISSING,
+            "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; name the file or its folder with "
+            "--onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
+            library_names[0],
+            wanted             ? " where --onnxruntime-lib points"
+            : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
+                               : "",
+            search.tried.data, library_names[0]);
     }
     string_release(&search.tried);
     return rc;
