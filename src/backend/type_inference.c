@@ -54,16 +54,16 @@ static bool is_weight(const struct initializer *initializer, const struct tensor
     return tensor_bytes(header->type, shape_elements(&header->shape)) > WEIGHT_SIZE;
 }
 
-/* Turns weights into inputs of the copy. They get a description in the model, which is true and does no harm there. */
-static int demote_weights(struct subgraph *copy, struct error *err)
+/* Weights get a description in the model, which is true and does no harm there. */
+int weights_to_inputs(struct subgraph *subgraph, struct error *err)
 {
-    struct model *model = copy->model;
+    struct model *model = subgraph->model;
     size_t passed = 0;
 
     for (size_t i = 0; i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
         struct tensor_header header;
-        struct value_type type = {.has_shape = true};
+        struct value_type type = {.has_shape = true}, known;
         int rc;
 
         passed += initializer->message.size;
@@ -81,9 +81,10 @@ static int demote_weights(struct subgraph *copy, struct error *err)
             continue;
         type.element = header.type;
         type.shape = header.shape;
-        if (model->values.items[initializer->value].info.size == 0)
+        value_info_decode(model->values.items[initializer->value].info, &known);
+        if (!known.has_shape || !shape_equal(&known.shape, &type.shape))
             model_set_type(model, initializer->value, &type);
-        value_list_add(&copy->inputs, initializer->value);
+        value_list_add(&subgraph->inputs, initializer->value);
     }
     return 0;
 }
@@ -162,7 +163,7 @@ static int infer_all(const struct inference *inference, const struct subgraph *s
     subgraph_init_copy(&copy, subgraph);
     copy.outputs.count = 0;
     types_list_all(subgraph, &copy.outputs);
-    rc = demote_weights(&copy, err);
+    rc = weights_to_inputs(&copy, err);
     if (rc == 0)
         rc = infer(inference, &copy, err);
     if (rc == ERR_BACKEND) { /* some operators insist on constant weights */

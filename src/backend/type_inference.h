@@ -22,6 +22,10 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct error *err);
 
+/* Makes inputs of the initializers that are large (or lie elsewhere and are): a runtime that loads `subgraph` then reads
+ * none of them, and finds every type and shape as before. Only operators that insist on constants mind. */
+int weights_to_inputs(struct subgraph *subgraph, struct error *err);
+
 /* The description that a session gives of an input or output, for model_set_type(). */
 void types_from_io(const struct backend_io *io, struct value_type *ret);
 

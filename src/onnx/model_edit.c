@@ -102,7 +102,8 @@ void model_forget_shapes(struct model *model)
     for (uint32_t i = 0; i < model->values.count; i++) {
         struct value_type type;
 
-        if (bitset_has(&inputs, i) || model->values.items[i].info.size == 0)
+        if (bitset_has(&inputs, i) || model->values.items[i].info.size == 0 ||
+            model->values.items[i].initializer != INITIALIZER_NONE)
             continue;
         value_info_decode(model->values.items[i].info, &type);
         if (type.not_a_tensor != NULL || !type.has_shape)

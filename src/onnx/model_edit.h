@@ -16,7 +16,7 @@ void model_set_type(struct model *model, uint32_t value, const struct value_type
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
                          struct error *err);
 
-/* Forgets the shapes (not the types) of everything but the graph inputs: after an override they may be wrong. */
+/* Forgets the shapes (not the types) of everything but graph inputs and constants: after an override they may be wrong. */
 void model_forget_shapes(struct model *model);
 
 /* Says what has made the model. */
