@@ -3,11 +3,13 @@
 #include "cli/commands.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
+#include "cli/model_trial.h"
 #include "cli/option_groups.h"
 #include "engine/plan.h"
 #include "onnx/model_save.h"
 
-static int save(const struct command_context *context, struct model *model, struct error *err)
+static int save(const struct command_context *context, struct model_trial *trial, struct model *model,
+                struct error *err)
 {
     const struct convert_values *values = parse_values(context->parse, &convert_options);
     struct model_file_options options = model_file_options(context);
@@ -16,8 +18,11 @@ static int save(const struct command_context *context, struct model *model, stru
     int rc;
 
     subgraph_init_whole(&whole, model);
-    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", values->output);
-    rc = model_save(&whole, values->output, &external, options.load->ignore_external_data, err);
+    rc = model_trial_run(trial, &whole, values->output, err);
+    if (rc == 0) {
+        log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", values->output);
+        rc = model_save(&whole, values->output, &external, options.load->ignore_external_data, err);
+    }
     subgraph_release(&whole);
     return rc;
 }
@@ -49,6 +54,19 @@ static int convert_to_engine(const struct command_context *context, struct model
     return rc;
 }
 
+static int convert_to_onnx(const struct command_context *context, struct error *err)
+{
+    struct model_trial *trial = model_trial_start(context);
+    struct model *model = NULL;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc == 0)
+        rc = save(context, trial, model, err);
+    model_free(model);
+    model_trial_stop(trial);
+    return rc;
+}
+
 static int convert_run(const struct command_context *context, struct error *err)
 {
     const struct convert_values *convert = parse_values(context->parse, &convert_options);
@@ -59,14 +77,10 @@ static int convert_run(const struct command_context *context, struct error *err)
     if (values->type != MODEL_ONNX)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
                          values->path);
+    if (convert->target != CONVERT_TRT)
+        return convert_to_onnx(context, err);
     rc = model_file_load(context, &model, err);
-    if (rc < 0)
-        return rc;
-    if (convert->target == CONVERT_TRT)
-        return convert_to_engine(context, model, err);
-    rc = save(context, model, err);
-    model_free(model);
-    return rc;
+    return rc == 0 ? convert_to_engine(context, model, err) : rc;
 }
 
 static const struct option_group *const groups[] = {
@@ -82,7 +96,8 @@ const struct command cmd_convert = {
         "Loads a model, changes it as the options say, and saves it.\n\n"
         "--fp-to-fp16 makes it compute in float16. Its inputs and outputs keep their types. Operators that do not take "
         "float16 stay float32, and so do those that --keep-float32 names; tensors between the two kinds pass a Cast. "
-        "Weights whose values are beyond the range of float16 are named.\n\n"
+        "Weights whose values are beyond the range of float16 are named. ONNX Runtime loads the result once, without "
+        "its weights: what it refuses is not written, unless it refuses the original as well.\n\n"
         "To an output that ends in .engine or .plan the model is compiled: see `polygraphy inspect model x.engine "
         "--show "
         "layers` and `polygraphy run x.engine --trt`.",

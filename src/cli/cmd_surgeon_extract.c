@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
 #include "cli/model_file.h"
+#include "cli/model_trial.h"
 #include "debug/reduce_candidate.h"
 #include "onnx/model_edit.h"
 #include "onnx/tensor_proto.h"
@@ -243,7 +244,7 @@ static int complete(const struct command_context *context, struct candidate_make
 /* ---- The command ---- */
 
 static int extract(const struct command_context *context, struct model *model, struct data_loader *loader,
-                   struct error *err)
+                   struct model_trial *trial, struct error *err)
 {
     const struct extract_values *values = parse_values(context->parse, &extract_options);
     const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
@@ -264,6 +265,8 @@ static int extract(const struct command_context *context, struct model *model, s
     if (rc == 0)
         rc = complete(context, &maker, &part, err);
     if (rc == 0)
+        rc = model_trial_run(trial, &part, model_file_options(context).save->path, err);
+    if (rc == 0)
         rc = model_file_save(context, &part, err);
     subgraph_release(&part);
     candidate_maker_release(&maker);
@@ -272,6 +275,7 @@ static int extract(const struct command_context *context, struct model *model, s
 
 static int surgeon_extract_run(const struct command_context *context, struct error *err)
 {
+    struct model_trial *trial = model_trial_start(context);
     struct data_loader *loader = NULL;
     struct model *model = NULL;
     int rc = model_file_load(context, &model, err);
@@ -279,9 +283,10 @@ static int surgeon_extract_run(const struct command_context *context, struct err
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
     if (rc == 0)
-        rc = extract(context, model, loader, err);
+        rc = extract(context, model, loader, trial, err);
     data_loader_free(loader);
     model_free(model);
+    model_trial_stop(trial);
     return rc;
 }
 
@@ -306,7 +311,9 @@ const struct command cmd_surgeon_extract = {
         "Shapes and types may be given, or left to the tool with `auto`. It takes them from the model, else asks ONNX "
         "Runtime "
         "to infer them, else runs the whole model once: then dynamic dimensions become those of the input data, which "
-        "--model-input-shapes and --load-inputs decide on.",
+        "--model-input-shapes and --load-inputs decide on.\n\n"
+        "ONNX Runtime loads the part once, without its weights. What it refuses is not written, unless it refuses the "
+        "whole model as well.",
     .example =
         "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:[1,3,224,224]:float32 --outputs y:float32\n"
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",

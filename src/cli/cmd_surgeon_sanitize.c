@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
 #include "cli/model_file.h"
+#include "cli/model_trial.h"
 #include "cli/option_groups.h"
 #include "comparator/reference_values.h"
 #include "onnx/constants.h"
@@ -144,17 +145,32 @@ static int sanitize(const struct command_context *context, struct model *model, 
     return rc;
 }
 
+static int try_and_save(const struct command_context *context, struct model_trial *trial, struct model *model,
+                        struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = model_trial_run(trial, &whole, model_file_options(context).save->path, err);
+    if (rc == 0)
+        rc = model_file_save(context, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
 static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
 {
-    struct model *model;
+    struct model_trial *trial = model_trial_start(context);
+    struct model *model = NULL;
     int rc = model_file_load(context, &model, err);
 
-    if (rc < 0)
-        return rc;
-    rc = sanitize(context, model, err);
     if (rc == 0)
-        rc = model_file_save_whole(context, model, err);
+        rc = sanitize(context, model, err);
+    if (rc == 0)
+        rc = try_and_save(context, trial, model, err);
     model_free(model);
+    model_trial_stop(trial);
     return rc;
 }
 
@@ -176,7 +192,10 @@ const struct command cmd_surgeon_sanitize = {
         "Writes a model that computes the same with less. Without further options it only infers shapes.\n\n"
         "--fold-constants computes what depends on constants alone, among them the shapes of tensors whose shape is "
         "known, and replaces If nodes that are decided by the branch that is taken. Quantisation and random operators "
-        "are never folded.",
+        "are never folded.\n\n"
+        "ONNX Runtime loads the result once, without its weights. What it refuses is not written, unless it refuses "
+        "the "
+        "original as well.",
     .example = "# static shapes, and all that follows from them\n"
                "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
                "image:[1,3,224,224]",

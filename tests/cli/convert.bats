@@ -50,6 +50,15 @@ shown()
     shown marked.onnx | grep -E -- '---- 5 Graph Output\(s\) ----'
 }
 
+@test "what is written is loaded by ONNX Runtime once" {
+    convert "$models/reducable.onnx" -o same.onnx
+    not_logged 'ONNX Runtime'
+    convert "$models/reducable.onnx" -o same.onnx --onnxruntime-lib /nowhere
+    logged "^\[I\] The model was not tried with ONNX Runtime: ONNX Runtime's shared library"
+    convert "$models/unknown_operator.onnx" -o same.onnx
+    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: .*Secret'
+}
+
 @test "what an extension says may be unknown, or not supported" {
     run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.xyz
     refused 'Could not automatically determine model type based on output path: model.xyz'

@@ -192,6 +192,18 @@ END
     logged '^\[W\] Shape inference is not possible: .*Mystery'
 }
 
+@test "a part that ONNX Runtime refuses is not written, unless it refuses the model as well" {
+    make product model.onnx
+    surgeon extract model.onnx -o part.onnx --inputs 'x:[2,5]:auto' --outputs a:auto
+    refused_without "Node (which makes 'a') Op (MatMul)" part.onnx
+    surgeon extract model.onnx -o part.onnx --inputs 'x:[2,3]:auto' --outputs a:auto
+    worked
+    valid_models part.onnx
+    surgeon extract "$models/unknown_operator.onnx" -o same.onnx
+    worked
+    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: '
+}
+
 @test "sequences cannot be at the cut" {
     surgeon extract "$models/sequence_between.onnx" -o part.onnx --inputs parts:auto:auto y:auto:auto
     refused_without "'parts' is no tensor but a sequence or the like: cut the model elsewhere" part.onnx

@@ -55,6 +55,13 @@ def two_inputs():
     return whole(nodes, [tensor("x"), tensor("z")], [tensor("y")])
 
 
+def product():
+    """The columns of `x` have to be three, which only the weights of the nameless node say. They are not small."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Neg", ["a"], ["y"], "neg")]
+    w = weight("w", numpy.ones((3, 500)))
+    return whole(nodes, [tensor("x", ["n", "k"])], [tensor("y", ["n", 500])], [w])
+
+
 def unknown_shape():
     """NonZero makes as many columns as it finds; not even the rank of what is reshaped is known before run time."""
     nodes = [

@@ -1,6 +1,7 @@
 # surgeon_sanitize.bats: folding constants, shapes, order and cleanliness, upper bounds.
 
 load debug_helper
+load surgeon_helper
 
 models=$POLYGRAPHY_ROOT/tests/models
 
@@ -165,6 +166,43 @@ is_settled()
     sanitize "$models/large_constants.onnx" --fold-constants -o folded.onnx --save-external-data weights.bin
     [ "$(stat -c %s weights.bin)" -eq 4000 ]
     same_outputs "$models/large_constants.onnx" folded.onnx
+}
+
+@test "what ONNX Runtime refuses is not written, and the error names the node, even one without a name" {
+    make product model.onnx
+    surgeon sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,5]
+    refused_without "Node (which makes 'a') Op (MatMul) [ShapeInferenceError] Incompatible dimensions" fixed.onnx
+    [[ $stderr == "[!] 'fixed.onnx' is not written, because ONNX Runtime takes the original model"* ]]
+    echo old >fixed.onnx
+    surgeon sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,5]
+    refused "'fixed.onnx' is not written"
+    [ "$(cat fixed.onnx)" = old ]
+    sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,3]
+    not_logged 'ONNX Runtime'
+    polygraphy run fixed.onnx --onnxrt
+}
+
+@test "what ONNX Runtime refuses is written with a warning when it refuses the original as well" {
+    sanitize "$models/unknown_operator.onnx" -o same.onnx --cleanup
+    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: .*Secret'
+    [ -s same.onnx ]
+    sanitize "$models/sparse_weights.onnx" -o same.onnx
+    logged '^\[W\] ONNX Runtime has no kernel here for an operator of the model that is written: .*MatMul'
+    sanitize "$models/empty.onnx" -o empty.onnx
+    not_logged 'that is written'
+}
+
+@test "a model is tried without the numbers of its weights, and not without ONNX Runtime" {
+    make product model.onnx
+    polygraphy convert model.onnx -o apart.onnx --save-external-data numbers.data
+    rm numbers.data
+    sanitize apart.onnx -o same.onnx --ignore-external-data
+    not_logged 'ONNX Runtime'
+    surgeon sanitize apart.onnx -o fixed.onnx --ignore-external-data --override-input-shapes x:[2,5]
+    refused_without "Node (which makes 'a') Op (MatMul)" fixed.onnx
+    sanitize model.onnx -o same.onnx --onnxruntime-lib /nowhere
+    [ "$(grep -c 'was not tried' <<<"$output")" -eq 1 ]
+    logged "^\[I\] The model was not tried with ONNX Runtime: ONNX Runtime's shared library"
 }
 
 @test "real models: same outputs, not more nodes, and a second pass changes nothing" {
