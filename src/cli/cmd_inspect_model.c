@@ -63,12 +63,14 @@ static bool is_shown(const struct inspect_model_values *values, const char *deta
     return false;
 }
 
-static struct graph_text_settings settings_of(const struct inspect_model_values *values)
+static struct graph_text_settings settings_of(const struct command_context *context,
+                                              const struct inspect_model_values *values)
 {
     return (struct graph_text_settings){
         .layers = is_shown(values, "layers"),
         .attributes = is_shown(values, "attrs"),
         .weights = is_shown(values, "weights"),
+        .ignore_external_data = model_file_options(context).load->ignore_external_data,
     };
 }
 
@@ -116,14 +118,14 @@ static int inspect(const struct command_context *context, struct model *model, s
 {
     const struct inspect_model_values *values = parse_values(context->parse, &inspect_model_own_options);
     const struct json_values *json = parse_values(context->parse, &json_options);
-    struct graph_text_settings settings = settings_of(values);
+    struct graph_text_settings settings = settings_of(context, values);
     struct value_list unbounded = {0};
     int rc = show(context, model, &settings, err);
 
     if (rc == 0 && values->list_unbounded)
         list_unbounded(context, model, &unbounded);
     if (rc == 0 && json->path != NULL)
-        rc = inspect_model_save(model, settings.weights, values->list_unbounded ? &unbounded : NULL, json->path, err);
+        rc = inspect_model_save(model, &settings, values->list_unbounded ? &unbounded : NULL, json->path, err);
     free(unbounded.items);
     return rc;
 }
@@ -182,7 +184,8 @@ const struct command cmd_inspect_model = {
         "times.\n\n"
         "With --json, the file gets everything but the values of weights, whatever --show says: \"inputs\", "
         "\"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; bodies of loops and branches have the "
-        "same form. With --show weights, tensors have \"values\" too, in one list whatever the shape.",
+        "same form. With --show weights, tensors have \"values\" too, in one list whatever the shape.\n\n"
+        "With --ignore-external-data, weights in other files are shown with type, shape and the file's name alone.",
     .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

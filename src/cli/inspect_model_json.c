@@ -9,7 +9,7 @@
 
 struct description {
     struct json_writer json;
-    bool weights;
+    const struct graph_text_settings *settings;
     struct string_builder scratch; /* for texts that need a NUL behind them */
 };
 
@@ -87,11 +87,13 @@ static int write_constant(struct description *to, const struct graph_view *view,
 {
     struct value_type type;
     struct tensor tensor;
+    struct text file;
     int rc;
 
     graph_view_initializer_type(constant, &type);
     write_type(to, &type);
-    if (!to->weights || constant->sparse)
+    if (!to->settings->weights || constant->sparse ||
+        (to->settings->ignore_external_data && external_tensor_location(constant->message, &file)))
         return 0;
     rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
@@ -344,10 +346,10 @@ static int write_model(struct description *to, struct model *model, const struct
     return rc;
 }
 
-int inspect_model_save(struct model *model, bool weights, const struct value_list *unbounded, const char *path,
-                       struct error *err)
+int inspect_model_save(struct model *model, const struct graph_text_settings *settings,
+                       const struct value_list *unbounded, const char *path, struct error *err)
 {
-    struct description to = {.weights = weights};
+    struct description to = {.settings = settings};
     int rc = json_writer_open(&to.json, path, err);
 
     string_init(&to.scratch);

@@ -2,11 +2,12 @@
 #ifndef CLI_INSPECT_MODEL_JSON_H
 #define CLI_INSPECT_MODEL_JSON_H
 
+#include "onnx/graph_text.h"
 #include "onnx/subgraph.h"
 
-/* Writes what `inspect model --show layers attrs` shows, with the values of tensors if `weights` says so, and a list
+/* Writes what `inspect model --show layers attrs` shows, with the values of tensors if `settings` says so, and a list
  * "unbounded_dds" unless `unbounded` is NULL. */
-int inspect_model_save(struct model *model, bool weights, const struct value_list *unbounded, const char *path,
-                       struct error *err);
+int inspect_model_save(struct model *model, const struct graph_text_settings *settings,
+                       const struct value_list *unbounded, const char *path, struct error *err);
 
 #endif

@@ -158,3 +158,13 @@ const struct file_map *external_tensor_map(const struct model *model, struct spa
             return model->external_files.items[i].map;
     return NULL;
 }
+
+bool external_tensor_location(struct span message, struct text *ret)
+{
+    struct tensor_header header;
+
+    if (tensor_proto_read(message, &header, NULL) < 0 || !header.external)
+        return false;
+    *ret = header.place.location;
+    return true;
+}

@@ -17,6 +17,9 @@ int external_tensor_borrow(struct model *model, struct span message, struct tens
 int external_tensor_read_constant(const struct model *model, const struct initializer *initializer, struct tensor *ret,
                                   struct error *err);
 
+/* True when the data lie in another file: `ret` is its location, which points into the model. */
+bool external_tensor_location(struct span message, struct text *ret);
+
 /* The file, of the model or of its borrowed external data, in which these bytes are mapped; NULL: in none. */
 const struct file_map *external_tensor_map(const struct model *model, struct span bytes);
 

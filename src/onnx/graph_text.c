@@ -47,8 +47,14 @@ static int add_values(struct renderer *renderer, const struct graph_view *view, 
 {
     struct string_builder text;
     struct tensor tensor;
-    int rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
+    struct text file;
+    int rc;
 
+    if (renderer->settings->ignore_external_data && external_tensor_location(constant->message, &file)) {
+        string_add_format(renderer->out, " | Values: in '" TEXT_FORMAT "', not read", TEXT_ARGS(file));
+        return 0;
+    }
+    rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
         return rc;
     string_init(&text);
@@ -68,6 +74,25 @@ static int add_values(struct renderer *renderer, const struct graph_view *view, 
     }
     string_release(&text);
     return 0;
+}
+
+/* "w [dtype=float32, shape=[4, 2]]": beside its values, and as an attribute, the shape of a constant is a list in Polygraphy's
+ * words, not a tuple. */
+static void add_constant_line(struct renderer *renderer, struct text name, const struct initializer *constant)
+{
+    struct value_type type;
+
+    graph_view_initializer_type(constant, &type);
+    if (type.element == DATA_UNDEFINED || !type.has_shape) {
+        tensor_line(renderer->out, name, &type);
+        return;
+    }
+    string_add_format(renderer->out, TEXT_FORMAT " [dtype=%s, shape=[", TEXT_ARGS(name), data_type_name(type.element));
+    for (size_t i = 0; i < type.shape.rank; i++) {
+        string_add(renderer->out, i > 0 ? ", " : "");
+        string_add_integer(renderer->out, type.shape.dims[i]);
+    }
+    string_add(renderer->out, "]]");
 }
 
 /* One tensor of a node or a list; an omitted one is shown as ''. */
@@ -138,7 +163,7 @@ static int add_weights(struct renderer *renderer, const struct graph_view *view,
             new_line(renderer, 0);
         new_line(renderer, 0);
         string_add(renderer->out, "Initializer | ");
-        add_initializer_line(renderer, model, initializer);
+        add_constant_line(renderer, model->values.items[initializer->value].name, initializer);
         if (!initializer->sparse)
             rc = add_values(renderer, view, initializer, 4, err);
     }
@@ -213,12 +238,10 @@ static void add_list_attribute(struct string_builder *out, const struct attribut
 static int add_tensor_attribute(struct renderer *renderer, const struct graph_view *view, struct span tensor_proto,
                                 struct error *err)
 {
-    struct value_type type;
     const struct initializer constant = {.message = tensor_proto};
 
-    graph_view_initializer_type(&constant, &type);
     string_add(renderer->out, "Tensor:");
-    tensor_line(renderer->out, TEXT(""), &type);
+    add_constant_line(renderer, TEXT(""), &constant);
     return renderer->settings->weights ? add_values(renderer, view, &constant, 8, err) : 0;
 }
 
@@ -351,9 +374,14 @@ static int add_node(struct renderer *renderer, const struct graph_view *view, si
     string_add_char(out, ']');
     new_line(renderer, 4);
     add_edges(renderer, view, node->inputs, 5);
-    new_line(renderer, 5);
-    string_add(out, "-> ");
-    add_edges(renderer, view, node->outputs, 9);
+    if (node->inputs.count > 0) {
+        new_line(renderer, 5);
+        string_add(out, "-> ");
+        add_edges(renderer, view, node->outputs, 9);
+    } else {
+        string_add(out, " -> ");
+        add_edges(renderer, view, node->outputs, 11);
+    }
     return renderer->settings->attributes ? add_attributes(renderer, view, node, err) : 0;
 }
 

@@ -10,7 +10,26 @@ static const struct {
     uint32_t input;
 } operators[] = {{"Range", 1}, {"Pad", 1}, {"Tile", 1}, {"Expand", 1}, {"Resize", 3}};
 
-/* The tensor that `node` takes sizes from, when a node makes it; else VALUE_NONE. */
+static bool is_constant(const struct model *model, uint32_t value)
+{
+    const struct value *v = &model->values.items[value];
+
+    return v->initializer != INITIALIZER_NONE ||
+           (v->producer != NODE_NONE && text_equal_string(model->nodes.items[v->producer].op_type, "Constant"));
+}
+
+/* Whether a node makes nothing larger than a constant. */
+static bool is_bounding(const struct model *model, const struct node *node)
+{
+    if (!text_equal_string(node->op_type, "Min"))
+        return false;
+    for (size_t i = 0; i < node->inputs.count; i++)
+        if (model_edge(model, node->inputs, i) != VALUE_NONE && is_constant(model, model_edge(model, node->inputs, i)))
+            return true;
+    return false;
+}
+
+/* The tensor that `node` takes sizes from, when a node makes it and does not bound it; else VALUE_NONE. */
 static uint32_t sizes_of(const struct model *model, const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
@@ -20,7 +39,7 @@ static uint32_t sizes_of(const struct model *model, const struct node *node)
             continue;
         value = model_edge(model, node->inputs, operators[i].input);
         producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-        if (producer == NODE_NONE || text_equal_string(model->nodes.items[producer].op_type, "Constant"))
+        if (producer == NODE_NONE || is_constant(model, value) || is_bounding(model, &model->nodes.items[producer]))
             return VALUE_NONE;
         return value;
     }

@@ -6,8 +6,8 @@
 
 #include "onnx/subgraph.h"
 
-/* Appends, each once, the tensors that a node computes and that Range, Pad, Tile, Expand or Resize take a size from, if that
- * gives the result a dimension that none of the node's inputs has. Types have to be inferred before. */
+/* Appends, each once, the tensors that a node computes and that Range, Pad, Tile, Expand or Resize take a size from, unless a
+ * Min with a constant makes them, if that gives the result a dimension that none of the node's inputs has. Types have to be inferred before. */
 void unbounded_shapes_find(const struct model *model, struct value_list *ret);
 
 #endif

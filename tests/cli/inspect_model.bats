@@ -75,7 +75,8 @@ json()
     logged "^    Name: graph \| ONNX Opset: 15 \| Other Opsets: \{'local': 1\}$"
     logged '^    ---- 2 Function\(s\) ----$'
     logged '^    Function 1    \| Halved \[Domain: local\]$'
-    logged '^            value = Tensor: \[dtype=float32, shape=\(\)\]$'
+    logged '^            value = Tensor: \[dtype=float32, shape=\[\]\]$'
+    logged '^            \{\} -> \{[a-z_]+\}$'
     [ "$(json m.json '[(f["name"], f["nodes"][-1]["op"]) for f in m["functions"]]')" = "[('Doubled', 'Add'), ('Halved', 'Div')]" ]
 }
 
@@ -87,7 +88,7 @@ json()
 
 @test "weights are shown with their values, also those in other files" {
     inspect "$models/external_weights_and_others.onnx" --show weights --json m.json
-    logged '^    Initializer \| weights \[dtype=float32, shape=\(6,\)\] \| Values:$'
+    logged '^    Initializer \| weights \[dtype=float32, shape=\[6\]\] \| Values:$'
     logged '^        \[0\. 1\. 2\. 3\. 4\. 5\.\]$'
     logged '^        \[1\. 2\. 3\.\]$'
     [ "$(json m.json 'm["initializers"][0]["values"]')" = '[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]' ]
@@ -100,6 +101,41 @@ json()
     refused 'weights.data'
 }
 
+@test "with --ignore-external-data, the weights that are in the model are shown with their values" {
+    cp "$models/external_weights_and_others.onnx" model.onnx
+    inspect model.onnx --ignore-external-data --show layers weights --json m.json
+    logged "^    Initializer \\| weights \\[dtype=float32, shape=\\[6\\]\\] \\| Values: in 'weights\\.data', not read$"
+    logged '^        \[1\. 2\. 3\.\]$'
+    [ "$(json m.json '[i["name"] for i in m["initializers"] if "values" not in i]')" = "['weights']" ]
+}
+
+@test "a node without inputs, and a tensor among its attributes, are shown as by Polygraphy" {
+    [ -d "$theirs" ] || skip 'the models of Polygraphy are not there'
+    inspect "$theirs/tensor_attr.onnx" --show layers attrs weights
+    diff <(tail -n +3 <<<"$output" | head -20 | sed 's/ *$//') - <<'END'
+    Name: onnx_graphsurgeon | ONNX Opset: 11
+
+    ---- 0 Graph Input(s) ----
+    {}
+
+    ---- 1 Graph Output(s) ----
+    {const_out [dtype=float32, shape=(14, 14)]}
+
+    ---- 0 Initializer(s) ----
+    {}
+
+    ---- 1 Node(s) ----
+    Node 0    |  [Op: Constant]
+        {} -> {const_out [dtype=float32, shape=(14, 14)]}
+        ---- Attributes ----
+        value = Tensor: [dtype=float32, shape=[14, 14]] | Values:
+            [[1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.]
+             [1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.]
+             [1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.]
+             [1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1. 1.]
+END
+}
+
 @test "shape inference adds what the model does not say" {
     inspect "$models/omitted_optional_input.onnx" --show layers --shape-inference
     logged '^         -> \{u \[dtype=float32, shape=\(2,\)\]\}$'
@@ -110,6 +146,12 @@ json()
     logged "^\\[I\\] Found tensors with unbounded DDS: \\['most'\\]$"
     [ "$(json m.json 'm["unbounded_dds"]')" = "['most']" ]
     inspect "$models/reducable.onnx" --list-unbounded-dds
+    logged '^\[I\] Found tensors with unbounded DDS: \[\]$'
+}
+
+@test "a size that a Min bounds is not listed" {
+    polygraphy surgeon sanitize "$models/sizes_from_data.onnx" -o bounded.onnx --set-unbounded-dds-upper-bound 1000 >log
+    inspect bounded.onnx --list-unbounded-dds
     logged '^\[I\] Found tensors with unbounded DDS: \[\]$'
 }
 
