@@ -8,20 +8,59 @@
 #include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "onnx/function_call.h"
 #include "onnx/model_edit.h"
 #include "onnx/value_info.h"
 
+static bool lacks_type(const struct value *value)
+{
+    struct value_type type;
+
+    value_info_decode(value->info, &type);
+    return type.not_a_tensor == NULL && type.element == DATA_UNDEFINED;
+}
+
+/* An operator that is not known at all, whatever it is fed: one without a type gets one for as long as this takes. */
+static char *find_unknown_operator(const struct subgraph *single, const struct backend *backend,
+                                   const struct backend_request *request)
+{
+    struct model *model = single->model;
+    struct span *infos = memory_alloc_zero(single->inputs.count + 1, sizeof(*infos));
+    struct subgraph_session session;
+    struct error why = {0};
+    bool unknown;
+
+    for (size_t i = 0; i < single->inputs.count; i++) {
+        const struct value_type any = {.element = DATA_FLOAT32};
+        const struct value *value = &model->values.items[single->inputs.items[i]];
+
+        infos[i] = value->info;
+        if (lacks_type(value))
+            model_set_type(model, single->inputs.items[i], &any);
+    }
+    unknown = subgraph_session_open(&session, single, backend, request, &why) == ERR_BACKEND &&
+              strstr(why.message, "is not a registered function/op") != NULL;
+    subgraph_session_close(&session);
+    for (size_t i = 0; i < single->inputs.count; i++)
+        model->values.items[single->inputs.items[i]].info = infos[i];
+    free(infos);
+    return unknown ? memory_strdup(why.message) : NULL;
+}
+
 /* An input without a type would be refused with a reason that helps nobody. */
-static char *find_unknown_input(const struct subgraph *single)
+static char *find_unknown_input(const struct subgraph *single, const struct backend *backend,
+                                const struct backend_request *request)
 {
     for (size_t i = 0; i < single->inputs.count; i++) {
         const struct value *value = &single->model->values.items[single->inputs.items[i]];
-        struct value_type type;
         struct string_builder reason;
+        char *unknown_operator;
 
-        value_info_decode(value->info, &type);
-        if (type.not_a_tensor != NULL || type.element != DATA_UNDEFINED)
+        if (!lacks_type(value))
             continue;
+        unknown_operator = find_unknown_operator(single, backend, request);
+        if (unknown_operator != NULL)
+            return unknown_operator;
         string_init(&reason);
         string_add_format(&reason, "the type of its input '" TEXT_FORMAT "' is not known", TEXT_ARGS(value->name));
         return string_take(&reason);
@@ -57,7 +96,7 @@ static int try_node(const struct subgraph *single, const struct backend *backend
     struct error why = {0};
     int rc;
 
-    *ret_reason = find_unknown_input(single);
+    *ret_reason = find_unknown_input(single, backend, request);
     if (*ret_reason != NULL)
         return 0;
     rc = subgraph_session_open(&session, single, backend, request, &why);
@@ -73,8 +112,85 @@ static int try_node(const struct subgraph *single, const struct backend *backend
     return 0;
 }
 
-int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
-                      const struct backend_request *request, struct node_support_list *ret, struct error *err)
+/* What holds for all nodes of the model and of its functions. */
+struct search {
+    const struct backend *backend;
+    const struct backend_request *request;
+    unsigned depth; /* of functions that are looked into now */
+};
+
+static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
+                   struct error *err);
+
+static char *extend_stack(const char *stack, struct model *model, uint32_t node)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "%s (" TEXT_FORMAT ")%s%s", model_node_label(model, node),
+                      TEXT_ARGS(model->nodes.items[node].op_type), stack != NULL ? " -> " : "",
+                      stack != NULL ? stack : "");
+    return string_take(&text);
+}
+
+/* What is refused in the body of the function that `call` calls becomes what is refused inside of it. */
+static void take_refusals(struct model *model, struct node_support *call, struct model *body,
+                          const struct node_support_list *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct node_support *node = &found->items[i];
+
+        if (node->reason != NULL && node->inside.count == 0)
+            *VECTOR_APPEND(&call->inside) = (struct inner_refusal){
+                .stack = extend_stack(NULL, model, call->node),
+                .op_type =
+                    memory_copy(body->nodes.items[node->node].op_type.data, body->nodes.items[node->node].op_type.size),
+                .name = memory_strdup(model_node_label(body, node->node)),
+                .reason = memory_strdup(node->reason),
+            };
+        for (size_t j = 0; j < node->inside.count; j++) {
+            const struct inner_refusal *inner = &node->inside.items[j];
+
+            *VECTOR_APPEND(&call->inside) = (struct inner_refusal){
+                .stack = extend_stack(inner->stack, model, call->node),
+                .op_type = memory_strdup(inner->op_type),
+                .name = memory_strdup(inner->name),
+                .reason = memory_strdup(inner->reason),
+            };
+        }
+    }
+}
+
+/* The whole function is inferred first; where that is refused, types are learnt node by node. */
+static int look_inside(struct search *search, struct model *model, struct node_support *call, struct error *err)
+{
+    enum { MAX_DEPTH = 64 }; /* as bodies; functions that call themselves are refused by every runtime */
+    struct node_support_list found = {0};
+    struct subgraph whole;
+    struct model *body;
+    struct span function;
+    int rc;
+
+    if (!function_call_find(model, call->node, &function) || search->depth >= MAX_DEPTH)
+        return 0;
+    rc = function_call_open(model, call->node, &body, err);
+    if (rc < 0)
+        return rc;
+    search->depth++;
+    subgraph_init_whole(&whole, body);
+    (void)types_infer(&whole, search->backend, search->request, NULL, NULL);
+    rc = find_in(search, &whole, &found, err);
+    if (rc == 0)
+        take_refusals(model, call, body, &found);
+    node_support_release(&found);
+    subgraph_release(&whole);
+    search->depth--;
+    model_free(body);
+    return rc;
+}
+
+static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
+                   struct error *err)
 {
     struct bitset one;
     int rc = 0;
@@ -82,6 +198,7 @@ int node_support_find(const struct subgraph *subgraph, const struct backend *bac
     bitset_init(&one, subgraph->nodes.size);
     for (size_t i = bitset_next(&subgraph->nodes, 0); rc == 0 && i < subgraph->nodes.size;
          i = bitset_next(&subgraph->nodes, i + 1)) {
+        struct node_support *support;
         struct subgraph single;
         char *reason = NULL;
 
@@ -92,19 +209,41 @@ int node_support_find(const struct subgraph *subgraph, const struct backend *bac
         bitset_clear(&one);
         bitset_add(&one, i);
         subgraph_init_nodes(&single, subgraph, &one);
-        rc = try_node(&single, backend, request, &reason, err);
+        rc = try_node(&single, search->backend, search->request, &reason, err);
         subgraph_release(&single);
-        if (rc == 0)
-            *VECTOR_APPEND(ret) = (struct node_support){(uint32_t)i, reason};
+        if (rc < 0)
+            break;
+        support = VECTOR_APPEND(ret);
+        *support = (struct node_support){.node = (uint32_t)i, .reason = reason};
+        if (reason != NULL)
+            rc = look_inside(search, subgraph->model, support, err);
     }
     bitset_release(&one);
     return rc;
 }
 
+int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
+                      const struct backend_request *request, struct node_support_list *ret, struct error *err)
+{
+    struct search search = {.backend = backend, .request = request};
+
+    return find_in(&search, subgraph, ret, err);
+}
+
 void node_support_release(struct node_support_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        free(list->items[i].reason);
+    for (size_t i = 0; i < list->count; i++) {
+        struct node_support *support = &list->items[i];
+
+        for (size_t j = 0; j < support->inside.count; j++) {
+            free(support->inside.items[j].stack);
+            free(support->inside.items[j].op_type);
+            free(support->inside.items[j].name);
+            free(support->inside.items[j].reason);
+        }
+        free(support->inside.items);
+        free(support->reason);
+    }
     free(list->items);
     *list = (struct node_support_list){0};
 }

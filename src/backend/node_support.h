@@ -5,9 +5,21 @@
 #include "backend/backend.h"
 #include "onnx/subgraph.h"
 
+/* A node that is refused inside of a function of the model. */
+struct inner_refusal {
+    char *stack;   /* "call (Function) -> inner_call (Other)": the calls that lead to it, outermost first */
+    char *op_type; /* the node's own, as are the two others */
+    char *name;    /* or operator and number, where it has none */
+    char *reason;
+};
+
 struct node_support {
     uint32_t node;
     char *reason; /* why the backend refuses it, one line; NULL: it does not */
+    struct { /* of a node that calls a function: the nodes inside that are refused; empty: the reason is the call's */
+        struct inner_refusal *items;
+        size_t count, capacity;
+    } inside;
 };
 
 struct node_support_list {
@@ -17,7 +29,7 @@ struct node_support_list {
 
 /* Loads every node of `subgraph` as a model of its own; nothing is run. Types of tensors that the model does not describe
  * are learnt on the way and become part of it; a node that reads a tensor whose type stays unknown is refused for that
- * reason. `ret` is in the order of nodes and the caller's to release. `request` gives library and custom operators. */
+ * reason. Where a call of the model's own function is refused, the function is looked into. `ret` is in the order of nodes and the caller's to release. `request` gives library and custom operators. */
 int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
                       const struct backend_request *request, struct node_support_list *ret, struct error *err);
 void node_support_release(struct node_support_list *list);

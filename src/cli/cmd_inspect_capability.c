@@ -20,7 +20,7 @@ struct capability_values {
     bool with_partitioning;
 };
 
-static const struct option rows[] = {
+static const struct option options[] = {
     {
         .names = {"-o", "--output"},
         .kind = OPTION_ONE,
@@ -39,8 +39,8 @@ static const struct option rows[] = {
 
 static const struct option_group capability_options = {
     .title = "Capability",
-    .options = rows,
-    .count = ARRAY_LEN(rows),
+    .options = options,
+    .count = ARRAY_LEN(options),
     .values_size = sizeof(struct capability_values),
 };
 
@@ -72,17 +72,24 @@ static struct refusal *refusal_for(struct refusal_list *refusals, struct text op
     return refusal;
 }
 
+static void count_refusal(struct refusal_list *refusals, struct text op_type, const char *reason, uint32_t node)
+{
+    struct refusal *refusal = refusal_for(refusals, op_type, reason);
+
+    string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
+    refusal->count++;
+}
+
+/* What is refused inside of a function counts for the node of the main graph that calls it. */
 static void group_refusals(const struct model *model, const struct node_support_list *support, struct refusal_list *ret)
 {
     for (size_t i = 0; i < support->count; i++) {
-        uint32_t node = support->items[i].node;
-        struct refusal *refusal;
+        const struct node_support *node = &support->items[i];
 
-        if (support->items[i].reason == NULL)
-            continue;
-        refusal = refusal_for(ret, model->nodes.items[node].op_type, support->items[i].reason);
-        string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
-        refusal->count++;
+        for (size_t j = 0; j < node->inside.count; j++)
+            count_refusal(ret, text_of(node->inside.items[j].op_type), node->inside.items[j].reason, node->node);
+        if (node->reason != NULL && node->inside.count == 0)
+            count_refusal(ret, model->nodes.items[node->node].op_type, node->reason, node->node);
     }
 }
 
@@ -104,6 +111,65 @@ static void add_padded(struct string_builder *out, const char *text, size_t size
     for (; size < width; size++)
         string_add_char(out, ' ');
     string_add(out, " | ");
+}
+
+/* One node that is refused, and the calls that lead to it. */
+struct report_row {
+    const char *stack, *op_type, *name, *reason;
+};
+
+struct report_rows {
+    struct report_row *items;
+    size_t count, capacity;
+};
+
+static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
+{
+    for (size_t i = 0; i < support->count; i++) {
+        const struct node_support *node = &support->items[i];
+
+        for (size_t j = 0; j < node->inside.count; j++) {
+            const struct inner_refusal *inner = &node->inside.items[j];
+
+            *VECTOR_APPEND(ret) = (struct report_row){inner->stack, inner->op_type, inner->name, inner->reason};
+        }
+        if (node->reason != NULL && node->inside.count == 0)
+            *VECTOR_APPEND(ret) =
+                (struct report_row){"", arena_text(&model->arena, model->nodes.items[node->node].op_type),
+                                    model_node_label(model, node->node), node->reason};
+    }
+}
+
+/* Every node for itself: what is shown when the model is not to be parted. */
+static void add_stack_table(const struct report_rows *rows, struct string_builder *out)
+{
+    static const struct report_row title = {"Stack trace", "Operator ", "Node ", "Reason"};
+    size_t stack = strlen(title.stack), op_type = strlen(title.op_type), name = strlen(title.name);
+    size_t reason = strlen(title.reason), first;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        stack = larger(stack, strlen(rows->items[i].stack));
+        op_type = larger(op_type, strlen(rows->items[i].op_type));
+        name = larger(name, strlen(rows->items[i].name));
+        reason = larger(reason, strlen(rows->items[i].reason));
+    }
+    string_add(out, "===== Summary =====\n");
+    first = out->size;
+    for (size_t i = 0; i <= rows->count; i++) {
+        const struct report_row *row = i == 0 ? &title : &rows->items[i - 1];
+
+        add_padded(out, row->stack, strlen(row->stack), stack);
+        add_padded(out, row->op_type, strlen(row->op_type), op_type);
+        add_padded(out, row->name, strlen(row->name), name);
+        string_add(out, row->reason);
+        if (i == 0) {
+            string_add_char(out, '\n');
+            for (size_t width = out->size - first - 1 - strlen(title.reason) + reason; width > 0; width--)
+                string_add_char(out, '-');
+        }
+        if (i < rows->count)
+            string_add_char(out, '\n');
+    }
 }
 
 static void add_table(const struct refusal_list *refusals, struct string_builder *out)
@@ -202,6 +268,24 @@ static int save_parts(const struct command_context *context, const struct subgra
 
 /* ---- The command ---- */
 
+static void write_text(struct json_writer *writer, const char *key, const char *text)
+{
+    json_writer_key(writer, key);
+    json_writer_string(writer, text);
+}
+
+static void write_row(struct json_writer *writer, uint32_t node, const struct report_row *row)
+{
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "node");
+    json_writer_integer(writer, node);
+    write_text(writer, "stack_trace", row->stack);
+    write_text(writer, "operator", row->op_type);
+    write_text(writer, "name", row->name);
+    write_text(writer, "reason", row->reason);
+    json_writer_end_object(writer);
+}
+
 /* With --json: every node that is refused. */
 static int save_json(struct model *model, const struct node_support_list *support, const char *path, struct error *err)
 {
@@ -212,16 +296,13 @@ static int save_json(struct model *model, const struct node_support_list *suppor
         return rc;
     json_writer_begin_array(&writer);
     for (size_t i = 0; i < support->count; i++) {
-        if (support->items[i].reason == NULL)
-            continue;
-        json_writer_begin_object(&writer);
-        json_writer_key(&writer, "node");
-        json_writer_integer(&writer, support->items[i].node);
-        json_writer_key(&writer, "name");
-        json_writer_string(&writer, model_node_label(model, support->items[i].node));
-        json_writer_key(&writer, "reason");
-        json_writer_string(&writer, support->items[i].reason);
-        json_writer_end_object(&writer);
+        const struct node_support_list one = {.items = &support->items[i], .count = 1};
+        struct report_rows rows = {0};
+
+        list_rows(model, &one, &rows);
+        for (size_t j = 0; j < rows.count; j++)
+            write_row(&writer, support->items[i].node, &rows.items[j]);
+        free(rows.items);
     }
     json_writer_end_array(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
@@ -234,17 +315,23 @@ static int report(const struct command_context *context, const struct subgraph *
 {
     const struct capability_values *values = parse_values(context->parse, &capability_options);
     struct refusal_list refusals = {0};
+    struct report_rows rows = {0};
     struct string_builder text;
     int rc;
 
-    group_refusals(whole->model, support, &refusals);
-    if (refusals.count == 0) {
-        log_message(context->log, LOG_INFO,
-                    "Graph is fully supported by the built-in engine; Will not generate subgraphs.");
+    list_rows(whole->model, support, &rows);
+    if (rows.count == 0) {
+        log_message(context->log, LOG_INFO, "Graph is fully supported by the built-in engine; Will not %s.",
+                    values->with_partitioning ? "generate subgraphs" : "report errors");
         return 0;
     }
     string_init(&text);
-    add_table(&refusals, &text);
+    if (values->with_partitioning) {
+        group_refusals(whole->model, support, &refusals);
+        add_table(&refusals, &text);
+    } else {
+        add_stack_table(&rows, &text);
+    }
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
     string_add_char(&text, '\n');
     rc = save_report(context, values->folder, &text, err);
@@ -252,6 +339,7 @@ static int report(const struct command_context *context, const struct subgraph *
         rc = save_parts(context, whole, support, err);
     string_release(&text);
     release_refusals(&refusals);
+    free(rows.items);
     return rc;
 }
 
@@ -300,9 +388,11 @@ const struct command cmd_inspect_capability = {
     .description =
         "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. This "
         "lists "
-        "the nodes that are refused, with the reason, and writes the list to results.txt.\n\n"
+        "the nodes that are refused, with the reason, and writes the list to results.txt. With --with-partitioning "
+        "they are grouped by operator and reason, and the longest runs of nodes become models.\n\n"
         "Nodes are tried one by one, without being run. A node behind a refused one may be listed because the types of "
-        "what it reads are not known then.",
+        "what it reads are not known then. Functions of the model are looked into: the stack trace says which calls "
+        "lead to a node.",
     .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
                "polygraphy inspect capability model.onnx --with-partitioning -o parts",
     .groups = groups,

@@ -27,7 +27,9 @@ enum {
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
     FUNCTION_NODE = 7,
+    FUNCTION_OPSET_IMPORT = 9,
     FUNCTION_DOMAIN = 10,
+    FUNCTION_DEFAULT = 11, /* an attribute with the value that it has where the caller gives none */
     FUNCTION_VALUE_INFO = 12,
 
     ANNOTATION_TENSOR_NAME = 1,

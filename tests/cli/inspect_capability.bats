@@ -39,11 +39,54 @@ EOF
     [ "$status" -eq 0 ]
 }
 
-@test "without --with-partitioning there is only the report" {
+@test "without --with-partitioning there is only the report, a line for each node" {
     make_unknown
     run polygraphy inspect capability unknown.onnx
     [ "$status" -eq 0 ]
     [ "$(ls polygraphy_capability_dumps)" = results.txt ]
+    logged '^    Stack trace \| Operator  \| Node  \| Reason *$'
+    logged '^                \| Mystery   \| odd   \| .*Mystery.* is not a registered function/op$'
+}
+
+# A function that calls another one: an operator that nobody has in each, one of them fed by the other, and attributes and an
+# input that come from the caller or do not come.
+make_nested()
+{
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import helper, TensorProto
+opsets = [helper.make_opsetid("", 15), helper.make_opsetid("local", 1), helper.make_opsetid("other", 1)]
+node = helper.make_node
+cat = node("Concat", ["a", "a"], ["aa"], "cat")
+cat.attribute.add(name="axis", ref_attr_name="along", type=onnx.AttributeProto.INT)
+inner = helper.make_function("local", "NestedLocalFake2", ["a"], ["b"],
+                             [node("Fake_2", ["a"], ["b"], "nested_node_fake_2", domain="other")], opsets)
+outer = helper.make_function(
+    "local", "OuterFunction", ["a", "least"], ["b", "d"],
+    [cat, node("NestedLocalFake2", ["aa"], ["b"], "inner", domain="local"),
+     node("Fake_1", ["b"], ["c"], "nested_node_fake_1", domain="other"), node("Clip", ["aa", "least"], ["d"], "clip")],
+    opsets, ["along"])
+value = lambda name, size: helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
+graph = helper.make_graph(
+    [node("Relu", ["x"], ["r"], "relu"), node("OuterFunction", ["r"], ["y", "z"], "outer", domain="local", along=0)],
+    "graph", [value("x", 4)], [value("y", 8), value("z", 8)])
+onnx.save(helper.make_model(graph, opset_imports=opsets, functions=[inner, outer], ir_version=8), "nested.onnx")
+EOF
+}
+
+@test "functions of the model are looked into, and the stack trace says where a node is" {
+    make_nested
+    run polygraphy inspect capability nested.onnx --json nested.json
+    [ "$status" -eq 0 ]
+    logged '^    Stack trace +\| Operator  \| Node +\| Reason *$'
+    logged '^    outer \(OuterFunction\) -> inner \(NestedLocalFake2\) \| Fake_2    \| nested_node_fake_2 \| .*Fake_2.* is not a registered function/op$'
+    logged '^    outer \(OuterFunction\) +\| Fake_1    \| nested_node_fake_1 \| .*Fake_1.* is not a registered function/op$'
+    [ "$(grep -c '^ .*| .* |' <<<"$output")" -eq 3 ]
+    /usr/bin/python3 -c '
+import json
+assert [(r["node"], r["stack_trace"], r["operator"], r["name"]) for r in json.load(open("nested.json"))] == [
+    (1, "outer (OuterFunction) -> inner (NestedLocalFake2)", "Fake_2", "nested_node_fake_2"),
+    (1, "outer (OuterFunction)", "Fake_1", "nested_node_fake_1")]'
 }
 
 @test "the refusals are in the JSON twin, too" {
@@ -53,5 +96,5 @@ EOF
     /usr/bin/python3 -c '
 import json
 [refusal] = json.load(open("refusals.json"))
-assert refusal["node"] == 1 and refusal["name"] == "odd" and "Mystery" in refusal["reason"]'
+assert refusal["node"] == 1 and refusal["stack_trace"] == "" and refusal["operator"] == "Mystery" and refusal["name"] == "odd" and "Mystery" in refusal["reason"]'
 }
