@@ -230,8 +230,14 @@ static void set_builder(struct engine_file *file)
         .tensors = network->tensor_types.items,
         .tensor_count = network->tensor_types.count,
     };
-    for (size_t i = 0; i < PRECISION_COUNT; i++)
+    for (size_t i = 0; i < PRECISION_COUNT; i++) {
         precision->enabled[i] = config->enabled[i] && (i == PRECISION_FLOAT32 || !network->strongly_typed);
+        if (config->enabled[i] && !precision->enabled[i])
+            log_message(file->context->log, LOG_WARNING,
+                        "No layer is lowered to %s, which was asked for: with --strongly-typed, types are those of the "
+                        "model",
+                        precision_name((enum precision)i));
+    }
     file->builder.error_on_cache_miss = config->error_on_timing_cache_miss;
     file->builder.deterministic = config->deterministic;
     file->builder.optimization_level = (int)config->optimization_level;

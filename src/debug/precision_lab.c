@@ -89,6 +89,27 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
     return rc;
 }
 
+/* A search among layers that are in higher precision anyway would find that none of them has to be. */
+static int refuse_without_choice(const struct precision_lab *lab, struct error *err)
+{
+    const struct precision_settings *precision = &lab->settings->builder->precision;
+    enum precision lowest = PRECISION_COUNT - 1;
+    struct string_builder why;
+    int rc;
+
+    for (size_t i = 0; i < lab->network->layers.count; i++)
+        if (lab->low[i].precision > lab->high[i].precision)
+            return 0;
+    while (lowest > PRECISION_FLOAT32 && !precision->enabled[lowest])
+        lowest--;
+    string_init(&why);
+    precision_explain_unused(lab->network, precision, lab->low, lowest, &why);
+    rc = error_set(err, ERR_INVALID, "no layer would be in %s, so there is nothing to choose from: %s",
+                   precision_name(lowest), why.data);
+    string_release(&why);
+    return rc;
+}
+
 /* ---- Candidates ---- */
 
 static void drop_candidate(struct precision_lab *lab)
@@ -219,6 +240,8 @@ int precision_lab_new(const struct precision_lab_settings *settings, struct prec
     lab->overrides =
         memory_alloc_zero(precision->layer_count + settings->network->layers.count, sizeof(*lab->overrides));
     int rc = find_precisions(lab, err);
+    if (rc == 0)
+        rc = refuse_without_choice(lab, err);
     if (rc == 0 && settings->onnx)
         rc = provide_files(lab, err);
     if (rc < 0)

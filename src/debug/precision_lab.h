@@ -31,7 +31,7 @@ struct precision_lab_settings {
 
 struct precision_lab;
 
-/* The settings have to outlive it. */
+/* The settings have to outlive it. ERR_INVALID, with the reason, when no layer would be in lower precision. */
 int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err);
 void precision_lab_free(struct precision_lab *lab); /* NULL is fine */
 

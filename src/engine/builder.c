@@ -12,6 +12,29 @@
 #include "engine/builder_choice.h"
 #include "engine/builder_inputs.h"
 
+/* One line for each precision that was asked for and that no layer has: what follows is not what was asked for. */
+static void warn_of_unused_precisions(const struct build *build, const struct layer_precision *precisions)
+{
+    const struct precision_settings *settings = &build->settings->precision;
+    const struct network *network = build->engine->network;
+
+    for (int i = PRECISION_FLOAT32 + 1; i < PRECISION_COUNT; i++) {
+        enum precision precision = (enum precision)i;
+        struct string_builder why;
+        size_t users = 0;
+
+        for (size_t k = 0; k < network->layers.count; k++)
+            users += precisions[k].precision == precision && precision != PRECISION_TF32;
+        if (!settings->enabled[i] || users > 0)
+            continue;
+        string_init(&why);
+        if (precision_explain_unused(network, settings, precisions, precision, &why))
+            log_message(build->settings->log, LOG_WARNING, "No layer is in %s, which was asked for: %s",
+                        precision_name(precision), why.data);
+        string_release(&why);
+    }
+}
+
 static int assign_precisions(struct build *build, struct error *err)
 {
     struct engine *engine = build->engine;
@@ -19,11 +42,80 @@ static int assign_precisions(struct build *build, struct error *err)
     struct layer_precision *precisions = memory_alloc_zero(count, sizeof(*precisions));
     int rc = precisions_assign(engine->network, &build->settings->precision, build->settings->log, precisions, err);
 
+    if (rc == 0)
+        warn_of_unused_precisions(build, precisions);
     for (size_t i = 0; rc == 0 && i < count; i++)
         engine->layers[i].precision = precisions[i];
     free(precisions);
     return rc;
 }
+
+/* ---- What layers hold ---- */
+
+static enum data_type wider(enum data_type a, enum data_type b)
+{
+    if (!data_type_is_float(b))
+        return a;
+    return data_type_bits(b) > data_type_bits(a) ? b : a;
+}
+
+/* The widest floating type among the tensors that the layer has read and made, unless it rounds them; DATA_UNDEFINED when
+ * there is none. */
+static enum data_type held_type(const struct build *build, size_t number)
+{
+    const struct network *network = build->engine->network;
+    const struct layer *layer = &network->layers.items[number];
+    enum precision precision = build->engine->layers[number].precision.precision;
+    const struct value_list *const lists[] = {&layer->inputs, &layer->outputs};
+    enum data_type type = DATA_UNDEFINED;
+
+    if (precision != PRECISION_FLOAT32 && precision != PRECISION_TF32)
+        return precision_type(precision);
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            uint32_t value = lists[i]->items[k];
+
+            if (value != VALUE_NONE)
+                type = wider(type, build->walk.values[value].exists ? build->walk.values[value].tensor.type
+                                                                    : network_type(network, value));
+        }
+    return type;
+}
+
+/* While the tensors of the layer exist. */
+static void count_layer(struct build *build, size_t layer)
+{
+    enum data_type type = held_type(build, layer);
+
+    if (build->engine->network->layers.items[layer].moves_data)
+        build->moving++;
+    else if (type == DATA_UNDEFINED)
+        build->other++;
+    else
+        build->held[type]++;
+}
+
+static void add_count(struct string_builder *text, const char **separator, size_t count, const char *what)
+{
+    if (count == 0)
+        return;
+    string_add_format(text, "%s%zu %s", *separator, count, what);
+    *separator = ", ";
+}
+
+static void add_held(struct string_builder *text, const struct build *build)
+{
+    const char *separator = ": ";
+
+    for (int bits = 4; bits <= 64; bits *= 2)
+        for (int type = 0; type < DATA_TYPE_COUNT; type++)
+            if (data_type_bits((enum data_type)type) == (unsigned)bits)
+                add_count(text, &separator, build->held[type], data_type_name((enum data_type)type));
+    add_count(text, &separator, build->moving, "that only move data");
+    add_count(text, &separator, build->other, "without floating-point numbers");
+}
+
+/* ---- All layers ---- */
 
 static int build_layers(struct build *build, struct tensor_list *feed, struct error *err)
 {
@@ -35,8 +127,10 @@ static int build_layers(struct build *build, struct tensor_list *feed, struct er
         if (settings->progress)
             settings->progress(settings->progress_context, network->layers.items[i].name, i, network->layers.count);
         rc = interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : build_layer(build, i, err);
-        if (rc == 0)
+        if (rc == 0) {
+            count_layer(build, i);
             layer_walk_leave(&build->walk, i);
+        }
     }
     return rc;
 }
@@ -51,11 +145,13 @@ static const char *title_of(const struct tactic_provider *provider)
 static void log_summary(const struct build *build, double seconds)
 {
     const struct engine *engine = build->engine;
+    const char *separator = "; ";
     struct string_builder text;
-    const char *separator = ":";
 
     string_init(&text);
-    string_add_format(&text, "Built %zu layers in %.2f s", engine->network->layers.count, seconds);
+    string_add_format(&text, "Built %zu layer%s", engine->network->layers.count,
+                      engine->network->layers.count == 1 ? "" : "s");
+    add_held(&text, build);
     for (size_t i = 0; i < engine->providers.count; i++) {
         size_t count = 0;
 
@@ -63,9 +159,10 @@ static void log_summary(const struct build *build, double seconds)
             count += engine->layers[j].tactic.provider == engine->providers.items[i];
         if (count == 0)
             continue;
-        string_add_format(&text, "%s %zu with %s", separator, count, title_of(engine->providers.items[i]));
-        separator = ",";
+        string_add_format(&text, "%s%zu with %s", separator, count, title_of(engine->providers.items[i]));
+        separator = ", ";
     }
+    string_add_format(&text, "; %.2f s", seconds);
     if (build->measured + build->remembered > 0)
         string_add_format(&text, " (%zu tactics timed, %zu times known already)", build->measured, build->remembered);
     log_message(build->settings->log, LOG_INFO, "%s", text.data);

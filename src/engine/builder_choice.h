@@ -24,7 +24,9 @@ struct build {
         struct slow_algorithm *items;
         size_t count, capacity;
     } slow;
-    size_t measured, remembered; /* times of tactics */
+    size_t measured, remembered;  /* times of tactics */
+    size_t held[DATA_TYPE_COUNT]; /* layers that compute and store in a floating type */
+    size_t moving, other;         /* those that only move data; those without floating-point numbers */
 };
 
 /* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its

@@ -32,6 +32,11 @@ const char *precision_tensorrt_name(enum precision precision)
     return precisions[precision].tensorrt_name;
 }
 
+enum data_type precision_type(enum precision precision)
+{
+    return precision == PRECISION_TF32 ? DATA_FLOAT32 : precisions[precision].type;
+}
+
 enum precision precision_of_type(enum data_type type)
 {
     for (int i = 0; i < PRECISION_COUNT; i++)

@@ -25,6 +25,9 @@ const char *precision_name(enum precision precision);
 /* "DataType.FLOAT", "DataType.HALF", "DataType.BF16", "DataType.INT8": in replays */
 const char *precision_tensorrt_name(enum precision precision);
 
+/* The type that it stores; float32 for TF32. */
+enum data_type precision_type(enum precision precision);
+
 /* The precision that stores elements of `type`; PRECISION_COUNT when `type` is none. */
 enum precision precision_of_type(enum data_type type);
 
@@ -75,6 +78,13 @@ bool precision_narrows_input(const struct network *network, const struct layer *
 int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
                       struct layer_precision *ret, struct error *err);
 void precisions_release(struct layer_precision *precisions, size_t count);
+
+/* For a precision that was enabled and that no layer of `precisions` has: appends why, as far as it is known, in words
+ * that follow a colon. Whether it may come as a surprise: not when layers could have it, and each of them was constrained
+ * to something else. */
+bool precision_explain_unused(const struct network *network, const struct precision_settings *settings,
+                              const struct layer_precision *precisions, enum precision precision,
+                              struct string_builder *ret);
 
 /* Rounds float32 values, in place, to what `precision` (not int8) can hold. Vectorizable loops; NaN stays NaN. */
 void precision_round(enum precision precision, float *values, size_t count);

@@ -4,6 +4,7 @@
 #include "base/close_names.h"
 #include "base/memory.h"
 #include "engine/precision.h"
+#include "onnx/constants.h"
 
 /* That many layers are named in one message. */
 #define NAMED_LAYERS 8
@@ -237,4 +238,87 @@ void precisions_release(struct layer_precision *precisions, size_t count)
         free(precisions[i].outputs);
         precisions[i].outputs = NULL;
     }
+}
+
+/* ---- What no layer has ---- */
+
+/* The layers that compute with float32 numbers, seen by somebody who looks for a precision. */
+struct candidates {
+    size_t count;
+    size_t eligible, constrained; /* those that could have it; of them, those that the user wants otherwise */
+    size_t with_bodies;           /* nodes with bodies, such as If and Loop */
+    const struct layer *body;     /* the first of these */
+};
+
+static const struct node *node_with_body(const struct network *network, const struct layer *layer)
+{
+    for (size_t i = 0; i < layer->nodes.count; i++) {
+        const struct node *node = &network->model->nodes.items[layer->nodes.items[i]];
+
+        if (node->has_subgraphs)
+            return node;
+    }
+    return NULL;
+}
+
+static struct candidates find_candidates(const struct network *network, const struct layer_precision *precisions,
+                                         enum precision precision)
+{
+    struct candidates found = {0};
+
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+        bool eligible = precision_eligible(network, layer, precision);
+        bool has_body = node_with_body(network, layer) != NULL;
+
+        if (layer->moves_data || !(has_body || precision_eligible(network, layer, PRECISION_FLOAT32)))
+            continue;
+        found.count++;
+        found.eligible += eligible;
+        found.constrained += eligible && precisions[i].constrained;
+        found.with_bodies += has_body;
+        if (has_body && found.body == NULL)
+            found.body = layer;
+    }
+    return found;
+}
+
+static void explain_bodies(const struct network *network, const struct candidates *found, struct string_builder *ret)
+{
+    const struct node *node = node_with_body(network, found->body);
+
+    string_add_format(ret, "all that computes lies inside of '%s' (" TEXT_FORMAT ")", found->body->name,
+                      TEXT_ARGS(node->op_type));
+    if (found->with_bodies > 1)
+        string_add_format(ret, " and %zu more layers of its kind", found->with_bodies - 1);
+    string_add(ret, ", and what has a body stays in float32");
+    if (node_is(node, "If"))
+        string_add(ret,
+                   "; --decide-branches puts the branch that is taken in the place of an If that sizes or integers "
+                   "decide");
+}
+
+bool precision_explain_unused(const struct network *network, const struct precision_settings *settings,
+                              const struct layer_precision *precisions, enum precision precision,
+                              struct string_builder *ret)
+{
+    struct candidates found = find_candidates(network, precisions, precision);
+
+    if (precision == PRECISION_TF32)
+        string_add(ret, "it is a property of NVIDIA's matrix units, and computed in float32 here");
+    else if (found.count == 0)
+        string_add(ret, "no layer computes with float32 numbers");
+    else if (found.with_bodies == found.count)
+        explain_bodies(network, &found, ret);
+    else if (found.eligible == 0 && precision == PRECISION_INT8)
+        string_add(ret, "no layer is a convolution or a matrix product of float32 numbers with constant weights");
+    else if (found.eligible == 0)
+        string_add_format(ret, "none of the operators that compute has a form in %s", precision_name(precision));
+    else if (settings->policy == PRECISION_POLICY_FASTEST)
+        string_add(ret, "--precision-policy fastest keeps layers in float32, in which kernels compute");
+    else if (found.constrained == found.eligible)
+        string_add(ret, "all layers that could have it were asked to be something else");
+    else
+        string_add(ret, "all layers that could have it got another one that was allowed, too, or asked for");
+    return found.eligible == 0 || found.constrained < found.eligible || precision == PRECISION_TF32;
 }

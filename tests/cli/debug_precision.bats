@@ -165,6 +165,18 @@ END
     refused "belongs to another model, or to other options"
 }
 
+@test "a network none of whose layers would be in lower precision is refused, with the reason" {
+    cp "$POLYGRAPHY_ROOT/tests/models/all_in_an_if.onnx" model.onnx
+    for emit in engine onnx; do
+        precision model.onnx --fp16 --emit $emit --val-range rate:[8,8] --check true
+        refused "no layer would be in float16, so there is nothing to choose from: all that computes lies inside of 'choice' (If)"
+        not_logged 'Check of all layers'
+    done
+    precision model.onnx --fp16 --decide-branches --val-range rate:[8,8] --check true
+    worked
+    logged '^\[I\]  *Built [0-9]+ layers: 1 float16, '
+}
+
 @test "what makes no sense is refused" {
     precision "$attention" --mode minimal --dir reverse --check true
     refused '--dir is for --mode bisect and linear'

@@ -875,6 +875,27 @@ def out_of_half_range():
 
 
 @model
+def all_in_an_if():
+    """Nothing computes but an If, as exporters write models that have a variant for each of several sizes."""
+    branches = [
+        helper.make_graph(
+            [helper.make_node("MatMul", ["x", f"{name}_w"], ["t"], f"{name}_matmul"),
+             helper.make_node("Tanh", ["t"], [f"{name}_out"], f"{name}_tanh")],
+            name, [], [tensor(f"{name}_out", None)], [constant(f"{name}_w", [[factor, 1], [1, 0.3]])],
+        )
+        for name, factor in (("small", 0.1), ("large", 0.7))
+    ]
+    nodes = [
+        helper.make_node("Equal", ["rate", "wanted"], ["is_small"], "is_small"),
+        helper.make_node("If", ["is_small"], ["y"], "choice", then_branch=branches[0], else_branch=branches[1]),
+    ]
+    return older(
+        "all_in_an_if", nodes, [tensor("x", [2, 2]), tensor("rate", [], TensorProto.INT64)], [tensor("y", [2, 2])],
+        [constant("wanted", 8, numpy.int64)],
+    )
+
+
+@model
 def half_and_bodies():
     """An If that nobody can decide, whose branches compute with weights of their own and with tensors from outside."""
     branches = [

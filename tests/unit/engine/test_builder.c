@@ -115,9 +115,31 @@ static void test_takes_the_fastest_tactic(void **state)
     assert_true(engine->layers[0].seconds > 0 && engine->layers[0].seconds < SLOW);
     assert_true(engine->layers[0].share_of_fastest == 1);
     assert_true(captured_log_has(&fixture.log, "Layer 'first': fake:fast"));
-    assert_true(captured_log_has(&fixture.log, "Built 3 layers in "));
-    assert_true(captured_log_has(&fixture.log, "3 with fake"));
+    assert_true(captured_log_has(&fixture.log, "Built 3 layers: 3 float32; 3 with fake; "));
     engine_free(engine);
+    fixture_release(&fixture);
+}
+
+static void test_layers_are_counted_by_what_they_hold(void **state)
+{
+    struct fake_tactic tactics[] = {{.name = "only"}};
+    const struct precision_override override = {"second", DATA_FLOAT32};
+    struct fixture fixture;
+
+    fixture_init(&fixture, tactics, 1);
+    fixture.settings.precision =
+        (struct precision_settings){.constraints = PRECISION_CONSTRAINTS_OBEY, .layers = &override, .layer_count = 1};
+    fixture.settings.precision.enabled[PRECISION_FLOAT16] = true;
+    engine_free(build(&fixture));
+    assert_true(captured_log_has(&fixture.log, "Built 3 layers: 2 float16, 1 float32; "));
+    assert_false(captured_log_has(&fixture.log, "which was asked for"));
+    fixture.settings.precision.enabled[PRECISION_FLOAT16] = false;
+    fixture.settings.precision.enabled[PRECISION_TF32] = true;
+    captured_log_release(&fixture.log);
+    captured_log_init(&fixture.log);
+    engine_free(build(&fixture));
+    assert_true(captured_log_has(&fixture.log, "Built 3 layers: 3 float32; "));
+    assert_true(captured_log_has(&fixture.log, "No layer is in tf32, which was asked for: "));
     fixture_release(&fixture);
 }
 
@@ -616,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_takes_the_fastest_tactic),
+        cmocka_unit_test(test_layers_are_counted_by_what_they_hold),
         cmocka_unit_test(test_equal_layers_are_timed_once),
         cmocka_unit_test(test_a_hopeless_tactic_is_given_up_early),
         cmocka_unit_test(test_with_a_warm_cache_only_chosen_kernels_are_made),

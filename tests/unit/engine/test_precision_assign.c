@@ -188,6 +188,42 @@ static void names_and_types_that_make_no_sense_are_refused(void **state)
                    "--tensor-dtypes: 'x' is not an output of any layer");
 }
 
+static void assert_explains(const struct assignment *a, enum precision precision, bool surprise, const char *part)
+{
+    struct string_builder why;
+
+    string_init(&why);
+    assert_int_equal(precision_explain_unused(a->network, &a->settings, a->precisions, precision, &why), surprise);
+    if (!strstr(why.data, part))
+        fail_msg("%s", why.data);
+    string_release(&why);
+}
+
+static void a_precision_that_no_layer_has_is_explained(void **state)
+{
+    const struct precision_override layers[] = {
+        {"conv", DATA_FLOAT32}, {"matmul", DATA_FLOAT32}, {"softmax", DATA_FLOAT32}};
+    struct assignment a;
+
+    init(&a);
+    a.settings.enabled[PRECISION_FLOAT16] = a.settings.enabled[PRECISION_BFLOAT16] = true;
+    assign(&a);
+    assert_explains(&a, PRECISION_BFLOAT16, true, "got another one");
+    assert_explains(&a, PRECISION_TF32, true, "NVIDIA");
+    precisions_release(a.precisions, a.network->layers.count);
+    a.settings.policy = PRECISION_POLICY_FASTEST;
+    assign(&a);
+    assert_explains(&a, PRECISION_FLOAT16, true, "--precision-policy fastest");
+    precisions_release(a.precisions, a.network->layers.count);
+    a.settings.policy = PRECISION_POLICY_LOWEST;
+    a.settings.constraints = PRECISION_CONSTRAINTS_OBEY;
+    a.settings.layers = layers;
+    a.settings.layer_count = ARRAY_LEN(layers);
+    assign(&a);
+    assert_explains(&a, PRECISION_FLOAT16, false, "asked to be something else");
+    release(&a);
+}
+
 static void constants_are_rounded_as_their_layer_computes(void **state)
 {
     struct assignment a;
@@ -257,6 +293,7 @@ int main(void)
         cmocka_unit_test(layers_and_tensors_take_what_is_asked_for),
         cmocka_unit_test(what_cannot_be_had_is_an_error_a_warning_or_ignored),
         cmocka_unit_test(names_and_types_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_precision_that_no_layer_has_is_explained),
         cmocka_unit_test(constants_are_rounded_as_their_layer_computes),
         cmocka_unit_test(channels_of_a_product_are_where_the_operator_has_them),
     };
