@@ -7,6 +7,7 @@
 #include "base/name_rule.h"
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
+#include "cli/engine_options.h"
 #include "cli/option_groups.h"
 #include "cli/run_layerwise.h"
 #include "cli/run_model.h"
@@ -30,6 +31,37 @@ static const struct backend *find_backend(const char *name)
 }
 
 /* ---- What is asked for ---- */
+
+/* `idle` are options that only `runner` takes, which is not among the runners. */
+static int refuse_idle(struct string_builder *idle, const struct backend *runner, struct error *err)
+{
+    int rc = 0;
+
+    if (idle->size > 0)
+        rc = error_set(err, ERR_INVALID,
+                       "%s: nothing would come of this, since only --%s takes it and is not among the runners; add "
+                       "--%s, or leave it out",
+                       idle->data, runner->name, runner->name);
+    string_release(idle);
+    return rc;
+}
+
+static int check_runner_options(const struct command_context *context, struct error *err)
+{
+    static const char *const of_onnxrt[] = {"--providers", "--onnxrt-optimization-level", NULL};
+    static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
+                                                            &engine_file_options, &engine_ignored_run_options};
+    struct string_builder idle;
+
+    string_init(&idle);
+    for (size_t i = 0; !run_model_has_runner(context, &engine_backend) && i < ARRAY_LEN(of_engines); i++)
+        parse_list_given_of_group(context->parse, of_engines[i], &idle);
+    if (refuse_idle(&idle, &engine_backend, err) < 0)
+        return err->code;
+    if (!run_model_has_runner(context, &onnxrt_backend))
+        parse_list_given(context->parse, of_onnxrt, &idle);
+    return refuse_idle(&idle, &onnxrt_backend, err);
+}
 
 /* Says in advance what would otherwise come out after hours of inference. */
 static int check_request(const struct command_context *context, struct error *err)
@@ -58,7 +90,7 @@ static int check_request(const struct command_context *context, struct error *er
                     "--ignore-external-data has no effect: a model does not run without its weights");
     if (runners->names.count == 0)
         log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
-    if (run_layerwise_check(context, err) < 0)
+    if (check_runner_options(context, err) < 0 || run_layerwise_check(context, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))

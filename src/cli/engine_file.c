@@ -158,7 +158,11 @@ static int open_sample(struct engine_file *file, struct error *err)
     free(shapes);
     if (rc == 0)
         file->builder.sample = (struct sample_source){
-            .feed = feed_sample, .context = file->loader, .iterations = data_loader_iterations(file->loader)};
+            .feed = feed_sample,
+            .context = file->loader,
+            .iterations = data_loader_iterations(file->loader),
+            .generated = data_loader_generates(file->loader),
+        };
     return rc;
 }
 

@@ -143,6 +143,26 @@ const char *parse_given(const struct parse *parse, const char *name)
     return match.state->options[match.index].name;
 }
 
+static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
+{
+    const char *given = parse_given(parse, name);
+
+    if (given != NULL)
+        string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", given);
+}
+
+void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret)
+{
+    for (; *names != NULL; names++)
+        list_if_given(parse, *names, ret);
+}
+
+void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret)
+{
+    for (size_t i = 0; i < group->count; i++)
+        list_if_given(parse, group->options[i].names[0], ret);
+}
+
 struct arena *parse_arena(struct parse *parse)
 {
     return &parse->arena;

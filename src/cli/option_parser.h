@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/string_builder.h"
 #include "cli/option.h"
 
 struct command;
@@ -88,6 +89,11 @@ const void *parse_values(const struct parse *parse, const struct option_group *g
 
 /* The name by which an option was given ("--abs-tol"), or NULL when it was not. `name` is any of its names. */
 const char *parse_given(const struct parse *parse, const char *name);
+
+/* Appends, as typed and separated by commas, those of a NULL-terminated list of options that were given; and those of a
+ * group. */
+void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret);
+void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret);
 
 struct arena *parse_arena(struct parse *parse);
 struct log *parse_log(struct parse *parse); /* NULL until parse_finish() */

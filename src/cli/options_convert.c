@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/engine_options.h"
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
@@ -38,6 +39,30 @@ static int guess_target(const char *path, enum convert_target *ret, struct error
                      path);
 }
 
+/* An ONNX model is not built: options that say how, with what to say instead where there is something. */
+static int refuse_building(const struct parse *parse, const char *output, struct error *err)
+{
+    static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
+                                                            &engine_cache_options, &engine_ignored_convert_options};
+    struct string_builder idle;
+    int rc = 0;
+
+    string_init(&idle);
+    for (size_t i = 0; i < ARRAY_LEN(of_engines); i++)
+        parse_list_given_of_group(parse, of_engines[i], &idle);
+    if (idle.size > 0)
+        rc = error_set(
+            err, ERR_INVALID,
+            "%s: only engines are built like that, and '%s' becomes an ONNX model; end the output in .engine, "
+            "or leave it out%s%s",
+            idle.data, output, parse_given(parse, "--fp16") ? "; a model in float16 is made with --fp-to-fp16" : "",
+            parse_given(parse, "--decide-branches")
+                ? "; `polygraphy surgeon sanitize --fold-constants` decides branches that constants decide"
+                : "");
+    string_release(&idle);
+    return rc;
+}
+
 static int finish(void *data, struct parse *parse, struct error *err)
 {
     struct convert_values *values = data;
@@ -45,15 +70,15 @@ static int finish(void *data, struct parse *parse, struct error *err)
 
     if (values->keep_float32.count > 0 && !load->fp_to_fp16)
         log_message(parse_log(parse), LOG_WARNING, "--keep-float32 has no effect without --fp-to-fp16");
-    if (!parse_given(parse, "--convert-to"))
-        return guess_target(values->output, &values->target, err);
+    if (!parse_given(parse, "--convert-to") && guess_target(values->output, &values->target, err) < 0)
+        return err->code;
     if (values->target == CONVERT_ONNX_LIKE_TRT_NETWORK)
         return error_set(
             err, ERR_UNSUPPORTED,
             "--convert-to %s: the layers of an engine are shown by `polygraphy inspect model x.engine --show "
             "layers`; as ONNX they are the model itself",
             targets[values->target]);
-    return 0;
+    return values->target == CONVERT_ONNX ? refuse_building(parse, values->output, err) : 0;
 }
 
 static const struct option rows[] = {

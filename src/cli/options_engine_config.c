@@ -127,6 +127,11 @@ static int finish(void *data, struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID, "--exclude-lean-runtime needs --version-compatible");
     if (choose_calibration(raw, err) < 0)
         return err->code;
+    if (!raw->int8 && (raw->calibration_class != NULL || values->calibration_cache != NULL))
+        log_message(
+            parse_log(parse), LOG_WARNING,
+            "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options will "
+            "be ignored. Please set --int8 to enable calibration.");
     return check_profiles(values, err);
 }
 

@@ -83,10 +83,7 @@ const struct option_group engine_ignored_convert_options = IGNORED_GROUP(RUN_ONL
 
 void engine_options_ignored(const struct parse *parse, struct string_builder *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const char *given = parse_given(parse, rows[i].names[0]);
+    static const struct option_group all = IGNORED_GROUP(0, ARRAY_LEN(rows));
 
-        if (given != NULL)
-            string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", given);
-    }
+    parse_list_given_of_group(parse, &all, ret);
 }

@@ -44,7 +44,7 @@ bool run_layerwise_is_wanted(const struct command_context *context)
     if (comparison_values(context)->first_divergence)
         return true;
     return runners->names.count > 0 && load->outputs.mark_all && inference->output_memory > 0 &&
-           !inference->use_subprocess && !run_model_wants_engine(context) && writes_in_turns(context);
+           !inference->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
 }
 
 int run_layerwise_check(const struct command_context *context, struct error *err)
@@ -58,7 +58,7 @@ int run_layerwise_check(const struct command_context *context, struct error *err
         return 0;
     if (runners->names.count == 0)
         return error_set(err, ERR_INVALID, "--first-divergence needs the model and a runner: add --onnxrt");
-    if (run_model_wants_engine(context))
+    if (run_model_has_runner(context, &engine_backend))
         return error_set(err, ERR_UNSUPPORTED,
                          "--first-divergence does not work with --trt: save all tensors of the engine first (--trt "
                          "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "

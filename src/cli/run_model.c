@@ -20,14 +20,35 @@ void run_model_release(struct run_model *model)
         engine_file_release(&model->engine);
 }
 
-bool run_model_wants_engine(const struct command_context *context)
+bool run_model_has_runner(const struct command_context *context, const struct backend *backend)
 {
     const struct runner_values *runners = parse_values(context->parse, &runner_options);
 
     for (size_t i = 0; i < runners->names.count; i++)
-        if (strcmp(runners->names.items[i], engine_backend.name) == 0)
+        if (strcmp(runners->names.items[i], backend->name) == 0)
             return true;
     return false;
+}
+
+/* How an engine is built was decided when it was. */
+static void warn_of_building(const struct command_context *context)
+{
+    static const char *const of_networks[] = {"--trt-outputs",
+                                              "--trt-exclude-outputs",
+                                              "--layer-precisions",
+                                              "--tensor-dtypes",
+                                              "--strongly-typed",
+                                              "--decide-branches",
+                                              NULL};
+    const struct model_values *values = parse_values(context->parse, &run_model_options);
+    struct string_builder idle;
+
+    string_init(&idle);
+    parse_list_given_of_group(context->parse, &engine_config_options, &idle);
+    parse_list_given(context->parse, of_networks, &idle);
+    if (idle.size > 0)
+        log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", values->path, idle.data);
+    string_release(&idle);
 }
 
 /* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
@@ -39,8 +60,10 @@ static int prepare_engine(struct run_model *model, struct error *err)
     if (rc < 0)
         return rc;
     model->has_engine = true;
-    if (values->type == MODEL_ENGINE)
+    if (values->type == MODEL_ENGINE) {
         model->engine.request.builder = NULL;
+        warn_of_building(model->context);
+    }
     return 0;
 }
 
@@ -90,7 +113,7 @@ int run_model_prepare(void *data, struct backend_request *ret, struct error *err
 
     if (!model->loaded && is_changed(model->context))
         rc = load(model, err);
-    if (rc == 0 && !model->has_engine && run_model_wants_engine(model->context))
+    if (rc == 0 && !model->has_engine && run_model_has_runner(model->context, &engine_backend))
         rc = prepare_engine(model, err);
     if (rc < 0)
         return rc;

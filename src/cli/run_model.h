@@ -22,7 +22,7 @@ void run_model_init(struct run_model *model, const struct command_context *conte
 void run_model_release(struct run_model *model);
 
 /* Whether --trt is among the runners. */
-bool run_model_wants_engine(const struct command_context *context);
+bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
 
 /* Fills in a request for any backend: model and options. The first time, a model that the options change is loaded,
  * changed, and saved if --save-onnx asks for it. `data` is a struct run_model; the type is that of `prepare` in struct

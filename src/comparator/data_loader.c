@@ -50,6 +50,11 @@ void data_loader_free(struct data_loader *loader)
     free(loader);
 }
 
+bool data_loader_generates(const struct data_loader *loader)
+{
+    return !is_loaded(loader);
+}
+
 int64_t data_loader_iterations(const struct data_loader *loader)
 {
     return is_loaded(loader) ? (int64_t)loader->feeds.count : loader->settings.iterations;

@@ -56,6 +56,7 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
 void data_loader_free(struct data_loader *loader); /* NULL is fine */
 
 int64_t data_loader_iterations(const struct data_loader *loader);
+bool data_loader_generates(const struct data_loader *loader); /* nothing was loaded */
 
 /* Generates all iterations for these inputs and keeps them. Does nothing for loaded data, or the second time. */
 int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs, size_t count, struct error *err);

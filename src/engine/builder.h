@@ -18,6 +18,7 @@ struct sample_source {
                 struct tensor_list *ret, struct error *err);
     void *context;
     int64_t iterations; /* used for calibration; the first one is for timing */
+    bool generated;     /* at random: scales that come from it may suit no real data */
 };
 
 struct input_profile { /* of one input, by name */

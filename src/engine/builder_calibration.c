@@ -119,6 +119,17 @@ static int run_iterations(struct build *build, struct tensor_list *first, size_t
     return rc < 0 ? error_context(err, "calibration") : 0;
 }
 
+/* Scales that fit random numbers may clip, or waste, what real data need. */
+static void warn_of_generated_data(struct log *log, const char *source, const char *remedy)
+{
+    log_once(log, LOG_WARNING,
+             "Int8 Calibration is using %srandomly generated input data.\n"
+             "This could negatively impact accuracy if the inference-time input data is dissimilar to the randomly "
+             "generated calibration data.\n"
+             "You may want to consider providing real data via the --load-inputs option%s.",
+             source, remedy);
+}
+
 int builder_calibrate(struct build *build, struct tensor_list *feed, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
@@ -130,10 +141,18 @@ int builder_calibrate(struct build *build, struct tensor_list *feed, struct erro
         return 0;
     if (!settings->calibration)
         return error_set(err, ERR_INVALID, "int8 needs a calibration");
-    if (calibration_is_loaded(settings->calibration))
+    if (calibration_is_loaded(settings->calibration)) {
+        if (calibration_is_generated(settings->calibration))
+            warn_of_generated_data(settings->log, "a calibration cache that was made with ",
+                                   ", and removing the cache");
         return set_scales(build, err);
+    }
     if (set_scales(build, NULL) == 0)
         return 0;
+    if (settings->sample.generated) {
+        warn_of_generated_data(settings->log, "", "");
+        calibration_mark_generated(settings->calibration);
+    }
     log_message(settings->log, LOG_INFO, "Calibrating with %lld iterations of the sample data",
                 (long long)(settings->sample.iterations > 1 ? settings->sample.iterations : 1));
     int rc = run_iterations(build, feed, count, err);

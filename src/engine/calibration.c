@@ -29,7 +29,7 @@ struct calibration {
     } tensors; /* in the order in which they came */
     struct name_map indices;
     struct arena names;
-    bool loaded;
+    bool loaded, generated;
 };
 
 struct calibration *calibration_new(enum calibration_method method, double quantile)
@@ -129,6 +129,19 @@ bool calibration_is_loaded(const struct calibration *calibration)
     return calibration->loaded;
 }
 
+/* A tensor that no model has, with the scale of what needs none. */
+static const char generated_mark[] = "(calibrated with randomly generated data)";
+
+void calibration_mark_generated(struct calibration *calibration)
+{
+    calibration->generated = true;
+}
+
+bool calibration_is_generated(const struct calibration *calibration)
+{
+    return calibration->generated;
+}
+
 /* Takes a line, without what ends it, off the front of `rest`. */
 static struct text next_line(struct text *rest)
 {
@@ -194,6 +207,8 @@ static int read_entries(struct calibration *calibration, struct text rest, const
                              "'%s' is a damaged calibration cache: line %zu is not a name and the 8 hexadecimal digits "
                              "of a scale; remove the file to calibrate again",
                              display_name, number);
+        if (calibration != NULL && text_equal_string(name, generated_mark))
+            calibration->generated = true;
         if (calibration != NULL && scale > 0) { /* TensorRT writes 0 for what it needs no scale of */
             find_or_add(calibration, name)->loaded = scale;
             calibration->loaded = true;
@@ -238,6 +253,8 @@ static const char *const headers[] = {
 int calibration_write(const struct calibration *calibration, struct string_builder *ret, struct error *err)
 {
     string_add_format(ret, "%s\n", headers[calibration->method]);
+    if (calibration->generated)
+        string_add_format(ret, "%s: 00000000\n", generated_mark);
     for (size_t i = 0; i < calibration->tensors.count; i++) {
         struct calibrated_tensor *tensor = &calibration->tensors.items[i];
         float scale = scale_of(calibration, tensor);

@@ -34,6 +34,11 @@ int calibration_load(struct calibration *calibration, const char *path, struct e
 int calibration_parse(struct calibration *calibration, struct span bytes, const char *display_name, struct error *err);
 bool calibration_is_loaded(const struct calibration *calibration); /* at least one scale */
 
+/* Scales come from data that were generated: a mark that the cache keeps, as a line that no other reader takes for a
+ * scale that it needs. */
+void calibration_mark_generated(struct calibration *calibration);
+bool calibration_is_generated(const struct calibration *calibration);
+
 /* Writes all scales that are known. ERR_UNSUPPORTED when the format cannot hold the name of a tensor. */
 int calibration_save(const struct calibration *calibration, const char *path, struct error *err);
 int calibration_write(const struct calibration *calibration, struct string_builder *ret, struct error *err);

@@ -231,6 +231,54 @@ EOF
     logged '^ +[0-9.]+ +[0-9.]+  float32 '
 }
 
+@test "int8 scales from random data are warned of, also when the cache brings them back, not those from real data" {
+    local warning='^\[W\] Int8 Calibration is using (.*)randomly generated input data.$'
+    quietly run "$models/convolutions.onnx" --trt --int8 --calibration-cache scales.txt --save-inputs data.json
+    worked
+    logged "${warning/(.*)/}"
+    logged '^    You may want to consider providing real data via the --load-inputs option\.$'
+    quietly run "$models/convolutions.onnx" --trt --int8 --calibration-cache scales.txt --load-inputs data.json
+    worked
+    logged "${warning/(.*)/a calibration cache that was made with }"
+    rm scales.txt
+    for i in 1 2; do
+        quietly run "$models/convolutions.onnx" --trt --int8 --calibration-cache scales.txt --load-inputs data.json
+        worked
+        run ! grep -E "$warning" <<<"$output"
+        [ -s scales.txt ]
+    done
+    quietly run "$models/convolutions.onnx" --trt --fp16 --calibration-cache scales.txt
+    logged '^\[W\] Some int8 calibrator options were set, but int8 precision is not enabled\. '
+    run ! grep -E "$warning" <<<"$output"
+}
+
+@test "options of a runner that is not there are refused before anything runs" {
+    quietly run "$models/convolutions.onnx" --onnxrt --fp16 --save-engine x.engine --layer-precisions c:float16
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'--fp16, --layer-precisions, --save-engine: nothing would come of this, since only --trt takes it and is not among the runners; add --trt, or leave it out'* ]]
+    run ! grep -q Activating <<<"$output"
+    quietly run "$models/convolutions.onnx" --onnxrt --refittable --load-tactic-replay replay.json
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'--load-tactic-replay, --refittable: nothing would come of this, since only --trt takes it'* ]]
+    quietly run "$models/convolutions.onnx" --trt --execution-providers cpu
+    [ "$status" -ne 0 ]
+    [[ $stderr == *'--execution-providers: nothing would come of this, since only --onnxrt takes it'* ]]
+    quietly run "$models/convolutions.onnx" --trt --onnxrt --fp16 --providers cpu --save-engine x.engine --atol 0.1 --rtol 0.1
+    worked
+    quietly run x.engine --trt --fp16 --layer-precisions c:float16
+    worked
+    logged "^\[W\] '.*x.engine' is built already: --fp16, --layer-precisions without effect$"
+}
+
+@test "an ONNX model is not converted by options that say how an engine is built" {
+    quietly convert "$models/branches.onnx" -o x.onnx --decide-branches
+    refused '--decide-branches: only engines are built like that, and '"'x.onnx'"' becomes an ONNX model; end the output in .engine, or leave it out; `polygraphy surgeon sanitize --fold-constants` decides branches that constants decide'
+    [ ! -e x.onnx ]
+    quietly convert "$models/convolutions.onnx" -o x --convert-to onnx --fp16 --save-timing-cache times
+    refused '--fp16, --save-timing-cache: only engines are built like that'
+    refused 'a model in float16 is made with --fp-to-fp16'
+}
+
 @test "int8 scales come from the data, and are cached" {
     quietly run "$models/convolutions.onnx" --trt --onnxrt --int8 --calibration-cache scales.txt --atol 0.5 --rtol 0.5
     [ "$status" -eq 0 ]

@@ -223,6 +223,31 @@ static void name_with_a_line_break_is_an_error_when_saved(void **state)
     calibration_free(calibration);
 }
 
+static void cache_remembers_that_data_were_generated(void **state)
+{
+    struct calibration *calibration = calibration_new(CALIBRATION_MINMAX, 0),
+                       *read = calibration_new(CALIBRATION_MINMAX, 0);
+    struct string_builder cache;
+    const float value = 127;
+    float scale;
+
+    string_init(&cache);
+    calibration_observe(calibration, TEXT("x"), &value, 1);
+    assert_int_equal(calibration_write(calibration, &cache, NULL), 0);
+    assert_int_equal(parse(read, cache.data, NULL), 0);
+    assert_false(calibration_is_generated(read));
+    calibration_mark_generated(calibration);
+    string_clear(&cache);
+    assert_int_equal(calibration_write(calibration, &cache, NULL), 0);
+    assert_int_equal(parse(read, cache.data, NULL), 0);
+    assert_true(calibration_is_generated(read));
+    assert_int_equal(scale_of(read, "x"), 1);
+    assert_false(calibration_scale(read, TEXT("(calibrated with randomly generated data)"), &scale));
+    string_release(&cache);
+    calibration_free(calibration);
+    calibration_free(read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +264,7 @@ int main(void)
         cmocka_unit_test(what_is_no_cache_is_refused),
         cmocka_unit_test_setup_teardown(saved_cache_gives_the_same_scales, scratch_folder_enter, scratch_folder_leave),
         cmocka_unit_test(name_with_a_line_break_is_an_error_when_saved),
+        cmocka_unit_test(cache_remembers_that_data_were_generated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
