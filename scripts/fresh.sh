@@ -126,8 +126,8 @@ make_system()
     local release=$1 archive=$fresh/cache/debian-$1.tar file
     [ -f "$archive" ] || make_archive "$release" "$archive"
     system=$(mktemp -d "$fresh/system.XXXXXX")
-    chmod 755 "$system"
     tar -C "$system" -xf "$archive"
+    chmod 755 "$system" # its own mode comes from mktemp
     apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$system/etc/apt/apt.conf.d/90-outside" || :
     cp -L /etc/resolv.conf /etc/hosts "$system/etc/"
     mkdir -p "$system/usr/local/share/ca-certificates"
