@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -54,7 +55,7 @@ static int open_temporary(struct file_writer *writer, const char *path, const st
         return rc;
     for (int attempt = 0; attempt < 100; attempt++) {
         char *name = file_temporary_name(writer->path);
-        writer->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        writer->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* read by fill_empty_file() */
         if (writer->fd >= 0) {
             writer->temporary = name;
             interrupt_remove_at_exit(name);
@@ -270,30 +271,74 @@ static int put_in_place(const struct file_writer *writer, enum file_durability d
     return rename(writer->temporary, writer->path);
 }
 
+/* The empty file that is to be filled, opened; -1 when the destination is to be replaced. One that somebody has locked is
+ * an empty file that file_lock() has made, for processes that take turns with it: they wait for another one in its place. */
+static int open_empty_file(const char *path)
+{
+    struct stat status;
+
+    int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0 &&
+        (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Whoever made an empty file for us to write to, as scripts make temporary files, may have it open and read it through
+ * that: so it stays the same file. Its content is complete and copied by the kernel, on some file systems without a byte
+ * moving; when that fails after all, the file is empty again. Only a process that is killed right there leaves a part. */
+static int fill_empty_file(const struct file_writer *writer, int fd, enum file_durability durability, struct error *err)
+{
+    struct file_writer filled = {.fd = fd, .path = writer->path, .buffer = writer->buffer};
+    int rc = file_writer_copy(&filled, writer->fd, 0, writer->written, err);
+
+    if (rc == 0 && durability == FILE_DURABLE && fsync(fd) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", writer->path);
+    if (rc < 0)
+        (void)!ftruncate(fd, 0);
+    if (close(fd) != 0 && errno != EINTR && rc == 0)
+        rc = error_set_errno(err, ERR_IO, "cannot write '%s'", writer->path);
+    return rc;
+}
+
+/* Brings a written temporary file, or what was written directly, to its end; no name has changed yet. */
+static int finish_descriptor(struct file_writer *writer, enum file_durability durability, struct error *err)
+{
+    int rc = 0, fd = writer->fd;
+
+    /* EINVAL, EROFS: a pipe or terminal, for which there is no disk. */
+    if (durability == FILE_DURABLE && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", writer->path);
+    writer->fd = -1;
+    if (close(fd) != 0 && errno != EINTR && rc == 0) /* a network file system may report a full disk only now */
+        rc = error_set_errno(err, ERR_IO, "cannot write '%s'", writer->path);
+    return rc;
+}
+
 int file_writer_commit(struct file_writer *writer, enum file_durability durability, struct error *err)
 {
     int rc = file_writer_flush(writer, err);
+    int empty = rc == 0 && writer->temporary ? open_empty_file(writer->path) : -1;
 
-    /* EINVAL, EROFS: a pipe or terminal, for which there is no disk. */
-    if (rc == 0 && durability == FILE_DURABLE && fsync(writer->fd) != 0 && errno != EINVAL && errno != EROFS)
-        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", writer->path);
-    if (rc == 0) {
-        int fd = writer->fd;
-        writer->fd = -1;
-        if (close(fd) != 0 && errno != EINTR) /* a network file system may report a full disk only now */
-            rc = error_set_errno(err, ERR_IO, "cannot write '%s'", writer->path);
-    }
-    if (rc == 0 && writer->temporary) {
-        if (put_in_place(writer, durability) != 0) {
-            rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", writer->path);
-        } else {
-            interrupt_keep(writer->temporary);
-            free(writer->temporary);
-            writer->temporary = NULL;
-            rc = durability == FILE_DURABLE ? sync_folder(writer->path, err) : 0;
+    if (empty >= 0) {
+        rc = fill_empty_file(writer, empty, durability, err);
+    } else if (rc == 0) {
+        rc = finish_descriptor(writer, durability, err);
+        if (rc == 0 && writer->temporary) {
+            if (put_in_place(writer, durability) != 0) {
+                rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", writer->path);
+            } else {
+                interrupt_keep(writer->temporary);
+                free(writer->temporary);
+                writer->temporary = NULL;
+                rc = durability == FILE_DURABLE ? sync_folder(writer->path, err) : 0;
+            }
         }
     }
-    file_writer_release(writer);
+    file_writer_release(writer); /* removes the temporary file that was not put in place */
     return rc;
 }
 

@@ -305,3 +305,16 @@ END
     [ "$status" -eq 2 ]
     [[ $stderr == *'the following arguments are required: -o/--output'* ]]
 }
+
+@test "a script reads the result through the temporary file that it has made" {
+    python3 - "$models/reducable.onnx" <<'END'
+import subprocess, sys, tempfile
+
+with tempfile.NamedTemporaryFile(suffix=".onnx") as file, tempfile.NamedTemporaryFile(suffix=".json") as outputs:
+    subprocess.run(["polygraphy", "surgeon", "extract", sys.argv[1], "-o", file.name, "--outputs", "identity_out_0:auto"],
+                   check=True)
+    subprocess.run(["polygraphy", "run", file.name, "--onnxrt", "--save-outputs", outputs.name], check=True)
+    assert b"identity_out_0" in file.read()
+    assert b"identity_out_0" in outputs.read()
+END
+}

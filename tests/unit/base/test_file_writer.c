@@ -1,9 +1,11 @@
 /* Files that are written whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #include "support/in_child.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
+
+#define NO_DISK 77 /* exit status of a child that may not mount */
 
 static void file_appears_with_commit(void **state)
 {
@@ -118,6 +122,85 @@ static void new_file_follows_the_umask_and_replaced_file_keeps_its_mode(void **s
     assert_int_equal(file_write("new", "x", 1, FILE_INTERMEDIATE, NULL), 0);
     assert_int_equal(stat("new", &status), 0);
     assert_int_equal(status.st_mode & 07777, 0604);
+}
+
+/* As a script does that makes a temporary file, has it written to, and reads it through its own descriptor. */
+static void empty_file_is_filled_and_stays_the_same_file(void **state)
+{
+    char content[8] = "";
+    struct file_writer writer;
+
+    for (enum file_durability durability = FILE_INTERMEDIATE; durability <= FILE_DURABLE; durability++) {
+        int fd = open("out", O_RDWR | O_CREAT | O_TRUNC, 0640);
+        assert_true(fd >= 0);
+        assert_int_equal(file_writer_open(&writer, "out", NULL), 0);
+        assert_int_equal(file_writer_add(&writer, "ab-", 3, NULL), 0);
+        assert_int_equal(file_writer_overwrite(&writer, 2, "c", 1, NULL), 0);
+        assert_int_equal(pread(fd, content, sizeof(content), 0), 0);
+        assert_int_equal(file_writer_commit(&writer, durability, NULL), 0);
+        assert_int_equal(pread(fd, content, sizeof(content), 0), 3);
+        assert_memory_equal(content, "abc", 3);
+        assert_true(scratch_file_is("out", "abc"));
+        assert_int_equal(scratch_count("."), 1);
+        close(fd);
+    }
+}
+
+static void empty_file_that_is_given_up_stays_empty(void **state)
+{
+    struct file_writer writer;
+
+    scratch_file("out", "");
+    assert_int_equal(file_writer_open(&writer, "out", NULL), 0);
+    assert_int_equal(file_writer_add(&writer, "new", 3, NULL), 0);
+    file_writer_release(&writer);
+    assert_true(scratch_file_is("out", ""));
+    assert_int_equal(scratch_count("."), 1);
+}
+
+/* A disk, of this process alone, with room for one of two files of this size: the temporary one. */
+static int fill_on_small_disk(void)
+{
+    static char megabyte[1 << 20];
+    struct file_writer writer;
+    struct error err = {0};
+
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "disk", "tmpfs", 0, "size=3m") != 0)
+        return NO_DISK;
+    scratch_file("disk/out", "");
+    CHECK_OR_FAIL(file_writer_open(&writer, "disk/out", NULL) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_OR_FAIL(file_writer_add(&writer, megabyte, sizeof(megabyte), NULL) == 0);
+    CHECK_OR_FAIL(file_writer_commit(&writer, FILE_DURABLE, &err) == ERR_IO);
+    CHECK_OR_FAIL(strstr(err.message, "disk/out"));
+    CHECK_OR_FAIL(scratch_file_is("disk/out", ""));
+    CHECK_OR_FAIL(scratch_count("disk") == 1);
+    return 0;
+}
+
+static void empty_file_that_cannot_be_filled_is_empty_again(void **state)
+{
+    assert_int_equal(mkdir("disk", 0700), 0);
+    int status = in_child(fill_on_small_disk);
+    if (status == NO_DISK)
+        skip(); /* takes root */
+    assert_int_equal(status, 0);
+}
+
+/* Others wait for the lock, and then find another file in its place, whole. */
+static void empty_file_with_a_lock_is_replaced(void **state)
+{
+    struct stat before, after;
+    int lock;
+
+    assert_int_equal(file_lock("out", FILE_LOCK_TO_CHANGE, &lock, NULL), 0);
+    assert_int_equal(fstat(lock, &before), 0);
+    assert_int_equal(file_write("out", "new", 3, FILE_DURABLE, NULL), 0);
+    assert_int_equal(stat("out", &after), 0);
+    assert_true(before.st_ino != after.st_ino);
+    assert_true(scratch_file_is("out", "new"));
+    close(lock);
 }
 
 static void missing_folders_of_the_destination_are_made(void **state)
@@ -381,6 +464,10 @@ int main(void)
         IN_SCRATCH(second_signal_leaves_nothing),
         IN_SCRATCH(pieces_of_every_size_arrive_in_order),
         IN_SCRATCH(new_file_follows_the_umask_and_replaced_file_keeps_its_mode),
+        IN_SCRATCH(empty_file_is_filled_and_stays_the_same_file),
+        IN_SCRATCH(empty_file_that_is_given_up_stays_empty),
+        IN_SCRATCH(empty_file_that_cannot_be_filled_is_empty_again),
+        IN_SCRATCH(empty_file_with_a_lock_is_replaced),
         IN_SCRATCH(missing_folders_of_the_destination_are_made),
         IN_SCRATCH(link_stays_a_link_and_its_target_is_replaced),
         IN_SCRATCH(links_in_a_circle_are_an_error),
