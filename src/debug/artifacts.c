@@ -37,12 +37,12 @@ static size_t extension_start(const char *basename)
     return (size_t)(dot - basename);
 }
 
-/* The path that artifact `index` moves to, malloc'd. */
-static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key)
+/* The path that artifact `index` moves to as the `number`th of its name, malloc'd. */
+static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
+                         size_t number)
 {
     char *basename = file_basename(settings->paths[index]);
     size_t extension = extension_start(basename);
-    size_t number = namesake_number(settings, index, basename);
     char *folder = file_join(settings->folder, verdict_folders[verdict]);
     struct string_builder path;
     struct tm started;
@@ -70,16 +70,27 @@ static const char *actual_path(const struct artifact_settings *settings, const c
     return path;
 }
 
-/* `name` is what the user calls `from`. */
-static int move_artifact(const char *name, const char *from, const char *to, struct log *log, struct error *err)
+/* Moves artifact `index` from `from` to its own name, or to the next number of it that nobody has taken: another session
+ * that began in the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
+static int move_artifact(const struct artifact_settings *settings, size_t index, const char *from, enum verdict verdict,
+                         const char *key, struct log *log, struct error *err)
 {
-    if (file_exists(to)) {
-        log_message(log, LOG_ERROR, "Destination path: %s already exists.\n%s stays where it is.", to, name);
-        return 0;
-    }
-    log_message(log, LOG_INFO, "Moving %s to %s", name, to);
-    int rc = file_make_parent_folders(to, err);
-    return rc < 0 ? rc : file_move(from, to, err);
+    char *basename = file_basename(settings->paths[index]);
+    size_t number = namesake_number(settings, index, basename);
+    int rc;
+
+    free(basename);
+    do {
+        char *to = destination(settings, index, verdict, key, number++);
+
+        rc = file_make_parent_folders(to, err);
+        if (rc == 0)
+            rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
+        if (rc == 0)
+            log_message(log, LOG_INFO, "Moving %s to %s", settings->paths[index], to);
+        free(to);
+    } while (rc == ERR_EXISTS);
+    return rc;
 }
 
 static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
@@ -90,9 +101,7 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
     for (size_t i = 0; i < settings->count && rc == 0; i++) {
         const char *path = settings->paths[i], *from = actual_path(settings, path);
         if (file_exists(from)) {
-            char *to = destination(settings, i, verdict, key);
-            rc = move_artifact(path, from, to, log, err);
-            free(to);
+            rc = move_artifact(settings, i, from, verdict, key, log, err);
         } else if (expected) {
             log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);
         }

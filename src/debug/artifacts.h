@@ -1,4 +1,4 @@
-/* debug/artifacts.h: moving what a check leaves behind into good/ and bad/ (spec, behaviour 5). */
+/* debug/artifacts.h: moving what a check leaves behind into good/ and bad/. */
 #ifndef DEBUG_ARTIFACTS_H
 #define DEBUG_ARTIFACTS_H
 
@@ -18,9 +18,9 @@ struct artifact_settings {
     struct candidate_paths usual, actual; /* an artifact at a usual path is at the actual one in this iteration */
 };
 
-/* Moves each artifact to <folder>/<good|bad>/<base>_<date>_<time><key><ext>. A missing artifact or an existing
- * destination is logged as an error and skipped: nothing is overwritten. Of several artifacts with one basename the
- * second gets "_2" before its key, and so on. */
+/* Moves each artifact to <folder>/<good|bad>/<base>_<date>_<time><key><ext>. A missing artifact is logged as an error and
+ * skipped. Of several artifacts with one basename the second gets "_2" before its key, and so on. Where the name is taken,
+ * as by a session that began in the same second, the next free number is used: nothing is overwritten, nothing stays behind. */
 int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,
                    struct error *err);
 

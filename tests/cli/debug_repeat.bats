@@ -257,3 +257,20 @@ masked_output()
     [ -z "$(ls -A)" ]
     not_logged 'Saving debug replay'
 }
+
+@test "sessions that begin in the same second keep all of their artifacts" {
+    local session sessions=()
+    for session in 1 2 3 4 5 6; do
+        mkdir $session
+        (cd $session && exec polygraphy debug repeat --until 3 --art-dir ../kept --artifacts out.txt \
+            --check sh -c "echo $session \$POLYGRAPHY_ITERATION >out.txt" 3>&-) >$session.log &
+        sessions+=($!)
+    done
+    for session in "${sessions[@]}"; do
+        wait "$session"
+    done
+    [ "$(cat kept/good/out_*_N*.txt | LC_ALL=C sort | tr '\n' ,)" = \
+        '1 0,1 1,1 2,2 0,2 1,2 2,3 0,3 1,3 2,4 0,4 1,4 2,5 0,5 1,5 2,6 0,6 1,6 2,' ]
+    [ "$(ls kept/good/out_*_N1.txt | wc -l)" -eq 6 ]
+    [ ! -e 1/out.txt ]
+}

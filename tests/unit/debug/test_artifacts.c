@@ -105,7 +105,7 @@ static void missing_artifact_is_told_and_skipped(void **state)
     captured_log_release(&log);
 }
 
-static void nothing_is_overwritten(void **state)
+static void name_that_is_taken_is_not_overwritten_and_the_next_one_is_used(void **state)
 {
     const char *path = "log.txt", *taken = "sorted/bad/log_" MOMENT "_N0.txt";
     struct error err;
@@ -114,9 +114,15 @@ static void nothing_is_overwritten(void **state)
     scratch_file(taken, "older");
     scratch_file(path, "newer");
     struct captured_log log = sort(&path, 1, VERDICT_FAIL, "_N0");
-    assert_true(captured_log_has(&log, "E Destination path: sorted/bad/log_" MOMENT "_N0.txt already exists."));
+    assert_string_equal(log.text.data, "I Moving log.txt to sorted/bad/log_" MOMENT "_2_N0.txt\n");
     assert_true(scratch_file_is(taken, "older"));
-    assert_true(scratch_file_is(path, "newer"));
+    assert_true(scratch_file_is("sorted/bad/log_" MOMENT "_2_N0.txt", "newer"));
+    assert_false(file_exists(path));
+    captured_log_release(&log);
+
+    scratch_file(path, "newest");
+    log = sort(&path, 1, VERDICT_FAIL, "_N0");
+    assert_true(scratch_file_is("sorted/bad/log_" MOMENT "_3_N0.txt", "newest"));
     captured_log_release(&log);
 }
 
@@ -158,7 +164,7 @@ int main(void)
         IN_SCRATCH(artifacts_with_one_basename_all_find_a_place),
         IN_SCRATCH(name_does_not_depend_on_which_namesakes_are_there),
         IN_SCRATCH(missing_artifact_is_told_and_skipped),
-        IN_SCRATCH(nothing_is_overwritten),
+        IN_SCRATCH(name_that_is_taken_is_not_overwritten_and_the_next_one_is_used),
         IN_SCRATCH(leftovers_may_be_missing),
         IN_SCRATCH(place_that_cannot_be_made_is_an_error),
     };
