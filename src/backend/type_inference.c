@@ -1,15 +1,26 @@
 /* backend/type_inference.c: see type_inference.h. */
 #include "backend/type_inference.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/model_edit.h"
+#include "onnx/model_rebuild.h"
 #include "onnx/tensor_proto.h"
 
 /* Initializers above this many bytes are weights; what decides about shapes (axes, sizes, pads) is smaller. */
 #define WEIGHT_SIZE 1024
+
+/* Integers that decide about shapes come in tensors of one dimension, which are not longer than this. */
+#define LONGEST_SHAPE_TENSOR 1024
+
+/* Nodes in a piece: fewer cost more sessions, more cost more time in each. */
+#define PIECE_NODES ((size_t)500)
+#define LARGEST_PIECE ((size_t)8000)
+
+/* So many single nodes of ONNX's own may be refused: a model with more of them is damaged, and not worth the time. */
+#define MOST_REFUSALS 16
 
 /* Pages of the file are given back each time this many bytes of initializers were passed. */
 #define FORGET_STEP ((size_t)16 << 20)
@@ -46,6 +57,8 @@ void types_list_all(const struct subgraph *subgraph, struct value_list *ret)
     bitset_release(&seen);
 }
 
+/* ---- Weights ---- */
+
 /* By its shape: the data may be elsewhere, or have been stripped. */
 static bool is_weight(const struct initializer *initializer, const struct tensor_header *header)
 {
@@ -54,39 +67,120 @@ static bool is_weight(const struct initializer *initializer, const struct tensor
     return tensor_bytes(header->type, shape_elements(&header->shape)) > WEIGHT_SIZE;
 }
 
-/* Weights get a description in the model, which is true and does no harm there. */
+/* Adds an initializer to `ret` if it is a weight, which gets a description in the model: that is true and does no harm there.
+ * `*passed` counts the bytes of initializers since pages were last given back. */
+static int add_if_weight(struct model *model, const struct initializer *initializer, size_t *passed,
+                         struct value_list *ret, struct error *err)
+{
+    struct value_type type = {.has_shape = true}, known;
+    struct tensor_header header;
+    int rc;
+
+    *passed += initializer->message.size;
+    if (*passed > FORGET_STEP) {
+        file_map_forget(&model->map, model->map.size);
+        *passed = 0;
+    }
+    if (initializer->sparse)
+        return 0;
+    rc = tensor_proto_read(initializer->message, &header, err);
+    if (rc < 0 || !is_weight(initializer, &header))
+        return rc;
+    type.element = header.type;
+    type.shape = header.shape;
+    value_info_decode(model->values.items[initializer->value].info, &known);
+    if (!known.has_shape || !shape_equal(&known.shape, &type.shape))
+        model_set_type(model, initializer->value, &type);
+    value_list_add(ret, initializer->value);
+    return 0;
+}
+
 int weights_to_inputs(struct subgraph *subgraph, struct error *err)
 {
     struct model *model = subgraph->model;
     size_t passed = 0;
+    int rc = 0;
 
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        const struct initializer *initializer = &model->initializers.items[i];
-        struct tensor_header header;
-        struct value_type type = {.has_shape = true}, known;
-        int rc;
+    for (size_t i = 0; rc == 0 && i < model->initializers.count; i++)
+        rc = add_if_weight(model, &model->initializers.items[i], &passed, &subgraph->inputs, err);
+    return rc;
+}
 
-        passed += initializer->message.size;
-        if (passed > FORGET_STEP) {
-            file_map_forget(&model->map, model->map.size);
-            passed = 0;
-        }
+/* ---- What is known ---- */
 
-        if (initializer->sparse)
+/* How the descriptions that the runtime gives are used, and what is known so far. */
+struct inference {
+    const struct subgraph *whole;
+    const struct backend *backend;
+    struct backend_request request;
+    size_t piece_nodes;
+    bool refine;               /* look for sizes of dynamic dimensions, too */
+    struct bitset not_tensors; /* values that have no description because they are no tensors */
+    struct bitset inputs;      /* values that `whole` is fed with */
+    struct bitset frozen;      /* values that are constants in it */
+    struct {                   /* descriptions that were replaced by more exact ones for the time being */
+        struct stated {
+            uint32_t value;
+            struct span info;
+            uint8_t info_prefix;
+            bool info_of_input;
+        } * items;
+        size_t count, capacity;
+    } stated;
+    size_t passed;             /* bytes of initializers since pages were last given back */
+    size_t refusals;           /* of single nodes */
+    struct value_list refused; /* nodes of operators that are not ONNX's own, one of each */
+    struct error first_refusal;
+};
+
+static bool is_dynamic(const struct value_type *type)
+{
+    return type->not_a_tensor == NULL && !shape_is_static(&type->shape);
+}
+
+/* Whether a session could tell more about the value than is known. `*ret_lacks`: nothing says what it is. */
+static bool is_open(const struct inference *inference, uint32_t value, bool *ret_lacks)
+{
+    struct value_type known;
+    bool complete;
+
+    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    complete = value_type_is_complete(&known) || bitset_has(&inference->not_tensors, value);
+    *ret_lacks = !complete;
+    return !complete || (known.has_shape && is_dynamic(&known));
+}
+
+static bool node_is_open(const struct inference *inference, const struct node *node, bool *ret_lacks)
+{
+    bool open = false, lacks;
+
+    *ret_lacks = false;
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(inference->whole->model, node->outputs, i);
+
+        if (value == VALUE_NONE || !is_open(inference, value, &lacks))
             continue;
-        rc = tensor_proto_read(initializer->message, &header, err);
-        if (rc < 0)
-            return rc;
-        if (!is_weight(initializer, &header))
-            continue;
-        type.element = header.type;
-        type.shape = header.shape;
-        value_info_decode(model->values.items[initializer->value].info, &known);
-        if (!known.has_shape || !shape_equal(&known.shape, &type.shape))
-            model_set_type(model, initializer->value, &type);
-        value_list_add(&subgraph->inputs, initializer->value);
+        open = true;
+        *ret_lacks |= lacks;
     }
-    return 0;
+    return open;
+}
+
+static bool is_constant(const struct inference *inference, uint32_t value)
+{
+    return inference->whole->model->values.items[value].initializer != INITIALIZER_NONE ||
+           bitset_has(&inference->frozen, value);
+}
+
+/* The node of the whole that makes the value, or NODE_NONE. */
+static uint32_t maker_of(const struct inference *inference, uint32_t value)
+{
+    uint32_t producer = inference->whole->model->values.items[value].producer;
+
+    return producer != NODE_NONE && !bitset_has(&inference->inputs, value) && !bitset_has(&inference->frozen, value) &&
+                   bitset_has(&inference->whole->nodes, producer)
+               ? producer
+               : NODE_NONE;
 }
 
 static bool is_more_static(const struct shape *found, const struct shape *known)
@@ -101,91 +195,393 @@ static bool is_more_static(const struct shape *found, const struct shape *known)
     return more;
 }
 
-/* How the descriptions that the runtime gives are used. */
-struct inference {
-    const struct backend *backend;
-    const struct backend_request *request;
-    bool refine;                    /* look for sizes of dynamic dimensions, too */
-    struct bitset *ret_not_tensors; /* may be NULL */
-};
-
-static bool is_news(const struct inference *inference, const struct model *model, uint32_t value,
-                    const struct value_type *found)
+/* What the model states stays, unless more exact descriptions are wanted; but what follows from those is to be found out. */
+static void describe(struct inference *inference, uint32_t value, const struct value_type *found)
 {
+    struct model *model = inference->whole->model;
+    const struct value *v = &model->values.items[value];
     struct value_type known;
 
-    value_info_decode(model->values.items[value].info, &known);
-    if (found->element == DATA_UNDEFINED || !value_type_is_complete(&known))
-        return found->element != DATA_UNDEFINED;
-    return inference->refine && known.not_a_tensor == NULL && found->has_shape &&
-           found->shape.rank == known.shape.rank && is_more_static(&found->shape, &known.shape);
+    value_info_decode(v->info, &known);
+    if (found->element == DATA_UNDEFINED)
+        return;
+    if (known.element != DATA_UNDEFINED && value_type_is_complete(&known)) {
+        if (known.not_a_tensor != NULL || !found->has_shape || found->shape.rank != known.shape.rank ||
+            !is_more_static(&found->shape, &known.shape))
+            return;
+        if (!inference->refine)
+            *VECTOR_APPEND(&inference->stated) = (struct stated){value, v->info, v->info_prefix, v->info_of_input};
+    }
+    model_set_type(model, value, found);
 }
 
-static void read_types(const struct inference *inference, struct model *model, const struct subgraph_session *session)
+static void restore_stated(struct inference *inference)
+{
+    for (size_t i = inference->stated.count; i-- > 0;) {
+        const struct stated *stated = &inference->stated.items[i];
+        struct value *value = &inference->whole->model->values.items[stated->value];
+
+        value->info = stated->info;
+        value->info_prefix = stated->info_prefix;
+        value->info_of_input = stated->info_of_input;
+    }
+}
+
+static void read_types(struct inference *inference, const struct subgraph_session *session)
 {
     size_t count;
     const struct backend_io *outputs = session->backend->outputs(session->session, &count);
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t value = model_find_value(model, text_of(outputs[i].name));
+        uint32_t value = model_find_value(inference->whole->model, text_of(outputs[i].name));
         struct value_type type;
 
         if (value == VALUE_NONE)
             continue;
-        if (outputs[i].not_a_tensor != NULL && inference->ret_not_tensors != NULL)
-            bitset_add(inference->ret_not_tensors, value);
         types_from_io(&outputs[i], &type);
-        if (outputs[i].not_a_tensor == NULL && is_news(inference, model, value, &type))
-            model_set_type(model, value, &type);
+        if (outputs[i].not_a_tensor != NULL)
+            bitset_add(&inference->not_tensors, value);
+        else
+            describe(inference, value, &type);
     }
 }
 
-static int infer(const struct inference *inference, const struct subgraph *copy, struct error *err)
-{
-    struct backend_request request = *inference->request;
-    struct subgraph_session session;
-    int rc;
+/* ---- A piece ---- */
 
-    request.optimization_level = 0;
-    request.providers = NULL;
-    rc = subgraph_session_open(&session, copy, inference->backend, &request, err);
+/* What a node reads, captures included. */
+static uint32_t read_by(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                  : model_edge(model, node->captures, i - node->inputs.count);
+}
+
+static size_t read_count(const struct node *node)
+{
+    return (size_t)node->inputs.count + node->captures.count;
+}
+
+/* Whether its readers' shapes can depend on what the value holds, so that its computation belongs to them: few integers. What has
+ * no description cannot be an input; and constants are such for the runtime only together with their node. */
+static bool needs_maker(const struct inference *inference, uint32_t value, uint32_t maker)
+{
+    const struct node *node = &inference->whole->model->nodes.items[maker];
+    struct value_type known;
+
+    if (bitset_has(&inference->not_tensors, value))
+        return true;
+    if (text_equal_string(node->op_type, "Constant") && node->domain.size == 0)
+        return true;
+    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    if (known.not_a_tensor != NULL || (known.element != DATA_INT64 && known.element != DATA_INT32))
+        return false;
+    return !known.has_shape || known.shape.rank == 0 ||
+           (known.shape.rank == 1 && known.shape.dims[0] <= LONGEST_SHAPE_TENSOR);
+}
+
+/* Adds the computations that the shapes of `nodes` may need, but not without end: a long one would be in every piece. */
+static void add_makers(const struct inference *inference, const struct value_list *nodes, struct bitset *ret)
+{
+    const struct model *model = inference->whole->model;
+    struct value_list queue = {0};
+    size_t most = nodes->count + PIECE_NODES;
+
+    value_list_assign(&queue, nodes);
+    for (size_t next = 0; next < queue.count; next++) {
+        const struct node *node = &model->nodes.items[queue.items[next]];
+
+        for (size_t i = 0; i < read_count(node); i++) {
+            uint32_t value = read_by(model, node, i), maker;
+
+            if (value == VALUE_NONE)
+                continue;
+            maker = maker_of(inference, value);
+            if (maker == NODE_NONE || bitset_has(ret, maker) || !needs_maker(inference, value, maker))
+                continue;
+            if (queue.count >= most && !bitset_has(&inference->not_tensors, value))
+                continue;
+            bitset_add(ret, maker);
+            value_list_add(&queue, maker);
+        }
+    }
+    free(queue.items);
+}
+
+/* Sorts what the nodes of `piece` read into its inputs and, of those that are constants, the weights. */
+static int find_inputs(struct inference *inference, struct subgraph *piece, struct value_list *ret_weights,
+                       struct error *err)
+{
+    const struct model *model = piece->model;
+    struct bitset met;
+    int rc = 0;
+
+    bitset_init(&met, model->values.count);
+    for (size_t n = bitset_next(&piece->nodes, 0); rc == 0 && n < piece->nodes.size;
+         n = bitset_next(&piece->nodes, n + 1)) {
+        const struct node *node = &model->nodes.items[n];
+
+        for (size_t i = 0; rc == 0 && i < read_count(node); i++) {
+            uint32_t value = read_by(model, node, i), maker;
+
+            if (value == VALUE_NONE || bitset_has(&met, value))
+                continue;
+            bitset_add(&met, value);
+            if (bitset_has(&inference->inputs, value)) {
+                value_list_add(&piece->inputs, value);
+                continue;
+            }
+            if (is_constant(inference, value)) {
+                if (!bitset_has(&inference->frozen, value))
+                    rc = add_if_weight(piece->model, &model->initializers.items[model->values.items[value].initializer],
+                                       &inference->passed, ret_weights, err);
+                continue;
+            }
+            maker = maker_of(inference, value);
+            if (maker == NODE_NONE || !bitset_has(&piece->nodes, maker))
+                value_list_add(&piece->inputs, value);
+        }
+    }
+    bitset_release(&met);
+    return rc;
+}
+
+static void find_outputs(const struct inference *inference, const struct value_list *nodes, struct value_list *ret)
+{
+    const struct model *model = inference->whole->model;
+    bool lacks;
+
+    for (size_t n = 0; n < nodes->count; n++) {
+        struct edge_range outputs = model->nodes.items[nodes->items[n]].outputs;
+
+        for (size_t i = 0; i < outputs.count; i++) {
+            uint32_t value = model_edge(model, outputs, i);
+
+            if (value != VALUE_NONE && is_open(inference, value, &lacks))
+                value_list_add(ret, value);
+        }
+    }
+}
+
+static int ask_session(struct inference *inference, const struct subgraph *piece, struct error *err)
+{
+    struct subgraph_session session;
+    int rc = subgraph_session_open(&session, piece, inference->backend, &inference->request, err);
+
     if (rc == 0)
-        read_types(inference, copy->model, &session);
+        read_types(inference, &session);
     subgraph_session_close(&session);
     return rc;
 }
 
-static int infer_all(const struct inference *inference, const struct subgraph *subgraph, struct error *err)
+/* Asks about `nodes`. */
+static int ask(struct inference *inference, const struct value_list *nodes, struct error *err)
 {
-    struct subgraph copy;
+    struct subgraph piece = {.model = inference->whole->model, .frozen = inference->whole->frozen};
+    struct value_list weights = {0};
+    size_t given;
     int rc;
 
-    subgraph_init_copy(&copy, subgraph);
-    copy.outputs.count = 0;
-    types_list_all(subgraph, &copy.outputs);
-    rc = weights_to_inputs(&copy, err);
+    bitset_init(&piece.nodes, piece.model->nodes.count);
+    for (size_t i = 0; i < nodes->count; i++)
+        bitset_add(&piece.nodes, nodes->items[i]);
+    add_makers(inference, nodes, &piece.nodes);
+    find_outputs(inference, nodes, &piece.outputs);
+    rc = find_inputs(inference, &piece, &weights, err);
+    given = piece.inputs.count;
+    for (size_t i = 0; i < weights.count; i++)
+        value_list_add(&piece.inputs, weights.items[i]);
     if (rc == 0)
-        rc = infer(inference, &copy, err);
-    if (rc == ERR_BACKEND) { /* some operators insist on constant weights */
-        value_list_assign(&copy.inputs, &subgraph->inputs);
-        rc = infer(inference, &copy, err);
+        rc = ask_session(inference, &piece, err);
+    if (rc == ERR_BACKEND && weights.count > 0) { /* some operators insist on constant weights */
+        piece.inputs.count = given;
+        rc = ask_session(inference, &piece, err);
     }
-    subgraph_release(&copy);
+    free(weights.items);
+    free(piece.inputs.items);
+    free(piece.outputs.items);
+    bitset_release(&piece.nodes);
     return rc;
+}
+
+/* ---- Pieces ---- */
+
+/* Whether an input of the node has no description and none of `nodes`, which are asked about with it, makes it. */
+static bool lacks_input(const struct inference *inference, const struct node *node, const struct bitset *nodes)
+{
+    const struct model *model = inference->whole->model;
+
+    for (size_t i = 0; i < read_count(node); i++) {
+        uint32_t value = read_by(model, node, i), maker;
+        struct value_type known;
+
+        if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
+            continue;
+        maker = maker_of(inference, value);
+        value_info_decode(model->values.items[value].info, &known);
+        if (known.element == DATA_UNDEFINED && known.not_a_tensor == NULL &&
+            (maker == NODE_NONE || !bitset_has(nodes, maker)))
+            return true;
+    }
+    return false;
+}
+
+/* An operator of somebody else's that the runtime does not have is not tried again. */
+static bool was_refused(const struct inference *inference, const struct node *node)
+{
+    const struct model *model = inference->whole->model;
+
+    for (size_t i = 0; i < inference->refused.count; i++) {
+        const struct node *refused = &model->nodes.items[inference->refused.items[i]];
+
+        if (text_equal(refused->op_type, node->op_type) && text_equal(refused->domain, node->domain))
+            return true;
+    }
+    return false;
+}
+
+/* Those of nodes[0 .. count-1], in their order, that can be asked about. */
+static void select_answerable(const struct inference *inference, const uint32_t *nodes, size_t count,
+                              struct value_list *ret)
+{
+    struct bitset selected;
+
+    bitset_init(&selected, inference->whole->model->nodes.count);
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node = &inference->whole->model->nodes.items[nodes[i]];
+
+        if (was_refused(inference, node) || lacks_input(inference, node, &selected))
+            continue;
+        bitset_add(&selected, nodes[i]);
+        value_list_add(ret, nodes[i]);
+    }
+    bitset_release(&selected);
+}
+
+/* A piece that is refused is halved, until the nodes that are to blame stand alone. */
+static int ask_about(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
+{
+    struct value_list answerable = {0};
+    int rc = 0;
+
+    if (inference->refusals >= MOST_REFUSALS)
+        return 0;
+    select_answerable(inference, nodes, count, &answerable);
+    if (answerable.count > 0)
+        rc = ask(inference, &answerable, err);
+    if (rc == ERR_BACKEND) {
+        if (inference->first_refusal.code == 0)
+            inference->first_refusal = *err;
+        rc = 0;
+        if (answerable.count > 1) {
+            size_t half = answerable.count / 2;
+
+            rc = ask_about(inference, answerable.items, half, err);
+            if (rc == 0)
+                rc = ask_about(inference, answerable.items + half, answerable.count - half, err);
+        } else if (inference->whole->model->nodes.items[answerable.items[0]].domain.size > 0) {
+            value_list_add(&inference->refused, answerable.items[0]);
+        } else {
+            inference->refusals++;
+        }
+    }
+    free(answerable.items);
+    return rc;
+}
+
+/* The nodes that a session can tell something about, in topological order; none when all types are stated. */
+static int list_open_nodes(const struct inference *inference, struct value_list *ret, struct error *err)
+{
+    struct model *model = inference->whole->model;
+    struct value_list order = {0};
+    bool any_lacks = false, lacks;
+    int rc = model_order_nodes(model, &order, err);
+
+    for (size_t i = 0; rc == 0 && i < order.count; i++) {
+        const struct node *node = &model->nodes.items[order.items[i]];
+
+        if (!bitset_has(&inference->whole->nodes, order.items[i]) || !node_is_open(inference, node, &lacks))
+            continue;
+        any_lacks |= lacks;
+        value_list_add(ret, order.items[i]);
+    }
+    if (!any_lacks && !inference->refine)
+        ret->count = 0;
+    free(order.items);
+    return rc;
+}
+
+static int infer(struct inference *inference, struct bitset *ret_not_tensors, struct error *err)
+{
+    const struct subgraph *whole = inference->whole;
+    struct value_list nodes = {0};
+    struct error own = {0};
+    int rc;
+
+    inference->request.optimization_level = 0;
+    inference->request.providers = NULL;
+    bitset_init(&inference->not_tensors, whole->model->values.count);
+    bitset_init(&inference->inputs, whole->model->values.count);
+    bitset_init(&inference->frozen, whole->model->values.count);
+    for (size_t i = 0; i < whole->inputs.count; i++)
+        bitset_add(&inference->inputs, whole->inputs.items[i]);
+    for (size_t i = 0; i < whole->frozen.count; i++)
+        bitset_add(&inference->frozen, whole->frozen.items[i].value);
+
+    rc = list_open_nodes(inference, &nodes, &own);
+    for (size_t i = 0; rc == 0 && i < nodes.count; i += inference->piece_nodes) {
+        size_t left = nodes.count - i;
+
+        rc = ask_about(inference, nodes.items + i, left < inference->piece_nodes ? left : inference->piece_nodes, &own);
+    }
+    if (rc == 0 && inference->first_refusal.code != 0) {
+        own = inference->first_refusal;
+        rc = own.code;
+    }
+    if (rc < 0 && err != NULL)
+        *err = own;
+    restore_stated(inference);
+    if (ret_not_tensors != NULL)
+        bitset_unite(ret_not_tensors, &inference->not_tensors);
+    free(nodes.items);
+    free(inference->stated.items);
+    free(inference->refused.items);
+    bitset_release(&inference->not_tensors);
+    bitset_release(&inference->inputs);
+    bitset_release(&inference->frozen);
+    return rc;
+}
+
+/* Every piece has all of the model's functions: with many of them, fewer and larger pieces are better. */
+static size_t usual_piece(const struct model *model)
+{
+    size_t functions = model->function_count;
+
+    return functions < PIECE_NODES ? PIECE_NODES : functions < LARGEST_PIECE ? functions : LARGEST_PIECE;
+}
+
+int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend *backend,
+                          const struct backend_request *request, size_t piece_nodes, struct bitset *ret_not_tensors,
+                          struct error *err)
+{
+    struct inference inference = {
+        .whole = subgraph, .backend = backend, .request = *request, .piece_nodes = piece_nodes};
+
+    return infer(&inference, ret_not_tensors, err);
 }
 
 int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                 struct bitset *ret_not_tensors, struct error *err)
 {
-    struct inference inference = {.backend = backend, .request = request, .ret_not_tensors = ret_not_tensors};
-
-    return infer_all(&inference, subgraph, err);
+    return types_infer_in_pieces(subgraph, backend, request, usual_piece(subgraph->model), ret_not_tensors, err);
 }
 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct error *err)
 {
-    struct inference inference = {.backend = backend, .request = request, .refine = true};
+    struct inference inference = {.whole = subgraph,
+                                  .backend = backend,
+                                  .request = *request,
+                                  .piece_nodes = usual_piece(subgraph->model),
+                                  .refine = true};
 
-    return infer_all(&inference, subgraph, err);
+    return infer(&inference, NULL, err);
 }

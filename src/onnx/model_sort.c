@@ -118,7 +118,7 @@ static void reorder(struct model *model, const struct value_list *order)
     model->nodes.capacity = model->nodes.count + 1;
 }
 
-int model_sort_nodes(struct model *model, struct error *err)
+int model_order_nodes(struct model *model, struct value_list *ret, struct error *err)
 {
     struct sort sort = {.model = model};
     int rc = 0;
@@ -128,11 +128,23 @@ int model_sort_nodes(struct model *model, struct error *err)
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
         if (!bitset_has(&sort.done, i))
             rc = walk_from(&sort, i, err);
-    if (rc == 0)
-        reorder(model, &sort.order);
     bitset_release(&sort.on_path);
     bitset_release(&sort.done);
     free(sort.path.items);
-    free(sort.order.items);
+    if (rc == 0)
+        *ret = sort.order;
+    else
+        free(sort.order.items);
+    return rc;
+}
+
+int model_sort_nodes(struct model *model, struct error *err)
+{
+    struct value_list order = {0};
+    int rc = model_order_nodes(model, &order, err);
+
+    if (rc == 0)
+        reorder(model, &order);
+    free(order.items);
     return rc;
 }
