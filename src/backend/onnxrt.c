@@ -93,23 +93,36 @@ done:
     return rc;
 }
 
+/* What the runtime has said is of another kind. */
+static int change_code(struct error *err, enum error_code code)
+{
+    if (err != NULL)
+        err->code = code;
+    return code;
+}
+
 static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
     struct ort_status *status;
+    bool is_file = request->model_path != NULL, is_model;
     int rc;
 
     rc = make_options(session->ort, request, &options, err);
+    if (rc == ERR_BACKEND) /* it did not see the model yet */
+        return change_code(err, ERR_INVALID);
     if (rc < 0)
         return rc;
-    if (request->model_path)
+    if (is_file)
         status = api->create_session(session->ort->env, request->model_path, options, &session->session);
     else
         status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
                                                 &session->session);
     api->release_session_options(options);
-    return onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
+    is_model = status == NULL || api->get_error_code(status) != ORT_INVALID_PROTOBUF;
+    rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
+    return is_file && !is_model ? change_code(err, ERR_CORRUPT) : rc;
 }
 
 static int describe_model(struct backend_session *session, struct error *err)

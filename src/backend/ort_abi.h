@@ -26,6 +26,7 @@ enum ort_kind {
     ORT_KIND_OPTIONAL,
 };
 
+#define ORT_INVALID_PROTOBUF 7 /* an error code */
 #define ORT_ALLOCATOR_ARENA 1
 #define ORT_MEMORY_DEFAULT 0
 
@@ -49,7 +50,8 @@ typedef void ort_log_function(void *data, int severity, const char *category, co
 
 /* Element types are `int`: their numbers are those of `enum data_type`. */
 struct ort_api {
-    void *unused_0_1[2];
+    void *unused_0[1];
+    int (*get_error_code)(const struct ort_status *);
     const char *(*get_error_message)(const struct ort_status *);
     void *unused_3[1];
     struct ort_status *(*create_env_with_custom_logger)(ort_log_function *, void *data, int severity,
@@ -174,6 +176,7 @@ _Static_assert(sizeof(void (*)(void)) == sizeof(void *), "functions and gaps of 
 #define ORT_SLOT(member, slot)                                                                                         \
     _Static_assert(offsetof(struct ort_api, member) == (slot) * sizeof(void *), #member " is not in slot " #slot)
 
+ORT_SLOT(get_error_code, 1);
 ORT_SLOT(get_error_message, 2);
 ORT_SLOT(create_env_with_custom_logger, 4);
 ORT_SLOT(create_session, 7);

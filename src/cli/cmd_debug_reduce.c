@@ -263,17 +263,11 @@ static int end_of_session(const struct command_context *context, struct loop *lo
     return check->exit_code && result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
 }
 
-/* A minimal search goes far away from the original: unless the user has said which failures count, only those that end like the
- * original's do. */
 static struct loop_settings settings_of_loop(const struct command_context *context)
 {
     const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
-    const struct check_values *check = parse_values(context->parse, &check_options);
     struct loop_settings ret = debug_loop_settings(context);
 
-    if (reduce->mode == REDUCE_MINIMAL && check->signature == SIGNATURE_AUTO && check->fail_codes.count == 0 &&
-        check->fail_regex.count == 0)
-        ret.check.compare_failures = true;
     ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
     ret.check.files.items[CANDIDATE_GOLDEN] = reduce->iteration_golden;
     ret.jobs = (size_t)reduce->jobs;

@@ -19,6 +19,7 @@
 #include "comparator/runner.h"
 #include "comparator/subprocess.h"
 #include "comparator/validation.h"
+#include "debug/check.h"
 
 static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend};
 
@@ -70,6 +71,7 @@ static int check_request(const struct command_context *context, struct error *er
     const struct runner_values *runners = parse_values(context->parse, &runner_options);
     const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
     const struct comparison_values *comparison = parse_values(context->parse, &comparison_options);
+    bool is_check = check_is_around_us();
 
     if (runners->names.count > 0 && model->path == NULL)
         return error_set(
@@ -80,7 +82,7 @@ static int check_request(const struct command_context *context, struct error *er
         if (model->type != MODEL_ONNX && find_backend(runners->names.items[i]) != &engine_backend)
             return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which --%s cannot run: give the ONNX model",
                              model->path, runners->names.items[i]);
-    if (runners->names.count == 0 && comparison->load_outputs.count == 0)
+    if (runners->names.count == 0 && (comparison->load_outputs.count == 0 || (is_check && model->path != NULL)))
         return error_set(err, ERR_INVALID,
                          "No runners have been selected, so nothing would be run or compared: add --onnxrt or --trt "
                          "behind a model, or "
@@ -169,6 +171,16 @@ static int run_and_save(const struct command_context *context, struct data_loade
     return rc;
 }
 
+/* Running a model not once passes everywhere but in a check, where that would say that the model is good. */
+static int refuse_no_iterations(const struct data_loader *loader, struct error *err)
+{
+    if (data_loader_iterations(loader) > 0 || !check_is_around_us())
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "the model would be run in 0 iterations, which says nothing about it: see "
+                     "--iterations, or the file of --load-inputs");
+}
+
 static int run_inference(const struct command_context *context, struct run_results *ret, struct error *err)
 {
     const struct model_values *model_values = parse_values(context->parse, &run_model_options);
@@ -183,7 +195,9 @@ static int run_inference(const struct command_context *context, struct run_resul
     if (rc < 0)
         return rc;
     run_model_init(&model, context);
-    rc = run_and_save(context, loader, &model, ret, err);
+    rc = refuse_no_iterations(loader, err);
+    if (rc == 0)
+        rc = run_and_save(context, loader, &model, ret, err);
     run_model_release(&model);
     data_loader_free(loader);
     return rc;
@@ -330,6 +344,7 @@ static struct comparison_settings comparison_settings(const struct command_conte
         .data = values,
         .fail_fast = values->fail_fast,
         .require_all = values->require_all,
+        .strict = check_is_around_us(),
         .release = !values->validate,
         .on_compared = watchers->report != NULL || watchers->plots != NULL ? watch : NULL,
         .on_compared_data = watchers,
@@ -346,14 +361,19 @@ static int compare_and_validate(const struct command_context *context, struct ru
 
     if (results->count > 1)
         check_names(context, results);
+    else if (values->load_outputs.count > 0 && settings.strict)
+        return error_set(err, ERR_INVALID, "there is only one result: nothing to compare it with");
     else if (values->load_outputs.count > 0)
         log_message(context->log, LOG_WARNING, "There is only one result: nothing to compare it with");
     rc = postprocess_outputs(values, results, err);
-    if (rc == 0)
-        rc = comparison_run(results, &settings, ret_passed, err);
-    if (rc == 0 && values->validate)
+    if (rc < 0)
+        return rc;
+    rc = comparison_run(results, &settings, ret_passed, err);
+    if (rc == ERR_INTERRUPTED)
+        return rc;
+    if (values->validate)
         *ret_passed &= validation_run(results, context->log);
-    for (size_t i = 0; rc == 0 && values->validate && watchers->report != NULL && i < results->count; i++)
+    for (size_t i = 0; values->validate && watchers->report != NULL && i < results->count; i++)
         run_report_add_validations(watchers->report, &results->items[i]);
     return rc;
 }
@@ -385,12 +405,23 @@ static int run_in_groups(const struct command_context *context, struct watchers 
             runner_make_name(runners[i].backend->runner_prefix, index_among_equals(&names->names, i), now);
     }
     if (rc == 0)
+        rc = refuse_no_iterations(request.loader, err);
+    if (rc == 0)
         rc = run_layerwise(&request, ret_passed, err);
     for (size_t i = 0; i < request.count; i++)
         free((void *)runners[i].name);
     free(runners);
     data_loader_free(request.loader);
     return rc;
+}
+
+/* A difference that was seen is what counts, even where something else could not be compared. */
+static int settle(int rc, bool passed, struct log *log, const struct error *err)
+{
+    if (rc == 0 || passed || rc == ERR_INTERRUPTED)
+        return rc;
+    log_message(log, LOG_CRITICAL, "%s", err->message);
+    return 0;
 }
 
 static int run_and_compare(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
@@ -400,14 +431,14 @@ static int run_and_compare(const struct command_context *context, struct watcher
     int rc;
 
     if (run_layerwise_is_wanted(context))
-        return run_in_groups(context, watchers, ret_passed, err);
+        return settle(run_in_groups(context, watchers, ret_passed, err), *ret_passed, context->log, err);
     rc = run_inference(context, &results, err);
     if (rc == 0)
         rc = load_results(context, &results, err);
     if (rc == 0)
         rc = compare_and_validate(context, &results, watchers, ret_passed, err);
     run_results_release(&results);
-    return rc;
+    return settle(rc, *ret_passed, context->log, err);
 }
 
 static int run_and_draw(const struct command_context *context, struct run_report *report, bool *ret_passed,
@@ -485,8 +516,11 @@ const struct command cmd_run = {
         "Runs a model on random data or on data of yours, once for each runner, and compares the outputs: each result "
         "with the next one, those of the runners first, then those that were loaded from files.\n\n"
         "The exit code is 0 when all outputs match (and, with --validate, are numbers), else 1. That makes it a check "
-        "for the "
-        "debug tools.",
+        "for the debug tools. Run by one of them, it tells more: 1 when outputs differ or are no numbers, 3 when the "
+        "runner refused the "
+        "model or failed, 125 when the question makes no sense (a mistyped option, a file that is not there, an input "
+        "without data, "
+        "nothing to compare). Data are then taken by their names only.",
     .example =
         "# does the model run, and are its outputs numbers?\n"
         "polygraphy run model.onnx --onnxrt --validate\n"

@@ -42,8 +42,8 @@ struct command {
     bool framed;      /* log a line when it starts (RUNNING) and when it ends (PASSED or FAILED) */
 
     /* Does the work. Returns the exit status (0: success, 1: the work was done, with a bad result), or a negative error
-     * code with `err` filled: the message is printed and the exit status is 1. After ERR_INTERRUPTED the process ends
-     * by the signal that came, without the message. */
+     * code with `err` filled: the message is printed and the exit status is 1 (inside of a check: by its kind, see
+     * exit_status.h). After ERR_INTERRUPTED the process ends by the signal that came, without the message. */
     int (*run)(const struct command_context *context, struct error *err);
 };
 

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/stopwatch.h"
 #include "base/string_builder.h"
+#include "cli/exit_status.h"
 
 static void log_command(const struct command_frame *frame, enum log_level level, const char *what)
 {
@@ -29,7 +30,7 @@ void command_frame_begin(struct command_frame *frame, struct log *log, const cha
 
 int command_frame_end(struct command_frame *frame, int rc, const struct error *err)
 {
-    int status = rc < 0 ? EXIT_STATUS_ERROR : rc;
+    int status = rc < 0 ? exit_status_of((enum error_code)rc) : rc;
     char what[64];
 
     frame->log->depth = 0;

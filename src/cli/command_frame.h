@@ -26,8 +26,4 @@ void command_frame_begin(struct command_frame *frame, struct log *log, const cha
  * has to end the process by its signal. */
 int command_frame_end(struct command_frame *frame, int rc, const struct error *err);
 
-/* The exit status that an error stands for. */
-#define EXIT_STATUS_ERROR 1   /* the user, a file or the system made it impossible to go on */
-#define EXIT_STATUS_REFUSED 2 /* the command line makes no sense */
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/option_groups.h"
+#include "debug/check.h"
 
 static void set_ranges(struct arena *arena, const struct value_ranges *from, struct data_loader_settings *settings)
 {
@@ -42,7 +43,10 @@ static int make(const struct command_context *context, const struct model_values
         .float_maximum = values->float_max,
         .files = values->load_inputs.items,
         .file_count = from_files ? values->load_inputs.count : 0,
+        .by_name = check_is_around_us(),
     };
+    if (settings->by_name)
+        settings->advice = "the debug tool's --iter-inputs writes a file that has it, for --load-inputs here";
     set_ranges(arena, &values->ranges, settings);
     set_shapes(arena, &model->shapes, settings);
     return data_loader_new(settings, context->log, ret, err);

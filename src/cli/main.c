@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "cli/command_frame.h"
 #include "cli/commands.h"
+#include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/log_sink.h"
 #include "cli/option_groups.h"
@@ -147,12 +148,12 @@ static int dispatch(struct parse *parse, struct log_sink *sink, struct command_c
             print_help(parse, sink);
         else
             print_refusal(parse, &err);
-        return EXIT_STATUS_REFUSED;
+        return exit_status_of_refusal(EXIT_STATUS_REFUSED);
     case PARSE_UNRECOGNIZED:
         log_message(&sink->log, LOG_CRITICAL, "%s", err.message);
-        return EXIT_STATUS_ERROR;
+        break;
     }
-    return EXIT_STATUS_ERROR;
+    return exit_status_of_refusal(EXIT_STATUS_ERROR);
 }
 
 /* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process anyway. */
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     status = dispatch(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
     if (sink.write_errno && status == 0) {
         dprintf(STDERR_FILENO, "[!] cannot write the output: %s\n", strerror(sink.write_errno));
-        status = EXIT_STATUS_ERROR;
+        status = exit_status_of(ERR_IO);
     }
     parse_release(&parse);
     log_sink_release(&sink);

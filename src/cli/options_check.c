@@ -117,7 +117,7 @@ static const struct option options[] = {
         .convert = convert_exit_codes,
         .offset = offsetof(struct check_values, skip_codes),
         .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
-                "built; by convention 125",
+                "built. 125 is one unless --fail-code or --ignore-fail-code names it",
     },
     {
         .names = {"--fail-regex"},
@@ -138,8 +138,8 @@ static const struct option options[] = {
         .help =
             "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
             "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
-            "the order given. Other failures say nothing. auto is exit-code for `debug reduce --mode minimal` without "
-            "--fail-code and --fail-regex, else off",
+            "the order given. Other failures say nothing. auto is exit-code without --fail-code and --fail-regex, else "
+            "off; off, too, for build and repeat, which have no original",
     },
     {
         .names = {"--check-timeout"},

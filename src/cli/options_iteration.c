@@ -189,6 +189,17 @@ bool until_is_reached(const struct until_value *until, int64_t index, enum verdi
 
 /* ---- All of it, for the loop ---- */
 
+/* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with tells it from others,
+ * unless the user has said what a failure is. */
+static bool compares_failures(const struct command_context *context, const struct check_values *check)
+{
+    bool has_original = parse_values(context->parse, &until_options) == NULL;
+
+    if (check->signature != SIGNATURE_AUTO)
+        return check->signature != SIGNATURE_OFF;
+    return has_original && check->fail_codes.count == 0 && check->fail_regex.count == 0;
+}
+
 static void use_check(const struct check_values *check, struct check_settings *ret)
 {
     ret->command = check->command.items;
@@ -201,7 +212,6 @@ static void use_check(const struct check_values *check, struct check_settings *r
     ret->skip_codes = check->skip_codes.items;
     ret->skip_code_count = check->skip_codes.count;
     ret->on_timeout = check->on_timeout;
-    ret->compare_failures = check->signature == SIGNATURE_EXIT_CODE || check->signature == SIGNATURE_REGEX;
     ret->by_pattern = check->signature == SIGNATURE_REGEX;
     ret->flaky = check->flaky;
     ret->no_false_failures = check->no_false_failures;
@@ -254,6 +264,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
 
     if (check) {
         use_check(check, &ret.check);
+        ret.check.compare_failures = compares_failures(context, check);
         ret.work_folder = check->work_folder;
     }
     if (artifacts) {

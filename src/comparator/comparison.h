@@ -44,6 +44,7 @@ struct comparison_settings {
 
     bool fail_fast;   /* stop at the first mismatch */
     bool require_all; /* outputs and iterations without a counterpart are mismatches, not only worth a warning */
+    bool strict;      /* outputs have partners of their own name or none; with nothing to compare, nothing matches */
     bool release;     /* outputs that nobody needs any more for comparing are released */
 
     /* Told of each verdict, with the first of the two outputs' names; may be NULL. */
@@ -57,7 +58,8 @@ struct comparison_settings {
 };
 
 /* Compares neighbours and tells in `ret_passed` whether all matched; fewer than two results match. ERR_INVALID when
- * there are two that have no output in common. Statistics for the log are computed only when they are shown. */
+ * there are two that have no output in common, after the others were compared; `ret_passed` tells of these also then.
+ * Statistics for the log are computed only when they are shown. */
 int comparison_run(struct run_results *results, const struct comparison_settings *settings, bool *ret_passed,
                    struct error *err);
 
@@ -65,11 +67,11 @@ int comparison_run(struct run_results *results, const struct comparison_settings
  *
  *   comparison_begin(&comparison, &settings, &first, &second);
  *   for (i = 0; i < comparison.iterations && comparison_goes_on(&comparison); i++) {
- *       comparison_begin_iteration(&comparison, i, err);
+ *       comparison_begin_iteration(&comparison, i);
  *       ... comparison_advance(&comparison, err) whenever more outputs are there ...
  *       comparison_end_iteration(&comparison);
  *   }
- *   passed = comparison_end(&comparison);
+ *   rc = comparison_end(&comparison, &passed, err);
  *
  * Both results have all their iterations and, when an iteration begins, the names of all its outputs. Tensors may come
  * later, until then they are zeroed; names and tensors may not move. After an error call comparison_abandon().
@@ -79,31 +81,36 @@ struct comparison {
     struct runner_results *first, *second;
     size_t iterations; /* that both have */
     size_t passed_count, done_count;
-    bool passed; /* so far */
+    bool passed;          /* so far */
+    struct error refusal; /* why an iteration could not be compared; code 0: none */
 
     /* Of the current iteration: */
     bool is_open;
     size_t index;
     struct pairing pairing;
-    size_t next; /* pair to compare */
+    size_t next;           /* pair to compare */
+    size_t compared_count; /* of the pairs before it */
     bool iteration_passed;
     struct string_builder compared, mismatched;
 };
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,
                       struct runner_results *first, struct runner_results *second);
-int comparison_begin_iteration(struct comparison *comparison, size_t index, struct error *err);
+void comparison_begin_iteration(struct comparison *comparison, size_t index);
 
 /* Compares the next pairs, in the order of the first result, as long as both of a pair are there. */
 int comparison_advance(struct comparison *comparison, struct error *err);
 void comparison_end_iteration(struct comparison *comparison);
 
-/* Whether another iteration is to be compared: not after a mismatch, when the first one ends it all. */
+/* Whether another iteration is to be compared: not after one with nothing to compare, nor after a mismatch, when the first one
+ * ends it all. */
 bool comparison_goes_on(const struct comparison *comparison);
 
 /* Whether an output of the current iteration, of either result, still waits for its counterpart. */
 bool comparison_awaits(const struct comparison *comparison, const struct named_tensor *output);
-bool comparison_end(struct comparison *comparison); /* true when all has passed */
+
+/* Tells in `ret_passed` whether all that was compared matched. ERR_INVALID when an iteration had nothing to compare. */
+int comparison_end(struct comparison *comparison, bool *ret_passed, struct error *err);
 void comparison_abandon(struct comparison *comparison);
 
 #endif

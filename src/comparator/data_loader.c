@@ -171,8 +171,8 @@ int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs
     return 0;
 }
 
-static int refuse_missing(const struct tensor_list *feed, const struct backend_io *input, int64_t iteration,
-                          struct error *err)
+static int refuse_missing(const struct data_loader *loader, const struct tensor_list *feed,
+                          const struct backend_io *input, int64_t iteration, struct error *err)
 {
     struct string_builder names, shape;
     int rc;
@@ -182,11 +182,11 @@ static int refuse_missing(const struct tensor_list *feed, const struct backend_i
     for (size_t i = 0; i < feed->count; i++)
         name_list_add(&names, feed->items[i].name);
     input_shape_to_text(input, &shape);
-    rc = error_set(
-        err, ERR_MISSING,
-        "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: give it "
-        "the name that the model has",
-        input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration);
+    rc =
+        error_set(err, ERR_MISSING,
+                  "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s",
+                  input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
+                  loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
     string_release(&names);
     string_release(&shape);
     return rc;
@@ -202,9 +202,9 @@ static int serve(const struct data_loader *loader, const struct tensor_list *fee
     for (size_t i = 0; i < count && rc == 0; i++) {
         struct tensor tensor;
 
-        rc = feed_match(feed, inputs, count, i, loader->log, &tensor, err);
+        rc = feed_match(feed, inputs, count, i, loader->settings.by_name, loader->log, &tensor, err);
         if (rc == 0 && is_loaded(loader))
-            rc = refuse_missing(feed, &inputs[i], iteration, err);
+            rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
         else if (rc == 0 && generated.count == 0)
             rc = generate(loader, inputs, count, iteration, &generated, err);
         if (rc == 0) {

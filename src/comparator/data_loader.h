@@ -12,7 +12,7 @@
  * Data that were loaded or kept belong to inputs by their exact names. Only when an input's name is missing, another
  * entry is taken for it, with a warning, provided that it has the right type and shape, belongs to no other input, and
  * is the only one in question: the only one whose name holds the input's or is held by it, else the only one at all, at
- * the input's position. Anything less certain is an error.
+ * the input's position. Anything less certain is an error, and so is all of it with `by_name`.
  */
 #ifndef COMPARATOR_DATA_LOADER_H
 #define COMPARATOR_DATA_LOADER_H
@@ -46,6 +46,9 @@ struct data_loader_settings {
 
     const char *const *files; /* of feed dicts, one after the other; with any, nothing is generated */
     size_t file_count;
+    bool by_name; /* an input takes an entry of its own name or none */
+    const char
+        *advice; /* where data for an input that they lack come from; NULL: give it the name that the model has */
 };
 
 struct data_loader;

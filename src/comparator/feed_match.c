@@ -153,8 +153,8 @@ static int fit_shape(const struct backend_io *input, struct log *log, struct ten
     return 0;
 }
 
-int feed_match(const struct tensor_list *feed, const struct backend_io *inputs, size_t count, size_t k, struct log *log,
-               struct tensor *ret, struct error *err)
+int feed_match(const struct tensor_list *feed, const struct backend_io *inputs, size_t count, size_t k, bool by_name,
+               struct log *log, struct tensor *ret, struct error *err)
 {
     const struct backend_io *input = &inputs[k];
     const struct named_tensor *entry = tensor_list_find(feed, text_of(input->name));
@@ -162,7 +162,7 @@ int feed_match(const struct tensor_list *feed, const struct backend_io *inputs, 
     int rc = 0;
 
     if (entry == NULL) {
-        entry = find_similar(feed, inputs, count, k);
+        entry = by_name ? NULL : find_similar(feed, inputs, count, k);
         if (entry == NULL)
             return 0;
         log_once(log, LOG_WARNING,

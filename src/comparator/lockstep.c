@@ -188,7 +188,7 @@ static int begin_iteration(struct lockstep *step, size_t index, const struct ten
     for (size_t c = 0; c < step->live_couples && rc == 0; c++) {
         couple_log(step, c);
         if (compares(step, c, index))
-            rc = comparison_begin_iteration(&step->couples[c], index, err);
+            comparison_begin_iteration(&step->couples[c], index);
     }
     return rc;
 }
@@ -364,20 +364,26 @@ static int end_runners(struct lockstep *step, struct error *err)
 static int end_comparisons(struct lockstep *step, bool *passed, struct error *err)
 {
     struct run_results rest = step->results;
+    struct error ignored = {0};
     bool rest_passed = true;
-    int rc = 0;
+    int rc = 0, rest_rc = 0;
 
     for (size_t c = 0; c < step->live_couples; c++) {
+        bool couple_passed = true;
+        int code;
+
         couple_log(step, c);
-        *passed &= comparison_end(&step->couples[c]);
+        code = comparison_end(&step->couples[c], &couple_passed, rc == 0 ? err : &ignored);
+        rc = rc == 0 ? code : rc;
+        *passed &= couple_passed;
     }
     rest.items += step->settings->count;
     rest.count -= step->settings->count;
     couple_log(step, step->live_couples);
     if (rest.count > 1 && (*passed || !step->comparison.fail_fast))
-        rc = comparison_run(&rest, &step->comparison, &rest_passed, err);
+        rest_rc = comparison_run(&rest, &step->comparison, &rest_passed, rc == 0 ? err : &ignored);
     *passed &= rest_passed;
-    return rc;
+    return rc == 0 ? rest_rc : rc;
 }
 
 static bool end_validation(struct lockstep *step)
@@ -414,7 +420,7 @@ static int run_all(struct lockstep *step, struct run_results *loaded, bool *pass
     struct subgraph whole;
     struct backend_io *inputs;
     size_t count, iterations;
-    int rc = prepare_runners(step, err);
+    int rc = prepare_runners(step, err), compared = 0;
 
     if (rc < 0)
         return rc;
@@ -440,10 +446,10 @@ static int run_all(struct lockstep *step, struct run_results *loaded, bool *pass
     if (rc == 0)
         rc = end_runners(step, err);
     if (rc == 0)
-        rc = end_comparisons(step, passed, err);
+        compared = end_comparisons(step, passed, err);
     if (rc == 0 && step->settings->validate)
         *passed &= end_validation(step);
-    return rc;
+    return rc == 0 ? compared : rc;
 }
 
 int lockstep_run(const struct lockstep_settings *settings, struct data_loader *loader, struct run_results *loaded,

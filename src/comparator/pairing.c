@@ -31,12 +31,12 @@ static const struct named_tensor *find_similar(const struct tensor_list *list, c
 }
 
 static const struct named_tensor *find_partner(const struct tensor_list *first, const struct tensor_list *second,
-                                               size_t position)
+                                               size_t position, bool by_name)
 {
     const char *name = first->items[position].name;
     const struct named_tensor *partner = tensor_list_find(second, text_of(name));
 
-    if (partner != NULL)
+    if (partner != NULL || by_name)
         return partner;
     partner = find_similar(second, name, position);
     return partner != NULL && tensor_list_find(first, text_of(partner->name)) == NULL ? partner : NULL;
@@ -50,13 +50,14 @@ static bool is_paired(const struct pairing *pairing, const struct named_tensor *
     return false;
 }
 
-void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second)
+void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
+                  bool by_name)
 {
     *pairing = (struct pairing){0};
     string_init(&pairing->first_alone.names);
     string_init(&pairing->second_alone.names);
     for (size_t i = 0; i < first->count; i++) {
-        const struct named_tensor *partner = find_partner(first, second, i);
+        const struct named_tensor *partner = find_partner(first, second, i, by_name);
 
         if (partner != NULL)
             *VECTOR_APPEND(pairing) = (struct output_pair){&first->items[i], partner};
@@ -73,6 +74,12 @@ void pairing_release(struct pairing *pairing)
     free(pairing->items);
     string_release(&pairing->first_alone.names);
     string_release(&pairing->second_alone.names);
+}
+
+void pairing_part(struct pairing *pairing, const struct output_pair *pair)
+{
+    add_lonely(&pairing->first_alone, pair->first->name);
+    add_lonely(&pairing->second_alone, pair->second->name);
 }
 
 bool output_pair_is_exact(const struct output_pair *pair)

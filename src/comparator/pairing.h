@@ -22,9 +22,13 @@ struct pairing {
 
 /* The partner of an output is the one with its name; else the first one whose name holds it or is held by it, ignoring
  * case; else the one at the same position. But an output never gets a partner that belongs to another one by its
- * name. */
-void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second);
+ * name. `by_name`: the one with its name, or none. */
+void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
+                  bool by_name);
 void pairing_release(struct pairing *pairing);
+
+/* Two that were no partners after all: both count as alone. The pair stays where it is. */
+void pairing_part(struct pairing *pairing, const struct output_pair *pair);
 
 /* True when the two have the same name. */
 bool output_pair_is_exact(const struct output_pair *pair);

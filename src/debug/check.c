@@ -215,12 +215,20 @@ void check_announce(struct check *check)
     log_message(check->log, LOG_INFO, "Running check command: %s", check->command_line);
 }
 
+#define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
+#define ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
+
+bool check_is_around_us(void)
+{
+    return getenv(ITERATION_VARIABLE) != NULL || getenv(ARTIFACT_VARIABLE) != NULL;
+}
+
 static char *artifact_variable(const struct check_run *run)
 {
     struct string_builder variable;
 
     string_init(&variable);
-    string_add_format(&variable, "POLYGRAPHY_ARTIFACT=%s", run->files.items[CANDIDATE_ARTIFACT]);
+    string_add_format(&variable, ARTIFACT_VARIABLE "=%s", run->files.items[CANDIDATE_ARTIFACT]);
     return string_take(&variable);
 }
 
@@ -248,7 +256,7 @@ int check_execute(const struct check *check, const struct check_run *run, struct
     };
     int rc;
 
-    snprintf(iteration, sizeof(iteration), "POLYGRAPHY_ITERATION=%" PRId64, run->iteration);
+    snprintf(iteration, sizeof(iteration), ITERATION_VARIABLE "=%" PRId64, run->iteration);
     if (artifact != NULL)
         environment[count++] = artifact;
     environment[count] = check->search_path;

@@ -92,6 +92,10 @@ bool check_knows_time_limit(const struct check *check);
 bool check_mentions(const struct check *check, enum candidate_file file);
 const char *check_placeholder(enum candidate_file file);
 
+/* Whether this process runs inside of a check, as the command itself or as a child of it. Every check has POLYGRAPHY_ITERATION
+ * in its environment, and POLYGRAPHY_ARTIFACT where there is a candidate. */
+bool check_is_around_us(void);
+
 /* Logs which command is run, then runs it. Only the latter may be called by several threads at once. What `ret` holds is given
  * back with process_result_release(). */
 void check_announce(struct check *check);

@@ -30,11 +30,17 @@ bool verdict_names_code(const struct check_settings *rules, int code)
            has_code(rules->skip_codes, rules->skip_code_count, code);
 }
 
+/* By convention code 125 says that nothing was found out; whoever means something else says so. */
+static bool is_skipped(const struct check_settings *rules, int code)
+{
+    return has_code(rules->skip_codes, rules->skip_code_count, code) ||
+           (code == CHECK_UNTESTABLE_CODE && !verdict_names_code(rules, code));
+}
+
 /* Whether the exit code leaves room for a failure. */
 static bool code_may_fail(const struct check_settings *rules, int code)
 {
-    if (has_code(rules->ignored_codes, rules->ignored_code_count, code) ||
-        has_code(rules->skip_codes, rules->skip_code_count, code))
+    if (has_code(rules->ignored_codes, rules->ignored_code_count, code) || is_skipped(rules, code))
         return false;
     return rules->fail_code_count == 0 || has_code(rules->fail_codes, rules->fail_code_count, code);
 }
@@ -46,7 +52,7 @@ bool verdict_needs_output(const struct check_settings *rules, int code)
 
 enum verdict verdict_from_end(const struct check_settings *rules, int code, bool output_matches)
 {
-    if (has_code(rules->skip_codes, rules->skip_code_count, code))
+    if (is_skipped(rules, code))
         return VERDICT_SKIP;
     if (!code_may_fail(rules, code))
         return VERDICT_PASS;

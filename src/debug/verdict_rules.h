@@ -8,6 +8,9 @@
 /* What a check that ran out of time counts as in the lists of exit codes. timeout(1) ends with the same. */
 #define CHECK_TIMED_OUT_CODE 124
 
+/* What a check ends with that has found nothing out, unless one of the lists says something else; `git bisect run` has the same. */
+#define CHECK_UNTESTABLE_CODE 125
+
 /* A child's end as a single number: its exit code, -N after signal N, CHECK_TIMED_OUT_CODE when it was out of time. */
 int verdict_exit_code(const struct process_result *result);
 

@@ -62,7 +62,7 @@ static int list_tactics(const struct build *build, const struct kernel_request *
         const struct model *model = request->network->model;
         const struct node *node = &model->nodes.items[request->layer->nodes.items[0]];
 
-        return error_set(err, ERR_UNSUPPORTED, "layer '%s': no tactic source can compute " TEXT_FORMAT,
+        return error_set(err, ERR_BACKEND, "layer '%s': no tactic source can compute " TEXT_FORMAT,
                          request->layer->name, TEXT_ARGS(node->op_type));
     }
     return 0;

@@ -30,8 +30,8 @@ struct build {
 };
 
 /* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its
- * precision and scales, which are there already, and runs it. ERR_UNSUPPORTED when no provider has a tactic;
- * ERR_BACKEND when none works, with the last one's reason; ERR_MISSING when the replay wants what is not there, or a
+ * precision and scales, which are there already, and runs it. ERR_BACKEND when no provider has a tactic,
+ * or none works, with the last one's reason; ERR_MISSING when the replay wants what is not there, or a
  * time is missing that has to be in the cache. */
 int build_layer(struct build *build, size_t layer, struct error *err);
 

@@ -281,7 +281,7 @@ static int refuse_not_tensors(const struct network_builder *builder, struct erro
 
         if (bitset_has(&builder->not_tensors, value))
             return error_set(
-                err, ERR_UNSUPPORTED, "%s: %s '" TEXT_FORMAT "' is no tensor: the engine takes and gives tensors only",
+                err, ERR_BACKEND, "%s: %s '" TEXT_FORMAT "' is no tensor: the engine takes and gives tensors only",
                 model->display_name, is_input ? "input" : "output", TEXT_ARGS(model->values.items[value].name));
     }
     return 0;

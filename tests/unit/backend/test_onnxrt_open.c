@@ -93,7 +93,7 @@ static void damaged_model_is_an_error_in_one_line(void **state)
     memset(data, 0xff, size);
     open_fails(&(struct backend_request){.model_data = data, .model_size = size}, ERR_BACKEND, &err);
     write_file("damaged.onnx", data, size);
-    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_BACKEND, &err);
+    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_CORRUPT, &err);
     assert_mentions(err.message, "'damaged.onnx': Protobuf parsing failed");
     free(data);
 }
@@ -211,7 +211,7 @@ static void optimization_level_and_threads_reach_the_runtime(void **state)
     REQUIRE_ONNXRUNTIME();
     onnxrt_backend.close(open_request(&request));
     request.optimization_level = 55;
-    open_fails(&request, ERR_BACKEND, &err);
+    open_fails(&request, ERR_INVALID, &err);
     assert_mentions(err.message, "optimization");
 }
 
@@ -226,7 +226,7 @@ static void library_of_custom_operators_that_is_missing_or_none_is_an_error(void
     assert_mentions(err.message, "'no_such_library.so'");
     scratch_file("text.so", "not a library");
     request.custom_op_libraries = text;
-    open_fails(&request, ERR_BACKEND, &err);
+    open_fails(&request, ERR_INVALID, &err);
     assert_mentions(err.message, "'text.so'");
 }
 
@@ -245,7 +245,7 @@ static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
     file = open("stderr.txt", O_CREAT | O_WRONLY, 0600);
     assert_true(saved >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
     onnxrt_backend.close(open_request(&request));
-    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_BACKEND, &err);
+    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_CORRUPT, &err);
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(file);

@@ -7,6 +7,7 @@ struct fixture {
     struct tensor_list feed;
     struct backend_io inputs[3];
     size_t count;
+    bool by_name;
     struct tensor result;
     struct error error;
 };
@@ -40,8 +41,8 @@ static void add_input(struct fixture *fixture, const char *name, enum data_type 
 static int match(struct fixture *fixture, size_t k)
 {
     tensor_release(&fixture->result);
-    return feed_match(&fixture->feed, fixture->inputs, fixture->count, k, &fixture->log.log, &fixture->result,
-                      &fixture->error);
+    return feed_match(&fixture->feed, fixture->inputs, fixture->count, k, fixture->by_name, &fixture->log.log,
+                      &fixture->result, &fixture->error);
 }
 
 static float first_float(const struct fixture *fixture)
@@ -72,6 +73,19 @@ static void a_similar_name_is_taken_with_a_warning(void **state)
     assert_int_equal(match(fixture, 0), 1);
     assert_true(first_float(fixture) == 2);
     assert_logged(&fixture->log, "W Buffer name (input:0) does not match expected input name (Input)");
+}
+
+static void by_name_alone_nothing_else_is_taken(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->by_name = true;
+    add_input(fixture, "logits", DATA_FLOAT32, SHAPE(1));
+    ADD_FLOATS(&fixture->feed, "logits:0", 1);
+    assert_int_equal(match(fixture, 0), 0);
+    ADD_FLOATS(&fixture->feed, "logits", 2);
+    assert_int_equal(match(fixture, 0), 1);
+    assert_true(((const float *)fixture->result.data)[0] == 2);
 }
 
 static void two_similar_names_are_one_too_many(void **state)
@@ -223,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_exact_name_wins_wherever_it_stands),
         TEST(a_similar_name_is_taken_with_a_warning),
+        TEST(by_name_alone_nothing_else_is_taken),
         TEST(two_similar_names_are_one_too_many),
         TEST(an_entry_that_two_inputs_could_mean_goes_to_neither),
         TEST(an_entry_with_another_inputs_name_is_never_taken),

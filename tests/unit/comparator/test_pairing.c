@@ -3,7 +3,7 @@
 #include "comparator_test.h"
 
 /* Pairs outputs of these names, NULL-terminated; the result is "a=b c=d | alone in first | alone in second". */
-static char *pair_up(const char *const *first_names, const char *const *second_names)
+static char *pair_up(const char *const *first_names, const char *const *second_names, bool by_name)
 {
     struct tensor_list lists[2] = {{0}, {0}};
     const char *const *names[] = {first_names, second_names};
@@ -13,7 +13,7 @@ static char *pair_up(const char *const *first_names, const char *const *second_n
     for (int i = 0; i < 2; i++)
         for (const char *const *name = names[i]; *name != NULL; name++)
             ADD_FLOATS(&lists[i], *name, 1);
-    pairing_init(&pairing, &lists[0], &lists[1]);
+    pairing_init(&pairing, &lists[0], &lists[1], by_name);
     string_init(&text);
     for (size_t i = 0; i < pairing.count; i++)
         string_add_format(&text, "%s=%s ", pairing.items[i].first->name, pairing.items[i].second->name);
@@ -29,7 +29,7 @@ static char *pair_up(const char *const *first_names, const char *const *second_n
 
 static void assert_pairs(const char *const *first, const char *const *second, const char *expected)
 {
-    char *text = pair_up(first, second);
+    char *text = pair_up(first, second, false);
 
     assert_string_equal(text, expected);
     free(text);
@@ -50,6 +50,14 @@ static void the_position_is_last(void **state)
 {
     assert_pairs(NAMES("a", "b"), NAMES("p", "q"), "a=p b=q |  | ");
     assert_pairs(NAMES("a", "b"), NAMES("p"), "a=p | 'b' | ");
+}
+
+static void by_name_alone_nothing_is_guessed(void **state)
+{
+    char *text = pair_up(NAMES("a", "logits", "y"), NAMES("y", "logits:0", "p"), true);
+
+    assert_string_equal(text, "y=y | 'a', 'logits' | 'logits:0', 'p'");
+    free(text);
 }
 
 static void an_output_with_its_own_namesake_is_nobody_elses(void **state)
@@ -75,7 +83,7 @@ static void many_outputs_without_partner_are_counted_and_some_named(void **state
         snprintf(name, sizeof(name), "t%d", i);
         ADD_FLOATS(&many, name, 1);
     }
-    pairing_init(&pairing, &none, &many);
+    pairing_init(&pairing, &none, &many, false);
     assert_int_equal(pairing.second_alone.count, 50);
     assert_string_equal(pairing.second_alone.names.data,
                         "'t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9', ...");
@@ -89,6 +97,7 @@ int main(void)
         cmocka_unit_test(equal_names_are_partners_in_any_order),
         cmocka_unit_test(a_name_that_holds_the_other_is_next),
         cmocka_unit_test(the_position_is_last),
+        cmocka_unit_test(by_name_alone_nothing_is_guessed),
         cmocka_unit_test(an_output_with_its_own_namesake_is_nobody_elses),
         cmocka_unit_test(nothing_is_paired_with_nothing),
         cmocka_unit_test(many_outputs_without_partner_are_counted_and_some_named),
