@@ -5,6 +5,7 @@
 
 #include "base/number_text.h"
 #include "comparator/statistics_text.h"
+#include "comparator/validation.h"
 #include "tensor/compare_indices.h"
 #include "tensor/difference.h"
 #include "tensor/element_text.h"
@@ -222,6 +223,10 @@ static void log_verdict(const struct subject *subject)
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
     struct string_builder worst;
 
+    if (!result->passed) {
+        validation_log_excess(subject->log, subject->a, subject->b);
+        validation_log_excess(subject->log, subject->b, subject->a);
+    }
     if (!result->passed && result->mismatches > 0) {
         string_init(&worst);
         add_element(subject, result->worst, true, &worst);

@@ -210,7 +210,7 @@ static void validate_output(struct lockstep *step, size_t runner, size_t iterati
 
     if (settings->validate && settings->report != NULL)
         run_report_add_validation(settings->report, lane->results->name, iteration, output);
-    if (!settings->validate || validation_output(output, validation_log(step, 1 + runner)))
+    if (!settings->validate || validation_output(output, NULL, validation_log(step, 1 + runner)))
         return;
     if (lane->bad++ == 0)
         lane->first_bad = memory_strdup(output->name);
@@ -401,7 +401,7 @@ static bool end_validation(struct lockstep *step)
             validation_log_runner(log, lane->results->name, lane->bad, lane->first_bad);
             valid &= lane->bad == 0;
         } else {
-            valid &= validation_runner(&step->results.items[r], log);
+            valid &= validation_runner(&step->results, r, log);
             if (step->settings->report != NULL)
                 run_report_add_validations(step->settings->report, &step->results.items[r]);
         }

@@ -1,6 +1,9 @@
 /* comparator/validation.c: see validation.h. */
 #include "comparator/validation.h"
 
+#include <string.h>
+
+#include "base/number_text.h"
 #include "comparator/name_list.h"
 #include "tensor/validate.h"
 
@@ -20,7 +23,30 @@ static void log_finding(struct log *log, const char *what, const char *kind, con
     string_release(&text);
 }
 
-bool validation_output(const struct named_tensor *output, struct log *log)
+void validation_log_excess(struct log *log, const struct tensor *output, const struct tensor *reference)
+{
+    char number[NUMBER_TEXT_SIZE];
+    struct string_builder text;
+    struct shape position;
+    struct excess excess;
+
+    tensor_find_excess(output, reference, &excess);
+    if (excess.count == 0)
+        return;
+    shape_position(&output->shape, excess.first, &position);
+    string_init(&text);
+    string_add_format(&text, "%zu of %zu values are infinite or NaN where the reference has numbers, the first one at ",
+                      excess.count, tensor_elements(output));
+    shape_to_text(&position, &text);
+    string_add_format(&text, ": the reference has %s there", number_to_text_rounded(excess.reference, 'g', 6, number));
+    if (excess.limited_type != DATA_UNDEFINED)
+        string_add_format(&text, "; %s ends at %s", data_type_name(excess.limited_type),
+                          number_to_text_rounded(data_type_limit(excess.limited_type), 'g', 6, number));
+    log_message(log, LOG_ERROR, "%s", text.data);
+    string_release(&text);
+}
+
+bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log)
 {
     struct validation found;
     bool valid;
@@ -31,6 +57,8 @@ bool validation_output(const struct named_tensor *output, struct log *log)
     log_indent(log, 1);
     log_finding(log, "NaN", "NaN", &output->tensor, found.nans, found.first_nan);
     log_finding(log, "Inf", "infinite", &output->tensor, found.infinities, found.first_infinity);
+    if (!valid && reference != NULL)
+        validation_log_excess(log, &output->tensor, reference);
     if (valid)
         log_message(log, LOG_FINISH, "PASSED | Output: %s is valid", output->name);
     else
@@ -46,8 +74,28 @@ void validation_log_runner(struct log *log, const char *runner, size_t bad, cons
         log_message(log, LOG_ERROR, "%s: errors in %zu outputs, first of all in: %s", runner, bad, first_bad);
 }
 
-bool validation_runner(const struct runner_results *runner, struct log *log)
+/* What another runner has for an output; its neighbour's counts first, which it is compared with. NULL: nothing. */
+static const struct tensor *find_reference(const struct run_results *results, size_t runner, size_t iteration,
+                                           const struct named_tensor *output)
 {
+    for (size_t k = 1; k < results->count; k++) {
+        const struct runner_results *other = &results->items[(runner + k) % results->count];
+        const struct tensor_list *outputs;
+
+        if (iteration >= other->count)
+            continue;
+        outputs = &other->items[iteration].outputs;
+        for (size_t i = 0; i < outputs->count; i++)
+            if (strcmp(outputs->items[i].name, output->name) == 0 && outputs->items[i].tensor.data != NULL &&
+                shape_equal(&outputs->items[i].tensor.shape, &output->tensor.shape))
+                return &outputs->items[i].tensor;
+    }
+    return NULL;
+}
+
+bool validation_runner(const struct run_results *results, size_t index, struct log *log)
+{
+    const struct runner_results *runner = &results->items[index];
     const char *first_bad = NULL;
     size_t bad = 0;
 
@@ -58,7 +106,9 @@ bool validation_runner(const struct runner_results *runner, struct log *log)
             log_message(log, LOG_START, "%s | Iteration: %zu", runner->name, i);
         log_indent(log, runner->count > 1);
         for (size_t k = 0; k < outputs->count; k++) {
-            if (validation_output(&outputs->items[k], log))
+            const struct tensor *reference = find_reference(results, index, i, &outputs->items[k]);
+
+            if (validation_output(&outputs->items[k], reference, log))
                 continue;
             first_bad = bad++ == 0 ? outputs->items[k].name : first_bad;
         }
@@ -80,7 +130,7 @@ bool validation_run(const struct run_results *results, struct log *log)
     string_release(&names);
     log_indent(log, 1);
     for (size_t i = 0; i < results->count; i++)
-        valid &= validation_runner(&results->items[i], log);
+        valid &= validation_runner(results, i, log);
     if (valid)
         log_message(log, LOG_FINISH, "PASSED | Output Validation");
     else

@@ -9,9 +9,15 @@
  * one is. Returns true when none does. */
 bool validation_run(const struct run_results *results, struct log *log);
 
-/* The same for one runner, for a single output. */
-bool validation_runner(const struct runner_results *runner, struct log *log);
-bool validation_output(const struct named_tensor *output, struct log *log);
+/* The same for one of the runners, for a single output. Where another runner has a number in a place of a NaN or an
+ * infinity, it is shown; `reference` is that runner's output, or NULL. */
+bool validation_runner(const struct run_results *results, size_t runner, struct log *log);
+bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log);
+
+/* One line about what is a number in the reference, of as many elements, and NaN or infinite in the output: how many
+ * such values there are, what the reference has in place of the first one, and the limit of the type that it is beyond.
+ * Nothing is logged when there are none. */
+void validation_log_excess(struct log *log, const struct tensor *output, const struct tensor *reference);
 
 /* The line that sums up a runner with several bad outputs. */
 void validation_log_runner(struct log *log, const char *runner, size_t bad, const char *first_bad);

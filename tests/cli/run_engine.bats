@@ -252,6 +252,14 @@ EOF
     run ! grep -E "$warning" <<<"$output"
 }
 
+@test "what float16 cannot hold is shown with the value of the reference and the limit" {
+    quietly run "$models/out_of_half_range.onnx" --trt --onnxrt --fp16 --validate --atol 1e-2 --rtol 1e-2
+    [ "$status" -eq 1 ]
+    local line='3 of 4 values are infinite or NaN where the reference has numbers, the first one at \(0, 0\): the reference has 1.64916e\+06 there; float16 ends at 65504$'
+    [ "$(grep -cE "^\[E\]         $line" <<<"$output")" -eq 2 ]
+    grep -A1 -E "^\[E\]         Inf Detected" <<<"$output" | grep -qE "$line"
+}
+
 @test "options of a runner that is not there are refused before anything runs" {
     quietly run "$models/convolutions.onnx" --onnxrt --fp16 --save-engine x.engine --layer-precisions c:float16
     [ "$status" -ne 0 ]

@@ -43,6 +43,24 @@ static void bad_values_are_counted_and_located(void **state)
     captured_log_release(&log);
 }
 
+static void the_reference_is_shown_where_an_output_overflows(void **state)
+{
+    struct run_results results = {0};
+    struct captured_log log;
+
+    captured_log_init(&log);
+    ADD_FLOATS(add_runner(&results, "A"), "x", 1, 72489, INFINITY);
+    ADD_FLOATS(add_runner(&results, "B"), "x", 1, INFINITY, INFINITY);
+    assert_false(validation_run(&results, &log.log));
+    assert_logged(&log, "E         Inf Detected | 2 of 3 values are infinite, the first one at (1,)\n"
+                        "E         1 of 3 values are infinite or NaN where the reference has numbers, the first one at "
+                        "(1,): the reference has 72489 there; float16 ends at 65504\n");
+    assert_logged(&log, "E         Inf Detected | 1 of 3 values are infinite, the first one at (2,)\n"
+                        "E         FAILED | Errors detected in output: x\n");
+    run_results_release(&results);
+    captured_log_release(&log);
+}
+
 static void every_output_of_every_iteration_and_runner_counts(void **state)
 {
     struct run_results results = {0};
@@ -71,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_outputs_pass),
         cmocka_unit_test(bad_values_are_counted_and_located),
+        cmocka_unit_test(the_reference_is_shown_where_an_output_overflows),
         cmocka_unit_test(every_output_of_every_iteration_and_runner_counts),
     };
 

@@ -58,6 +58,33 @@ static void other_types_have_none(void **state)
     assert_found(tensor_of(DATA_FLOAT32, SHAPE(0), ""), 0, 0, 0, 0);
 }
 
+static struct excess excess_of(enum data_type type, const void *value, float reference)
+{
+    const struct shape scalar = {0};
+    struct tensor tensor, beside;
+    struct excess excess;
+
+    tensor_borrow(type, &scalar, value, tensor_bytes(type, 1), &tensor);
+    tensor_borrow(DATA_FLOAT32, &scalar, &reference, 4, &beside);
+    tensor_find_excess(&tensor, &beside, &excess);
+    return excess;
+}
+
+static void what_a_reference_exceeds_is_the_widest_type_that_ends_below_it(void **state)
+{
+    const float infinity = INFINITY, one = 1;
+    const uint16_t half_infinity = 0x7c00, bfloat_nan = 0x7fc0;
+
+    assert_int_equal(excess_of(DATA_FLOAT32, &infinity, 65504).limited_type, DATA_UNDEFINED);
+    assert_int_equal(excess_of(DATA_FLOAT32, &infinity, -65505).limited_type, DATA_FLOAT16);
+    assert_int_equal(excess_of(DATA_FLOAT32, &infinity, 3.4e38F).limited_type, DATA_BFLOAT16);
+    assert_int_equal(excess_of(DATA_FLOAT16, &half_infinity, 72489).limited_type, DATA_FLOAT16);
+    assert_int_equal(excess_of(DATA_BFLOAT16, &bfloat_nan, 72489).limited_type, DATA_UNDEFINED);
+    assert_int_equal(excess_of(DATA_BFLOAT16, &bfloat_nan, 72489).count, 1);
+    assert_int_equal(excess_of(DATA_FLOAT32, &infinity, INFINITY).count, 0);
+    assert_int_equal(excess_of(DATA_FLOAT32, &one, 72489).count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +92,7 @@ int main(void)
         cmocka_unit_test(every_floating_type_is_looked_at),
         cmocka_unit_test(complex_number_counts_by_either_part),
         cmocka_unit_test(other_types_have_none),
+        cmocka_unit_test(what_a_reference_exceeds_is_the_widest_type_that_ends_below_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
