@@ -144,9 +144,12 @@ static void warn_of_branches(struct candidate_maker *maker)
         return;
     log_once(
         maker->log, LOG_WARNING,
-        "This model includes multiple branches/paths. To go on, all but one are folded into constants, whose values "
-        "come from random input data.\nIf the failure depends on real data, give them with --load-inputs to this "
-        "command, in front of --check.");
+        "This model includes multiple branches/paths. In order to continue reducing, one branch needs to be folded "
+        "away.\n"
+        "Please ensure that you have provided a data loader argument directly to `debug reduce` (i.e. prior to "
+        "`--check`) "
+        "if your `--check` command is using a non-default data loader, for instance --load-inputs.\n"
+        "Not doing so may result in false negatives!");
 }
 
 /* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with them whatever

@@ -127,6 +127,7 @@ iterations()
     worked
     [ "$(iterations)" = PF ]
     [ "$(grep -c '^\[W\] .*This model includes multiple branches/paths\.' <<<"$output")" -eq 1 ]
+    logged '^ +Please ensure that you have provided a data loader argument directly to `debug reduce` \(i\.e\. prior to `--check`\) if your `--check` command is using a non-default data loader, for instance --load-inputs\.$'
     logged 'Difference exceeds tolerance'
     logged 'Freezing tensor: Variable \(X0\): \(shape=\[1\], dtype=float32\) to eliminate branches\.'
 }
