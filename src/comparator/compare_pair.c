@@ -310,6 +310,10 @@ static int compare_rankings(struct subject *subject, struct error *err)
     if (rc < 0)
         return rc;
     subject->result.passed = result.passed;
+    if (!result.shape_mismatch && has_numbers(subject->a) && has_numbers(subject->b))
+        rc = log_output_statistics(subject, result.passed ? LOG_VERBOSE : LOG_INFO, err);
+    if (rc < 0)
+        return rc;
     if (result.shape_mismatch)
         refuse_shapes(subject, DIFFERENT_SHAPES);
     else if (result.passed)

@@ -22,6 +22,8 @@ static void log_histogram(struct log *log, enum log_level level, const struct te
     struct histogram histogram;
     struct string_builder text;
 
+    if (tensor->type == DATA_BOOL)
+        return;
     histogram_compute(tensor, minimum, maximum, &histogram);
     string_init(&text);
     histogram_to_text(&histogram, &text);

@@ -56,6 +56,23 @@ mask()
             s#(<models>|<samples>/[a-z]+|/[^ ]*)/##g' "$@"
 }
 
+@test "rankings come with the statistics of both outputs, and with -v their histograms" {
+    run_tool "$models/identity.onnx" --onnxrt --onnxrt --compare indices
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^\[I\]         onnxrt-runner-N[01]-[^ ]*: y | Stats: mean=0.35995, .*, p99=0.71123$' <<<"$output")" -eq 2 ]
+    run ! grep -q Histogram <<<"$output"
+    run_tool "$models/identity.onnx" --onnxrt --onnxrt --compare indices -v
+    [ "$(grep -c '^\[V\]             ---- Histogram ----$' <<<"$output")" -eq 2 ]
+}
+
+@test "a passing comparison shows the statistics of differences, and with -v their histograms" {
+    run_tool "$models/identity.onnx" --onnxrt --onnxrt
+    [ "$(grep -cE '^\[I\]             (Absolute|Relative) Difference \| Stats: mean=0, std-dev=0, ' <<<"$output")" -eq 2 ]
+    run ! grep -q Histogram <<<"$output"
+    run_tool "$models/identity.onnx" --onnxrt --onnxrt -vv
+    [ "$(grep -cE '^\[V\] {17}---- Histogram ----$' <<<"$output")" -eq 2 ]
+}
+
 @test "two runners: log, inputs and outputs are Polygraphy's" {
     run_tool "$models/reducable.onnx" --onnxrt --onnxrt --iterations 2 --seed 7 --val-range '[-1,1]' 'X0:[2,3]' \
         --save-inputs run_save_inputs_2iters.json --save-outputs run_save_outputs_2runners_2iters.json

@@ -418,7 +418,8 @@ static void rankings_are_compared_within_places(void **state)
     fixture->criteria.index_tolerance = 1;
     assert_true(passes(fixture));
     assert_logged(&fixture->log, "F         PASSED | Difference is within index tolerance (1)\n");
-    assert_not_logged(&fixture->log, "Stats");
+    assert_logged(&fixture->log, "I         A: x | Stats: mean=2.5, ");
+    assert_logged(&fixture->log, "I         B: x | Stats: mean=2.75, ");
 }
 
 static void a_value_that_left_the_ranking_is_named(void **state)
