@@ -84,9 +84,19 @@ static int convert_run(const struct command_context *context, struct error *err)
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,         &convert_model_options,     &data_loader_options,  &onnxrt_library_options,
-    &shape_inference_options, &onnx_load_outputs_options, &convert_save_options, &convert_options,
-    &engine_config_options,   &engine_network_options,    &engine_cache_options, &engine_ignored_convert_options,
+    &logging_options,
+    &convert_model_options,
+    &data_loader_options,
+    &onnxrt_library_options,
+    &shape_inference_options,
+    &onnx_load_outputs_options,
+    &convert_save_options,
+    &convert_options,
+    &engine_config_options,
+    &engine_network_options,
+    &engine_cache_options,
+    &engine_ignored_convert_options,
+    &tensorflow_convert_options,
 };
 
 const struct command cmd_convert = {

@@ -24,7 +24,8 @@ static const struct option options[] = {
         .names = {"--convert-to", "--display-as"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"trt", NULL},
-        .refusal = "TensorRT networks are not made; look at the ONNX model itself",
+        .refusal = "TensorRT networks are not made; build an engine with `polygraphy convert MODEL -o model.engine`, "
+                   "and inspect that",
     },
     {
         .names = {"--show"},
@@ -168,9 +169,9 @@ static int inspect_model_run(const struct command_context *context, struct error
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,   &inspect_model_options,  &shape_inference_options,
-    &onnx_load_options, &onnxrt_library_options, &inspect_model_own_options,
-    &json_options,
+    &logging_options,   &inspect_model_options,      &shape_inference_options,
+    &onnx_load_options, &onnxrt_library_options,     &inspect_model_own_options,
+    &json_options,      &tensorflow_inspect_options,
 };
 
 const struct command cmd_inspect_model = {

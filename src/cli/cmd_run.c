@@ -507,6 +507,7 @@ static const struct option_group *const groups[] = {
     &comparison_options,      &runner_options,         &onnxrt_options,      &onnx_load_outputs_options,
     &shape_inference_options, &run_save_options,       &run_options,         &json_options,
     &engine_config_options,   &engine_network_options, &engine_file_options, &engine_ignored_run_options,
+    &tensorflow_run_options,
 };
 
 const struct command cmd_run = {

@@ -29,6 +29,11 @@ struct command_context {
     int (*main)(int argc, char **argv);
 };
 
+/* A command of Polygraphy's that is not here, and what to do instead. */
+struct missing_command {
+    const char *name, *instead;
+};
+
 struct command {
     const char *name;                         /* as typed */
     const char *summary;                      /* one line for the list of commands */
@@ -38,8 +43,9 @@ struct command {
     size_t group_count;
     const struct command *const *subcommands; /* when not NULL the first positional word names one of these */
     size_t subcommand_count;
-    bool exact_names; /* long options may not be abbreviated */
-    bool framed;      /* log a line when it starts (RUNNING) and when it ends (PASSED or FAILED) */
+    const struct missing_command *missing; /* ends with a name that is NULL; NULL: there are none */
+    bool exact_names;                      /* long options may not be abbreviated */
+    bool framed;                           /* log a line when it starts (RUNNING) and when it ends (PASSED or FAILED) */
 
     /* Does the work. Returns the exit status (0: success, 1: the work was done, with a bad result), or a negative error
      * code with `err` filled: the message is printed and the exit status is 1 (inside of a check: by its kind, see

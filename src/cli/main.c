@@ -32,6 +32,20 @@ static const struct command *const tools[] = {
     &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
 };
 
+static const struct missing_command missing_tools[] = {
+    {"template",
+     "Python scripts are neither written nor run; what they would change of an engine is said with options of "
+     "`polygraphy convert` and `polygraphy run --trt`, for instance --layer-precisions, and ONNX models are "
+     "changed with `polygraphy surgeon`"},
+    {"plugin",
+     "`polygraphy surgeon insert --inputs NAME ... --outputs NAME ... --op OPERATOR` puts a node of the plug-in's "
+     "operator in the place of those between the inputs and the outputs"},
+    {"multi-device",
+     "models are not split over several devices; `polygraphy surgeon extract` cuts parts out of a model, "
+     "which can be run one by one"},
+    {NULL, NULL},
+};
+
 static const struct command polygraphy = {
     .name = "polygraphy",
     .description = "Runs and compares neural networks, and finds out why one of them fails.",
@@ -39,6 +53,7 @@ static const struct command polygraphy = {
                "polygraphy debug reduce --help",
     .subcommands = tools,
     .subcommand_count = ARRAY_LEN(tools),
+    .missing = missing_tools,
 };
 
 /* The path of this program's file, malloc'd; NULL when it cannot be found out. */

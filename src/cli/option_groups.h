@@ -198,6 +198,12 @@ struct runner_values {
 
 extern const struct option_group runner_options;
 
+/* ---- TensorFlow (2.12): no values, all of it is refused ---- */
+
+extern const struct option_group tensorflow_run_options;     /* run */
+extern const struct option_group tensorflow_convert_options; /* convert */
+extern const struct option_group tensorflow_inspect_options; /* inspect model */
+
 /* ---- Check command (2.13): all debug tools ---- */
 
 struct exit_codes {

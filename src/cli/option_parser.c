@@ -335,6 +335,9 @@ static int enter_subcommand(struct cursor *cursor, const char *word)
             enter_command(cursor->parse, command->subcommands[i]);
             return 0;
         }
+    for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
+        if (strcmp(missing->name, word) == 0)
+            return error_set(cursor->err, ERR_UNSUPPORTED, "there is no '%s' here: %s", word, missing->instead);
     names = arena_alloc_zero(&cursor->parse->arena, command->subcommand_count + 1, sizeof(*names));
     for (size_t i = 0; i < command->subcommand_count; i++)
         names[i] = command->subcommands[i]->name;

@@ -3,6 +3,10 @@
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
+#define NO_SCRIPTS                                                                                                     \
+    "scripts need Python; have one write its data to a file, for instance with safetensors.numpy.save_file({name: "    \
+    "array}, 'in.safetensors'), and give that with --load-inputs"
+
 static const char *const backends[] = {"numpy", "torch", NULL};
 
 /* Generated data are of no use beside loaded ones. */
@@ -131,12 +135,12 @@ static const struct option options[] = {
         .names = {"--data-loader-script"},
         .kind = OPTION_ONE,
         .exclusive = 1,
-        .refusal = "scripts need Python; write the data to a file and give it with --load-inputs",
+        .refusal = NO_SCRIPTS,
     },
     {
         .names = {"--data-loader-func-name"},
         .kind = OPTION_ONE,
-        .refusal = "scripts need Python; write the data to a file and give it with --load-inputs",
+        .refusal = NO_SCRIPTS,
     },
 };
 

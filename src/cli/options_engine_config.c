@@ -135,6 +135,10 @@ static int finish(void *data, struct parse *parse, struct error *err)
     return check_profiles(values, err);
 }
 
+#define NO_CONFIG_SCRIPTS                                                                                              \
+    "Python scripts are not run; precisions (--fp16), shapes (--trt-opt-shapes), tactics (--tactic-sources) and "      \
+    "caches (--load-timing-cache) are options here"
+
 #define CONSTRAINTS(default_constraint)                                                                                \
     {                                                                                                                  \
         .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
@@ -291,17 +295,17 @@ static const struct option rows[] = {
     {
         .names = {"--trt-config-script"},
         .kind = OPTION_ONE,
-        .refusal = "Python scripts are not run; say it with options",
+        .refusal = NO_CONFIG_SCRIPTS,
     },
     {
         .names = {"--trt-config-func-name"},
         .kind = OPTION_ONE,
-        .refusal = "Python scripts are not run; say it with options",
+        .refusal = NO_CONFIG_SCRIPTS,
     },
     {
         .names = {"--trt-config-postprocess-script", "--trt-cpps"},
         .kind = OPTION_ONE,
-        .refusal = "Python scripts are not run; say it with options",
+        .refusal = NO_CONFIG_SCRIPTS,
     },
     CONSTRAINTS("obey"),
 };

@@ -78,12 +78,15 @@ static const struct option network_rows[] = {
     {
         .names = {"--trt-network-func-name"},
         .kind = OPTION_ONE,
-        .refusal = "Python scripts are not run",
+        .refusal = "Python scripts are not run; give the network as an ONNX model",
     },
     {
         .names = {"--trt-network-postprocess-script", "--trt-npps"},
         .kind = OPTION_MANY,
-        .refusal = "Python scripts are not run; change the model with surgeon",
+        .refusal =
+            "Python scripts are not run; set precisions with --layer-precisions LAYER:TYPE and "
+            "--precision-constraints obey, types of outputs with --tensor-dtypes, and outputs with --trt-outputs; "
+            "`polygraphy surgeon` changes the model itself",
     },
 };
 

@@ -66,6 +66,21 @@ const struct option_group inference_options = {
 
 static const struct option runner_rows[] = {
     {
+        .names = {"--tf"},
+        .kind = OPTION_ORDERED,
+        .offset = offsetof(struct runner_values, names),
+        .refusal =
+            "TensorFlow is not a runner here; make an ONNX model of its model, for instance with tf2onnx, and run "
+            "that with --onnxrt; results of TensorFlow, as safetensors, are compared with --load-outputs",
+    },
+    {
+        .names = {"--pluginref"},
+        .kind = OPTION_ORDERED,
+        .offset = offsetof(struct runner_values, names),
+        .refusal = "reference implementations of TensorRT's plug-ins are not here; run the model with --onnxrt and "
+                   "--onnxrt-custom-ops LIBRARY, or give results to compare with as --load-outputs",
+    },
+    {
         .names = {"--onnxrt"},
         .kind = OPTION_ORDERED,
         .offset = offsetof(struct runner_values, names),

@@ -24,6 +24,49 @@ refused_with_usage()
     done
 }
 
+@test "what Polygraphy has and this program has not is refused with what to do instead" {
+    local model=$POLYGRAPHY_ROOT/tests/models/identity.onnx
+    for words in 'template trt-network' 'plugin match' 'multi-device'; do
+        run --separate-stderr polygraphy $words model.onnx --anything
+        [ "$status" -eq 2 ]
+        [[ $stderr == 'usage: polygraphy'*"polygraphy: error: there is no '${words%% *}' here: "*'`polygraphy surgeon'* ]]
+    done
+    for words in 'run --tf' 'run --pluginref' 'run --onnxrt --tf-outputs a' 'run --onnxrt --xla' 'convert -o x.onnx --opset 13' \
+        'inspect model --ckpt x'; do
+        run --separate-stderr polygraphy $words -- "$model"
+        [ "$status" -eq 1 ]
+        [[ $stderr == '[!] --'*': '*'--load-outputs'* ]]
+    done
+    run --separate-stderr polygraphy run "$model" --trt --trt-npps script.py
+    [[ $stderr == '[!] --trt-npps: Python scripts are not run; set precisions with --layer-precisions LAYER:TYPE and --precision-constraints obey, '* ]]
+}
+
+@test "what is offered instead of scripts and TensorFlow works" {
+    cp "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" model.onnx
+    polygraphy run model.onnx --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    # A precision for a layer, a type for an output, in place of --trt-network-postprocess-script.
+    polygraphy run model.onnx --trt --fp16 --layer-precisions padded:float32 --precision-constraints obey \
+        --trt-outputs y --tensor-dtypes y:float32
+    polygraphy convert model.onnx -o model.engine
+    polygraphy inspect model model.engine
+    # A node in the place of several, in place of `plugin`; a part, in place of `multi-device`.
+    polygraphy surgeon insert model.onnx -o plugged.onnx --inputs x --outputs y --op Plug
+    polygraphy inspect model plugged.onnx --show layers | grep -q '\[Op: Plug\]'
+    polygraphy surgeon extract model.onnx -o part.onnx --inputs x:auto:auto --outputs t2:auto
+    polygraphy run part.onnx --onnxrt
+    # Data of a script, results of another framework: safetensors as Python writes them.
+    /usr/bin/python3 - <<'END'
+import json, struct
+for name, tensor in ("in", "x"), ("out", "y"):
+    header = json.dumps({tensor: {"dtype": "F32", "shape": [1, 1, 2, 2], "data_offsets": [0, 16]}}).encode()
+    header += b" " * (-len(header) % 8)
+    with open(name + ".safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + struct.pack("<4f", 1, 2, 3, 4))
+END
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt --load-inputs in.safetensors \
+        --load-outputs out.safetensors
+}
+
 @test "every tool and subtool has help" {
     for words in '' debug 'debug reduce' 'debug repeat' run; do
         run --separate-stderr polygraphy $words --help
@@ -123,7 +166,7 @@ refused_with_usage()
     seq 1000 >log.txt
     polygraphy debug repeat --log-file log.txt --until 1 --check true
     grep -q RUNNING log.txt
-    run ! grep 1000 log.txt
+    run ! grep -x 1000 log.txt
 }
 
 @test "a log file that cannot be written is one clear error" {
