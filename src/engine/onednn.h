@@ -3,13 +3,14 @@
  *
  *   static bool describe(struct onednn_attempt *attempt)
  *   {
- *       struct onednn_memory_desc source, target;
+ *       struct onednn_computation *computation = &attempt->computation;
  *
- *       return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
- *              onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &target) &&
- *              onednn_fuse(attempt) &&
- *              attempt->onednn->eltwise_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, ONEDNN_ELTWISE_TANH,
- *                                                         &source, 0.0f, 0.0f) == ONEDNN_SUCCESS;
+ *       computation->primitive = ONEDNN_ELTWISE;
+ *       computation->algorithm = ONEDNN_ELTWISE_TANH;
+ *       return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+ *              onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0,
+ *                                     &computation->target) &&
+ *              onednn_fuse(attempt);
  *   }
  *
  *   const struct onednn_operation onednn_tanh = {
@@ -63,14 +64,9 @@ struct onednn_attempt {
     size_t variant;              /* which of the operation's variants */
     bool add_as_sum;             /* how onednn_fuse() adds */
 
-    /* filled by describe(), */
-    union onednn_op_desc op;
-    struct dnnl_primitive_desc
-        *descriptor; /* instead of `op`, for what has no operation descriptor (concatenation); owned */
+    struct onednn_computation computation; /* filled by describe(); all zero before */
 
-    /* and by the functions below */
-    struct dnnl_primitive_attr *attributes;
-    struct dnnl_post_ops *post_ops;
+    /* filled by the functions below */
     struct {
         struct onednn_argument *items;
         size_t count, capacity;
@@ -121,16 +117,23 @@ bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struc
 bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t rank,
                             const int64_t *dims, struct onednn_memory_desc *ret);
 
+struct onednn_eltwise { /* of oneDNN's eltwise operation */
+    enum onednn_algorithm algorithm;
+    float alpha, beta;
+};
+
+/* Appends to the post-ops. A binary one reads its second operand, which has to be described before, as the argument
+ * that the next function gives. */
+void onednn_append_eltwise(struct onednn_attempt *attempt, const struct onednn_eltwise *eltwise);
+void onednn_append_binary(struct onednn_attempt *attempt, enum onednn_algorithm algorithm,
+                          const struct onednn_memory_desc *operand);
+int onednn_next_operand(const struct onednn_attempt *attempt);
+
 /* Appends the layer's fused operations to the post-ops (those that describe() appended itself come first). Call it
  * after the output was described. A layer with fused operations whose describe() does not call it gets no tactics. */
 bool onednn_fuse(struct onednn_attempt *attempt);
 
 /* ---- helpers ---- */
-
-struct onednn_eltwise { /* of oneDNN's eltwise operation */
-    int algorithm;
-    float alpha, beta;
-};
 
 bool onednn_activation(enum activation activation, float alpha, float beta, struct onednn_eltwise *ret);
 
@@ -144,20 +147,21 @@ bool onednn_has_input(const struct onednn_attempt *attempt, size_t position);
 /* Spatial attributes as oneDNN wants them, for convolution and pooling: kernel_shape is given, strides, dilations
  * (oneDNN counts from 0), pads (auto_pad resolved). `rank`: spatial dimensions; `input`: their sizes. False for what
  * is malformed. */
-struct onednn_window {
-    int64_t kernel[ONEDNN_MAX_RANK], strides[ONEDNN_MAX_RANK], dilations[ONEDNN_MAX_RANK];
-    int64_t before[ONEDNN_MAX_RANK], after[ONEDNN_MAX_RANK];
-    int64_t output[ONEDNN_MAX_RANK]; /* sizes of the result */
-};
 bool onednn_window(const struct onednn_attempt *attempt, size_t rank, const int64_t *input, const int64_t *kernel,
                    struct onednn_window *ret);
 
 /* ---- the shared code (onednn_attempt.c, onednn_kernel.c, onednn_memory.c) ---- */
 
-/* Type is DATA_FLOAT32. False when oneDNN has no such descriptor. The other way round: false when the descriptor is no
- * layout. */
+/* Type is DATA_FLOAT32. False for what oneDNN cannot describe in any version: empty tensors, too many dimensions. A
+ * shape without dimensions counts as having one. */
 bool onednn_memory_of(const struct layout *layout, const struct shape *shape, struct onednn_memory_desc *ret);
-bool onednn_layout_of(const struct onednn_memory_desc *memory, struct layout *ret);
+
+/* Which layout the library's descriptor is. False when it is none. */
+bool onednn_layout_of(const struct onednn *onednn, const struct dnnl_memory_desc *memory, struct layout *ret);
+
+/* Whether both say the same. */
+bool onednn_memory_equal(const struct onednn *onednn, const struct onednn_memory_desc *memory,
+                         const struct dnnl_memory_desc *other);
 
 void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *onednn,
                          const struct kernel_request *request);
@@ -176,7 +180,7 @@ bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct d
 
 /* Copies between any two descriptors of the same dimensions. False when oneDNN cannot. */
 bool onednn_reorder(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
-                    const struct onednn_memory_desc *to, void *target);
+                    const struct dnnl_memory_desc *to, void *target);
 
 /* Memory for `size` bytes, aligned for vector instructions, for free(). NULL when it cannot be had. */
 void *onednn_allocate(size_t size);

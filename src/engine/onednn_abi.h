@@ -1,8 +1,8 @@
-/* engine/onednn_abi.h: the part of oneDNN's C interface, version 2.6, that we use.
+/* engine/onednn_abi.h: the part of oneDNN's C interface that we use and that is the same in versions 2 and 3.
  *
  * oneDNN is loaded while the program runs, so its headers are not needed to build; a test compares what is written
- * here with them where they are installed. Names are oneDNN's, with ONEDNN_ for dnnl_. Operation descriptors are
- * opaque: only the library fills and reads them.
+ * here, in onednn_v2.h and in onednn_v3.h with them where they are installed. Names are oneDNN's, with ONEDNN_ for
+ * dnnl_.
  */
 #ifndef ENGINE_ONEDNN_ABI_H
 #define ENGINE_ONEDNN_ABI_H
@@ -12,16 +12,9 @@
 
 #define ONEDNN_MAX_RANK 12
 
-enum { /* dnnl_status_t */
-       ONEDNN_SUCCESS = 0,
-       ONEDNN_OUT_OF_MEMORY = 1,
-       ONEDNN_INVALID_ARGUMENTS = 2,
-       ONEDNN_UNIMPLEMENTED = 3,
-       ONEDNN_ITERATOR_ENDS = 4,
-};
-
-enum { ONEDNN_F32 = 3, ONEDNN_S32 = 4, ONEDNN_S8 = 5, ONEDNN_U8 = 6, ONEDNN_F16 = 1, ONEDNN_BF16 = 2 };
-enum { ONEDNN_FORMAT_KIND_UNDEF = 0, ONEDNN_FORMAT_KIND_ANY = 1, ONEDNN_BLOCKED = 2, ONEDNN_FORMAT_KIND_WINO = 3 };
+enum { ONEDNN_SUCCESS = 0 }; /* dnnl_status_t */
+enum { ONEDNN_F32 = 3 };
+enum { ONEDNN_FORMAT_KIND_ANY = 1, ONEDNN_BLOCKED = 2 };
 enum { ONEDNN_CPU = 1 };
 enum { ONEDNN_STREAM_IN_ORDER = 1 };
 enum { ONEDNN_FORWARD_INFERENCE = 96 };
@@ -29,63 +22,11 @@ enum { ONEDNN_FPMATH_MODE_STRICT = 0 };
 enum { ONEDNN_SCRATCHPAD_MODE_USER = 1 };
 enum { ONEDNN_QUERY_IMPL_INFO_STR = 8, ONEDNN_QUERY_SCRATCHPAD_MD = 136, ONEDNN_QUERY_EXEC_ARG_MD = 255 };
 
-enum { /* dnnl_alg_kind_t */
-       ONEDNN_CONVOLUTION_DIRECT = 0x1,
-       ONEDNN_CONVOLUTION_WINOGRAD = 0x2,
-       ONEDNN_DECONVOLUTION_DIRECT = 0xa,
-       ONEDNN_DECONVOLUTION_WINOGRAD = 0xb,
-       ONEDNN_ELTWISE_RELU = 0x1f,
-       ONEDNN_ELTWISE_TANH = 0x2f,
-       ONEDNN_ELTWISE_ELU = 0x3f,
-       ONEDNN_ELTWISE_ABS = 0x5f,
-       ONEDNN_ELTWISE_SQRT = 0x6f,
-       ONEDNN_ELTWISE_LINEAR = 0x7f,
-       ONEDNN_ELTWISE_SOFT_RELU = 0x9f,
-       ONEDNN_ELTWISE_LOGISTIC = 0xaf,
-       ONEDNN_ELTWISE_EXP = 0xbf,
-       ONEDNN_ELTWISE_SWISH = 0xdf,
-       ONEDNN_ELTWISE_LOG = 0xef,
-       ONEDNN_ELTWISE_CLIP = 0xff,
-       ONEDNN_ELTWISE_GELU_ERF = 0x30,
-       ONEDNN_ELTWISE_HARDSWISH = 0x70,
-       ONEDNN_POOLING_MAX = 0x1ff,
-       ONEDNN_POOLING_AVG_INCLUDE_PADDING = 0x2ff,
-       ONEDNN_POOLING_AVG_EXCLUDE_PADDING = 0x3ff,
-       ONEDNN_LRN_ACROSS_CHANNELS = 0xaff,
-       ONEDNN_BINARY_ADD = 0x1fff0,
-       ONEDNN_BINARY_MUL = 0x1fff1,
-       ONEDNN_BINARY_MAX = 0x1fff2,
-       ONEDNN_BINARY_MIN = 0x1fff3,
-       ONEDNN_BINARY_DIV = 0x1fff4,
-       ONEDNN_BINARY_SUB = 0x1fff5,
-       ONEDNN_RESAMPLING_NEAREST = 0x2fff0,
-       ONEDNN_RESAMPLING_LINEAR = 0x2fff1,
-       ONEDNN_REDUCTION_MAX = 0x2fff2,
-       ONEDNN_REDUCTION_MIN = 0x2fff3,
-       ONEDNN_REDUCTION_SUM = 0x2fff4,
-       ONEDNN_REDUCTION_MUL = 0x2fff5,
-       ONEDNN_REDUCTION_MEAN = 0x2fff6,
-       ONEDNN_REDUCTION_NORM_LP_SUM = 0x2fff8,
-       ONEDNN_REDUCTION_NORM_LP_POWER_P_SUM = 0x2fffa,
-       ONEDNN_SOFTMAX_ACCURATE = 0x30000,
-       ONEDNN_SOFTMAX_LOG = 0x30001,
-};
-
-enum { /* of normalizations */
-       ONEDNN_USE_GLOBAL_STATS = 0x1,
-       ONEDNN_USE_SCALESHIFT = 0x2,
-       ONEDNN_FUSE_NORM_RELU = 0x4,
-       ONEDNN_USE_SCALE = 0x8,
-       ONEDNN_USE_SHIFT = 0x10,
-};
-
 enum { /* DNNL_ARG_...: what a tensor is to an operation */
        ONEDNN_ARG_SRC = 1,
        ONEDNN_ARG_SRC_1 = 2,
        ONEDNN_ARG_DST = 17,
-       ONEDNN_ARG_DST_1 = 18,
        ONEDNN_ARG_WEIGHTS = 33,
-       ONEDNN_ARG_SCALE_SHIFT = 33,
        ONEDNN_ARG_BIAS = 41,
        ONEDNN_ARG_MEAN = 49,
        ONEDNN_ARG_VARIANCE = 50,
@@ -93,43 +34,18 @@ enum { /* DNNL_ARG_...: what a tensor is to an operation */
        ONEDNN_ARG_SHIFT = 52,
        ONEDNN_ARG_SCRATCHPAD = 80,
        ONEDNN_ARG_MULTIPLE_SRC = 1024,
-       ONEDNN_ARG_POST_OP_BASE = 16384, /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is this, i + 1 times */
 };
 
 typedef int64_t onednn_dims[ONEDNN_MAX_RANK]; /* an array type: as oneDNN passes them */
 
-struct onednn_blocking_desc {
-    onednn_dims strides; /* in elements; of a dimension that is cut into blocks: from block to block */
-    int inner_nblks;
-    onednn_dims inner_blks;
-    onednn_dims inner_idxs;
-};
-
-struct onednn_memory_desc {
-    int ndims;
-    onednn_dims dims;
-    int data_type;
-    onednn_dims padded_dims;
-    onednn_dims padded_offsets;
-    int64_t offset0;
-    int format_kind;
-    union {
-        struct onednn_blocking_desc blocking;
-        char opaque[296]; /* the others, which we only hand around */
-    } format_desc;
-    struct {
-        uint64_t flags;
-        int compensation_mask;
-        float scale_adjust;
-        int asymm_compensation_mask;
-        char reserved[60];
-    } extra;
-};
-
-union onednn_op_desc {
-    int64_t alignment;
-    char bytes[8192];
-};
+struct dnnl_engine;
+struct dnnl_stream;
+struct dnnl_memory;
+struct dnnl_memory_desc; /* how a tensor lies in memory: version 2's is a structure, version 3's is opaque */
+struct dnnl_primitive;
+struct dnnl_primitive_attr;
+struct dnnl_primitive_desc;
+struct dnnl_post_ops;
 
 struct onednn_exec_arg {
     int arg;
@@ -139,5 +55,37 @@ struct onednn_exec_arg {
 struct onednn_version {
     int major, minor, patch;
 };
+
+typedef const struct dnnl_memory_desc *onednn_md; /* for tables of functions */
+
+/* X(result, name without "dnnl_", (parameters)). Where the result is `unsigned`, it is a status. Enumerations are
+ * `unsigned`, which is what compilers make of oneDNN's. */
+#define ONEDNN_FUNCTIONS(X)                                                                                            \
+    X(unsigned, engine_create, (struct dnnl_engine **, unsigned kind, size_t index))                                   \
+    X(unsigned, stream_create, (struct dnnl_stream **, struct dnnl_engine *, unsigned flags))                          \
+    X(unsigned, stream_wait, (struct dnnl_stream *))                                                                   \
+    X(unsigned, set_default_fpmath_mode, (unsigned))                                                                   \
+    X(int, memory_desc_equal, (onednn_md, onednn_md)) /* a truth value */                                              \
+    X(size_t, memory_desc_get_size, (onednn_md))                                                                       \
+    X(unsigned, memory_create, (struct dnnl_memory **, onednn_md, struct dnnl_engine *, void *))                       \
+    X(unsigned, memory_set_data_handle, (struct dnnl_memory *, void *))                                                \
+    X(unsigned, memory_destroy, (struct dnnl_memory *))                                                                \
+    X(unsigned, primitive_attr_create, (struct dnnl_primitive_attr **))                                                \
+    X(unsigned, primitive_attr_destroy, (struct dnnl_primitive_attr *))                                                \
+    X(unsigned, primitive_attr_set_scratchpad_mode, (struct dnnl_primitive_attr *, unsigned))                          \
+    X(unsigned, primitive_attr_set_fpmath_mode, (struct dnnl_primitive_attr *, unsigned))                              \
+    X(unsigned, primitive_attr_set_post_ops, (struct dnnl_primitive_attr *, const struct dnnl_post_ops *))             \
+    X(unsigned, post_ops_create, (struct dnnl_post_ops **))                                                            \
+    X(unsigned, post_ops_destroy, (struct dnnl_post_ops *))                                                            \
+    X(unsigned, primitive_desc_destroy, (struct dnnl_primitive_desc *))                                                \
+    X(unsigned, primitive_desc_query, (const struct dnnl_primitive_desc *, unsigned what, int index, void *))          \
+    X(onednn_md, primitive_desc_query_md, (const struct dnnl_primitive_desc *, unsigned what, int index))              \
+    X(unsigned, primitive_create, (struct dnnl_primitive **, const struct dnnl_primitive_desc *))                      \
+    X(unsigned, primitive_execute,                                                                                     \
+      (const struct dnnl_primitive *, struct dnnl_stream *, int count, const struct onednn_exec_arg *))                \
+    X(unsigned, primitive_destroy, (struct dnnl_primitive *))                                                          \
+    X(unsigned, reorder_primitive_desc_create,                                                                         \
+      (struct dnnl_primitive_desc **, onednn_md, struct dnnl_engine *, onednn_md, struct dnnl_engine *,                \
+       const struct dnnl_primitive_attr *))
 
 #endif

@@ -9,14 +9,17 @@
 static bool describe(struct onednn_attempt *attempt)
 {
     const struct layer *layer = attempt->request->layer;
+    struct onednn_computation *computation = &attempt->computation;
     struct onednn_eltwise eltwise;
-    struct onednn_memory_desc source, target;
 
-    return onednn_is_ordinary(attempt) && onednn_activation(layer->activation, layer->alpha, layer->beta, &eltwise) &&
-           onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
-           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &target) &&
-           attempt->onednn->eltwise_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, eltwise.algorithm,
-                                                      &source, eltwise.alpha, eltwise.beta) == ONEDNN_SUCCESS;
+    if (!onednn_is_ordinary(attempt) || !onednn_activation(layer->activation, layer->alpha, layer->beta, &eltwise))
+        return false;
+    computation->primitive = ONEDNN_ELTWISE;
+    computation->algorithm = eltwise.algorithm;
+    computation->alpha = eltwise.alpha;
+    computation->beta = eltwise.beta;
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &computation->target);
 }
 
 /* Of NaN, the vectorized exponential makes infinity, and the slow sigmoid makes 0. The vectorized logarithm of 1 is

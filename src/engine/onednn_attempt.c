@@ -17,20 +17,12 @@ void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *on
 /* Forgets what the last describe() said. */
 static void attempt_clear(struct onednn_attempt *attempt)
 {
-    const struct onednn *onednn = attempt->onednn;
-
     for (size_t i = 0; i < attempt->arguments.count; i++)
         free(attempt->arguments.items[i].owned_values);
     attempt->arguments.count = 0;
-    if (attempt->descriptor)
-        onednn->primitive_desc_destroy(attempt->descriptor);
-    if (attempt->post_ops)
-        onednn->post_ops_destroy(attempt->post_ops);
-    if (attempt->attributes)
-        onednn->primitive_attr_destroy(attempt->attributes);
-    attempt->descriptor = NULL;
-    attempt->post_ops = NULL;
-    attempt->attributes = NULL;
+    free(attempt->computation.sources);
+    free(attempt->computation.post_ops.items);
+    memset(&attempt->computation, 0, sizeof(attempt->computation));
     attempt->output_known = attempt->output_fixed = attempt->fused = attempt->adds_tensor = false;
 }
 
@@ -43,20 +35,33 @@ void onednn_attempt_release(struct onednn_attempt *attempt)
 
 static bool describe(struct onednn_attempt *attempt, const struct onednn_operation *operation)
 {
-    const struct onednn *onednn = attempt->onednn;
     const struct layer *layer = attempt->request->layer;
 
     attempt_clear(attempt);
-    if (!onednn_has_input(attempt, 0)) /* operations look at it first of all */
-        return false;
-    if (onednn->primitive_attr_create(&attempt->attributes) != ONEDNN_SUCCESS ||
-        onednn->post_ops_create(&attempt->post_ops) != ONEDNN_SUCCESS ||
-        onednn->primitive_attr_set_scratchpad_mode(attempt->attributes, ONEDNN_SCRATCHPAD_MODE_USER) !=
+    /* operations look at the first input first of all */
+    return onednn_has_input(attempt, 0) && operation->describe(attempt) && attempt->output_known &&
+           (layer->fused.count == 0 || attempt->fused);
+}
+
+struct implementation_visit {
+    struct onednn_attempt *attempt;
+    const struct onednn_operation *operation;
+    bool (*visit)(void *context, struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
+                  const char *implementation);
+    void *context;
+};
+
+static bool visit_implementation(void *context, const struct dnnl_primitive_desc *descriptor)
+{
+    const struct implementation_visit *visit = context;
+    const struct onednn_operation *operation = visit->operation;
+    const char *name;
+
+    if (visit->attempt->onednn->primitive_desc_query(descriptor, ONEDNN_QUERY_IMPL_INFO_STR, 0, &name) !=
             ONEDNN_SUCCESS ||
-        onednn->primitive_attr_set_fpmath_mode(attempt->attributes, ONEDNN_FPMATH_MODE_STRICT) != ONEDNN_SUCCESS)
-        return false;
-    return operation->describe(attempt) && attempt->output_known && (layer->fused.count == 0 || attempt->fused) &&
-           onednn->primitive_attr_set_post_ops(attempt->attributes, attempt->post_ops) == ONEDNN_SUCCESS;
+        (operation->accepts && !operation->accepts(visit->attempt, name)))
+        return true;
+    return visit->visit(visit->context, visit->attempt, descriptor, name);
 }
 
 void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_operation *operation,
@@ -64,33 +69,10 @@ void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_ope
                                        const struct dnnl_primitive_desc *descriptor, const char *implementation),
                          void *context)
 {
-    const struct onednn *onednn = attempt->onednn;
-    struct dnnl_primitive_desc_iterator *iterator = NULL;
-    const char *name;
-    bool more = true;
+    struct implementation_visit implementation = {attempt, operation, visit, context};
 
-    if (!describe(attempt, operation))
-        return;
-    if (attempt->descriptor) {
-        if (onednn->primitive_desc_query(attempt->descriptor, ONEDNN_QUERY_IMPL_INFO_STR, 0, &name) == ONEDNN_SUCCESS)
-            visit(context, attempt, attempt->descriptor, name);
-        return;
-    }
-    if (onednn->primitive_desc_iterator_create(&iterator, &attempt->op, attempt->attributes, onednn->engine, NULL) !=
-        ONEDNN_SUCCESS)
-        return;
-    while (more) {
-        struct dnnl_primitive_desc *descriptor = onednn->primitive_desc_iterator_fetch(iterator);
-
-        if (descriptor &&
-            onednn->primitive_desc_query(descriptor, ONEDNN_QUERY_IMPL_INFO_STR, 0, &name) == ONEDNN_SUCCESS &&
-            (!operation->accepts || operation->accepts(attempt, name)))
-            more = visit(context, attempt, descriptor, name);
-        if (descriptor)
-            onednn->primitive_desc_destroy(descriptor);
-        more = more && onednn->primitive_desc_iterator_next(iterator) == ONEDNN_SUCCESS;
-    }
-    onednn->primitive_desc_iterator_destroy(iterator);
+    if (describe(attempt, operation))
+        onednn_computation_each(attempt->onednn, &attempt->computation, visit_implementation, &implementation);
 }
 
 /* ---- layouts ---- */
@@ -114,14 +96,11 @@ static void spatial_layout(size_t rank, enum onednn_layouts choice, struct layou
 }
 
 /* The descriptor of a tensor whose layout is up to oneDNN or to the tactic. */
-static bool any_memory(const struct shape *shape, struct onednn_memory_desc *ret)
+static bool open_memory(const struct shape *shape, struct onednn_memory_desc *ret)
 {
-    const struct layout row_major = {""};
-
-    if (!onednn_memory_of(&row_major, shape, ret))
+    if (!onednn_memory_of(&(struct layout){""}, shape, ret))
         return false;
-    memset(&ret->format_desc, 0, sizeof(ret->format_desc));
-    ret->format_kind = ONEDNN_FORMAT_KIND_ANY;
+    ret->kind = ONEDNN_MEMORY_OPEN;
     return true;
 }
 
@@ -133,9 +112,9 @@ static bool tried_memory(const struct onednn_attempt *attempt, const struct shap
 
     switch (attempt->layouts) {
     case ONEDNN_LAYOUTS_ANY:
-        return any_memory(shape, ret);
+        return open_memory(shape, ret);
     case ONEDNN_LAYOUTS_AS_IS:
-        return as_is ? onednn_memory_of(as_is, shape, ret) : any_memory(shape, ret);
+        return as_is ? onednn_memory_of(as_is, shape, ret) : open_memory(shape, ret);
     case ONEDNN_LAYOUTS_PLAIN:
         break;
     case ONEDNN_LAYOUTS_CHANNELS_LAST:
@@ -193,7 +172,7 @@ bool onednn_use_input(struct onednn_attempt *attempt, size_t position, int arg, 
     if (!input)
         return false;
     if (input->constant) {
-        if (!onednn_memory_of(&(struct layout){""}, &input->shape, &given) || !any_memory(&input->shape, ret))
+        if (!onednn_memory_of(&(struct layout){""}, &input->shape, &given) || !open_memory(&input->shape, ret))
             return false;
         add_constant(attempt, position, arg, &given);
         return true;
@@ -224,8 +203,7 @@ bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int ar
     return true;
 }
 
-static bool view_memory(const struct onednn_attempt *attempt, size_t rank, const int64_t *dims, const int64_t *strides,
-                        struct onednn_memory_desc *ret)
+static bool view_memory(size_t rank, const int64_t *dims, const int64_t *strides, struct onednn_memory_desc *ret)
 {
     struct shape shape = {.rank = rank};
 
@@ -234,15 +212,11 @@ static bool view_memory(const struct onednn_attempt *attempt, size_t rank, const
     memcpy(shape.dims, dims, rank * sizeof(*dims));
     if (!onednn_memory_of(&(struct layout){""}, &shape, ret))
         return false;
-    return !strides ||
-           attempt->onednn->memory_desc_init_by_strides(ret, (int)rank, dims, ONEDNN_F32, strides) == ONEDNN_SUCCESS;
-}
-
-/* Turns a descriptor into one that leaves the layout open. */
-static void leave_open(struct onednn_memory_desc *memory)
-{
-    memset(&memory->format_desc, 0, sizeof(memory->format_desc));
-    memory->format_kind = ONEDNN_FORMAT_KIND_ANY;
+    if (strides) {
+        ret->kind = ONEDNN_MEMORY_STRIDES;
+        memcpy(ret->strides, strides, rank * sizeof(*strides));
+    }
+    return true;
 }
 
 bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, size_t rank, const int64_t *dims,
@@ -251,12 +225,12 @@ bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, s
     const struct kernel_input *input = float_input(attempt, position);
     struct onednn_argument *argument;
 
-    if (!input || !view_memory(attempt, rank, dims, strides, ret))
+    if (!input || !view_memory(rank, dims, strides, ret))
         return false;
     if (input->constant) {
         add_constant(attempt, position, arg, ret);
         if (pack)
-            leave_open(ret);
+            ret->kind = ONEDNN_MEMORY_OPEN;
         return true;
     }
     argument = add_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
@@ -271,11 +245,11 @@ bool onednn_use_values(struct onednn_attempt *attempt, int arg, size_t rank, con
     struct onednn_argument *argument = add_argument(attempt, ONEDNN_FROM_CONSTANT, arg, 0);
 
     argument->values = argument->owned_values = values;
-    if (!view_memory(attempt, rank, dims, NULL, ret))
+    if (!view_memory(rank, dims, NULL, ret))
         return false;
     argument->given = *ret;
     if (pack)
-        leave_open(ret);
+        ret->kind = ONEDNN_MEMORY_OPEN;
     return true;
 }
 
@@ -330,7 +304,7 @@ bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struc
 bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t rank,
                             const int64_t *dims, struct onednn_memory_desc *ret)
 {
-    if (!add_output(attempt, arg, shape) || !view_memory(attempt, rank, dims, NULL, ret))
+    if (!add_output(attempt, arg, shape) || !view_memory(rank, dims, NULL, ret))
         return false;
     attempt->arguments.items[attempt->arguments.count - 1].fixed = true;
     attempt->arguments.items[attempt->arguments.count - 1].given = *ret;
@@ -341,8 +315,8 @@ bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struc
 
 /* ---- what oneDNN makes of it ---- */
 
-static const struct onednn_memory_desc *wanted_memory(const struct onednn_attempt *attempt,
-                                                      const struct dnnl_primitive_desc *descriptor, int arg)
+static const struct dnnl_memory_desc *wanted_memory(const struct onednn_attempt *attempt,
+                                                    const struct dnnl_primitive_desc *descriptor, int arg)
 {
     return attempt->onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_EXEC_ARG_MD, arg);
 }
@@ -351,15 +325,12 @@ static const struct onednn_memory_desc *wanted_memory(const struct onednn_attemp
 static bool argument_layout(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
                             const struct onednn_argument *argument, struct layout *ret)
 {
-    const struct onednn_memory_desc *memory = wanted_memory(attempt, descriptor, argument->arg);
+    const struct dnnl_memory_desc *memory = wanted_memory(attempt, descriptor, argument->arg);
 
-    if (!memory || memory->ndims == 0)
-        return false;
-    if (argument->fixed) {
-        ret->text[0] = '\0';
-        return attempt->onednn->memory_desc_equal(memory, &argument->given);
-    }
-    return onednn_layout_of(memory, ret);
+    if (!argument->fixed)
+        return onednn_layout_of(attempt->onednn, memory, ret);
+    ret->text[0] = '\0';
+    return memory && onednn_memory_equal(attempt->onednn, &argument->given, memory);
 }
 
 bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
@@ -369,7 +340,7 @@ bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct d
 
     for (size_t i = 0; i < attempt->arguments.count; i++) {
         const struct onednn_argument *argument = &arguments[i];
-        const struct onednn_memory_desc *memory;
+        const struct dnnl_memory_desc *memory;
 
         switch (argument->use) {
         case ONEDNN_FROM_INPUT:
@@ -382,7 +353,7 @@ bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct d
             break;
         case ONEDNN_FROM_CONSTANT:
             memory = wanted_memory(attempt, descriptor, argument->arg);
-            if (!memory || memory->ndims == 0)
+            if (!memory || attempt->onednn->memory_desc_get_size(memory) == 0)
                 return false;
             break;
         case ONEDNN_ADDED_TO:

@@ -36,18 +36,20 @@ static bool describe_normalization(struct onednn_attempt *attempt)
 {
     static const int args[] = {ONEDNN_ARG_SRC, ONEDNN_ARG_SCALE, ONEDNN_ARG_SHIFT, ONEDNN_ARG_MEAN,
                                ONEDNN_ARG_VARIANCE};
-    struct onednn_memory_desc source, parameter, target;
+    struct onednn_computation *computation = &attempt->computation;
+    struct onednn_memory_desc parameter;
 
-    if (!onednn_use_input(attempt, 0, args[0], &source))
+    computation->primitive = ONEDNN_BATCH_NORMALIZATION;
+    computation->epsilon = onednn_float(attempt, "epsilon", 1e-5f);
+    computation->has_scale = computation->has_shift = true;
+    if (!onednn_use_input(attempt, 0, args[0], &computation->source))
         return false;
     for (size_t i = 1; i < ARRAY_LEN(args); i++)
         if (!onednn_use_input_in(attempt, i, args[i], "", &parameter))
             return false;
-    return onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &target) &&
-           onednn_fuse(attempt) &&
-           attempt->onednn->batch_normalization_forward_desc_init(
-               &attempt->op, ONEDNN_FORWARD_INFERENCE, &source, onednn_float(attempt, "epsilon", 1e-5f),
-               ONEDNN_USE_GLOBAL_STATS | ONEDNN_USE_SCALE | ONEDNN_USE_SHIFT) == ONEDNN_SUCCESS;
+    return onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0,
+                                  &computation->target) &&
+           onednn_fuse(attempt);
 }
 
 static double element(const struct kernel_input *input, size_t i)
@@ -78,32 +80,32 @@ static float *channel_values(const struct onednn_attempt *attempt, bool added)
 static bool use_channels(struct onednn_attempt *attempt, int arg, float *values, const struct onednn_memory_desc *like,
                          struct onednn_memory_desc *ret)
 {
-    struct shape shape = {.rank = (size_t)like->ndims};
-    struct layout layout;
+    struct shape shape = {.rank = like->shape.rank};
 
     for (size_t i = 0; i < shape.rank; i++)
-        shape.dims[i] = i == 1 ? like->dims[1] : 1;
+        shape.dims[i] = i == 1 ? like->shape.dims[1] : 1;
     return onednn_use_values(attempt, arg, shape.rank, shape.dims, values, true, ret) &&
-           onednn_layout_of(like, &layout) && onednn_memory_of(&layout, &shape, ret);
+           like->kind == ONEDNN_MEMORY_LAYOUT && onednn_memory_of(&like->layout, &shape, ret);
 }
 
 static bool describe_scale(struct onednn_attempt *attempt)
 {
-    const struct onednn *onednn = attempt->onednn;
     const struct kernel_input *inputs = attempt->request->inputs;
-    int added = ONEDNN_ARG_POST_OP_BASE | ONEDNN_ARG_SRC_1;
-    struct onednn_memory_desc source, factors, offsets, target;
+    struct onednn_computation *computation = &attempt->computation;
+    struct onednn_memory_desc *source = &computation->source, offsets;
 
     for (size_t i = 1; i < 5; i++)
         if (!inputs[i].constant)
             return false;
-    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
-           use_channels(attempt, ONEDNN_ARG_SRC_1, channel_values(attempt, false), &source, &factors) &&
-           use_channels(attempt, added, channel_values(attempt, true), &source, &offsets) &&
-           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &inputs[0].shape, 0, &target) &&
-           onednn->post_ops_append_binary(attempt->post_ops, ONEDNN_BINARY_ADD, &offsets) == ONEDNN_SUCCESS &&
-           onednn_fuse(attempt) &&
-           onednn->binary_desc_init(&attempt->op, ONEDNN_BINARY_MUL, &source, &factors, &target) == ONEDNN_SUCCESS;
+    computation->primitive = ONEDNN_BINARY;
+    computation->algorithm = ONEDNN_BINARY_MUL;
+    if (!onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, source) ||
+        !use_channels(attempt, ONEDNN_ARG_SRC_1, channel_values(attempt, false), source, &computation->second) ||
+        !use_channels(attempt, onednn_next_operand(attempt), channel_values(attempt, true), source, &offsets) ||
+        !onednn_use_output_like(attempt, ONEDNN_ARG_DST, &inputs[0].shape, 0, &computation->target))
+        return false;
+    onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &offsets);
+    return onednn_fuse(attempt);
 }
 
 static bool describe(struct onednn_attempt *attempt)

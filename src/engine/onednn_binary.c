@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 struct binary {
-    int algorithm;
+    enum onednn_algorithm algorithm;
     bool commutes;
     bool constant_first; /* see above */
 };
@@ -89,42 +89,40 @@ static bool use_follower(struct onednn_attempt *attempt, size_t position, int ar
     const struct kernel_input *input = &attempt->request->inputs[position];
     struct shape aligned = {.rank = rank};
     size_t missing = rank - input->shape.rank;
-    struct layout layout;
 
     for (size_t i = 0; i < rank; i++)
         aligned.dims[i] = i < missing ? 1 : input->shape.dims[i - missing];
     if (!of_leader)
         return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, false, ret);
-    if (!onednn_layout_of(of_leader, &layout))
+    if (of_leader->kind != ONEDNN_MEMORY_LAYOUT)
         return false;
     if (missing == 0)
-        return onednn_use_input_in(attempt, position, arg, layout.text, ret);
+        return onednn_use_input_in(attempt, position, arg, of_leader->layout.text, ret);
     return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, true, ret) &&
-           (!input->constant || onednn_memory_of(&layout, &aligned, ret));
+           (!input->constant || onednn_memory_of(&of_leader->layout, &aligned, ret));
 }
 
 /* `first`: the input that comes first for oneDNN. */
-static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct shape *result, int algorithm)
+static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct shape *result)
 {
     size_t leader = find_leader(attempt->request->inputs, result), rank = result->rank;
-    struct onednn_memory_desc sources[2], target;
-    bool ok;
+    struct onednn_computation *computation = &attempt->computation;
+    struct onednn_memory_desc *sources[2];
+
+    sources[first] = &computation->source;
+    sources[1 - first] = &computation->second;
 
     if (leader < 2) {
         size_t other = 1 - leader;
         int arg = other == first ? ONEDNN_ARG_SRC : ONEDNN_ARG_SRC_1;
 
-        ok = onednn_use_input(attempt, leader, other == first ? ONEDNN_ARG_SRC_1 : ONEDNN_ARG_SRC, &sources[leader]) &&
-             use_follower(attempt, other, arg, (size_t)sources[leader].ndims, &sources[leader], &sources[other]) &&
-             onednn_use_output_like(attempt, ONEDNN_ARG_DST, result, leader, &target);
-    } else {
-        ok = use_follower(attempt, first, ONEDNN_ARG_SRC, rank, NULL, &sources[first]) &&
-             use_follower(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, &sources[1 - first]) &&
-             onednn_use_output_view(attempt, ONEDNN_ARG_DST, result, rank, result->dims, &target);
+        return onednn_use_input(attempt, leader, other == first ? ONEDNN_ARG_SRC_1 : ONEDNN_ARG_SRC, sources[leader]) &&
+               use_follower(attempt, other, arg, sources[leader]->shape.rank, sources[leader], sources[other]) &&
+               onednn_use_output_like(attempt, ONEDNN_ARG_DST, result, leader, &computation->target);
     }
-    return ok && onednn_fuse(attempt) &&
-           attempt->onednn->binary_desc_init(&attempt->op, algorithm, &sources[first], &sources[1 - first], &target) ==
-               ONEDNN_SUCCESS;
+    return use_follower(attempt, first, ONEDNN_ARG_SRC, rank, NULL, sources[first]) &&
+           use_follower(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, sources[1 - first]) &&
+           onednn_use_output_view(attempt, ONEDNN_ARG_DST, result, rank, result->dims, &computation->target);
 }
 
 static bool describe(struct onednn_attempt *attempt)
@@ -144,7 +142,9 @@ static bool describe(struct onednn_attempt *attempt)
     } else if (binary.commutes && find_leader(inputs, &result) == 1) {
         first = 1; /* oneDNN is fast when the second one is smaller */
     }
-    return use_tensors(attempt, first, &result, binary.algorithm);
+    attempt->computation.primitive = ONEDNN_BINARY;
+    attempt->computation.algorithm = binary.algorithm;
+    return use_tensors(attempt, first, &result) && onednn_fuse(attempt);
 }
 
 /* With a post-op, the vectorized implementation of 2.6 gives zeros among the last channels when these do not fill

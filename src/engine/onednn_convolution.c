@@ -79,11 +79,6 @@ static bool read_shapes(const struct onednn_attempt *attempt, bool transposed, s
     return true;
 }
 
-struct tensors {
-    struct onednn_memory_desc source, weights, bias, target;
-    const struct onednn_memory_desc *bias_or_null;
-};
-
 /* Behind the inputs of the node there may be operands of fused operations, so the third input need not be the bias. */
 static bool has_bias(const struct onednn_attempt *attempt)
 {
@@ -93,44 +88,39 @@ static bool has_bias(const struct onednn_attempt *attempt)
            onednn_has_input(attempt, BIAS);
 }
 
-static bool use_bias(struct onednn_attempt *attempt, const struct convolution *convolution, struct tensors *ret)
+static bool use_bias(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     const struct shape *shape = &attempt->request->inputs[BIAS].shape;
 
-    ret->bias_or_null = &ret->bias;
     return shape->rank == 1 && shape->dims[0] == convolution->output_channels &&
-           onednn_use_view(attempt, BIAS, ONEDNN_ARG_BIAS, 1, shape->dims, NULL, false, &ret->bias);
+           onednn_use_view(attempt, BIAS, ONEDNN_ARG_BIAS, 1, shape->dims, NULL, false, &attempt->computation.bias);
 }
 
 /* Weights that come at run time are row-major; constant ones are packed. */
-static bool use_tensors(struct onednn_attempt *attempt, const struct convolution *convolution, const int64_t *output,
-                        struct tensors *ret)
+static bool use_tensors(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
+    struct onednn_computation *computation = &attempt->computation;
     struct shape target = {.rank = convolution->rank + 2, .dims = {convolution->batch, convolution->output_channels}};
 
-    memcpy(target.dims + 2, output, convolution->rank * sizeof(*output));
-    ret->bias_or_null = NULL;
-    return onednn_use_input(attempt, INPUT, ONEDNN_ARG_SRC, &ret->source) &&
+    memcpy(target.dims + 2, computation->window.output, convolution->rank * sizeof(*target.dims));
+    return onednn_use_input(attempt, INPUT, ONEDNN_ARG_SRC, &computation->source) &&
            onednn_use_view(attempt, WEIGHTS, ONEDNN_ARG_WEIGHTS, convolution->weights_rank, convolution->weights,
-                           convolution->weight_strides, true, &ret->weights) &&
-           (!has_bias(attempt) || use_bias(attempt, convolution, ret)) &&
-           onednn_use_output(attempt, ONEDNN_ARG_DST, &target, &ret->target) && onednn_fuse(attempt);
+                           convolution->weight_strides, true, &computation->second) &&
+           (!has_bias(attempt) || use_bias(attempt, convolution)) &&
+           onednn_use_output(attempt, ONEDNN_ARG_DST, &target, &computation->target) && onednn_fuse(attempt);
 }
 
 static bool describe_convolution(struct onednn_attempt *attempt)
 {
-    static const int algorithms[] = {ONEDNN_CONVOLUTION_DIRECT, ONEDNN_CONVOLUTION_WINOGRAD};
+    static const enum onednn_algorithm algorithms[] = {ONEDNN_CONVOLUTION_DIRECT, ONEDNN_CONVOLUTION_WINOGRAD};
+    struct onednn_window *window = &attempt->computation.window;
     struct convolution convolution;
-    struct tensors tensors;
-    struct onednn_window window;
 
+    attempt->computation.primitive = ONEDNN_CONVOLUTION;
+    attempt->computation.algorithm = algorithms[attempt->variant];
     return text_equal_string(onednn_operator(attempt), "Conv") && read_shapes(attempt, false, &convolution) &&
-           onednn_window(attempt, convolution.rank, convolution.input, convolution.kernel, &window) &&
-           use_tensors(attempt, &convolution, window.output, &tensors) &&
-           attempt->onednn->dilated_convolution_forward_desc_init(
-               &attempt->op, ONEDNN_FORWARD_INFERENCE, algorithms[attempt->variant], &tensors.source, &tensors.weights,
-               tensors.bias_or_null, &tensors.target, window.strides, window.dilations, window.before,
-               window.after) == ONEDNN_SUCCESS;
+           onednn_window(attempt, convolution.rank, convolution.input, convolution.kernel, window) &&
+           use_tensors(attempt, &convolution);
 }
 
 /* Winograd needs no name: its implementations have names of their own. */
@@ -186,18 +176,13 @@ static bool transposed_window(const struct onednn_attempt *attempt, const struct
 
 static bool describe_deconvolution(struct onednn_attempt *attempt)
 {
-    static const int algorithms[] = {ONEDNN_DECONVOLUTION_DIRECT, ONEDNN_DECONVOLUTION_WINOGRAD};
+    static const enum onednn_algorithm algorithms[] = {ONEDNN_DECONVOLUTION_DIRECT, ONEDNN_DECONVOLUTION_WINOGRAD};
     struct convolution convolution;
-    struct tensors tensors;
-    struct onednn_window window;
 
+    attempt->computation.primitive = ONEDNN_DECONVOLUTION;
+    attempt->computation.algorithm = algorithms[attempt->variant];
     return text_equal_string(onednn_operator(attempt), "ConvTranspose") && read_shapes(attempt, true, &convolution) &&
-           transposed_window(attempt, &convolution, &window) &&
-           use_tensors(attempt, &convolution, window.output, &tensors) &&
-           attempt->onednn->dilated_deconvolution_forward_desc_init(
-               &attempt->op, ONEDNN_FORWARD_INFERENCE, algorithms[attempt->variant], &tensors.source, &tensors.weights,
-               tensors.bias_or_null, &tensors.target, window.strides, window.dilations, window.before,
-               window.after) == ONEDNN_SUCCESS;
+           transposed_window(attempt, &convolution, &attempt->computation.window) && use_tensors(attempt, &convolution);
 }
 
 const struct onednn_operation onednn_deconvolution = {

@@ -6,7 +6,7 @@
 
 bool onednn_activation(enum activation activation, float alpha, float beta, struct onednn_eltwise *ret)
 {
-    struct onednn_eltwise eltwise = {0, alpha, beta};
+    struct onednn_eltwise eltwise = {ONEDNN_NO_ALGORITHM, alpha, beta};
 
     switch (activation) {
     case ACTIVATION_NONE:
@@ -33,7 +33,7 @@ bool onednn_activation(enum activation activation, float alpha, float beta, stru
         eltwise.algorithm = ONEDNN_ELTWISE_SWISH;
         break;
     case ACTIVATION_HARD_SWISH:
-        eltwise.algorithm = ONEDNN_ELTWISE_HARDSWISH;
+        eltwise = (struct onednn_eltwise){ONEDNN_ELTWISE_HARDSWISH, 1.0f / 6.0f, 0.5f};
         break;
     case ACTIVATION_GELU_ERF:
         eltwise.algorithm = ONEDNN_ELTWISE_GELU_ERF;
@@ -51,31 +51,58 @@ bool onednn_activation(enum activation activation, float alpha, float beta, stru
         eltwise.algorithm = ONEDNN_ELTWISE_SQRT;
         break;
     case ACTIVATION_SOFTPLUS:
-        eltwise.algorithm = ONEDNN_ELTWISE_SOFT_RELU;
+        eltwise = (struct onednn_eltwise){ONEDNN_ELTWISE_SOFT_RELU, 1.0f, 0.0f};
         break;
     }
-    if (eltwise.algorithm == 0)
+    if (eltwise.algorithm == ONEDNN_NO_ALGORITHM)
         return false;
     *ret = eltwise;
     return true;
+}
+
+static struct onednn_post_op *append(struct onednn_attempt *attempt)
+{
+    struct onednn_post_op *post_op = VECTOR_APPEND(&attempt->computation.post_ops);
+
+    memset(post_op, 0, sizeof(*post_op));
+    return post_op;
+}
+
+void onednn_append_eltwise(struct onednn_attempt *attempt, const struct onednn_eltwise *eltwise)
+{
+    *append(attempt) = (struct onednn_post_op){
+        .kind = ONEDNN_POST_ELTWISE, .algorithm = eltwise->algorithm, .alpha = eltwise->alpha, .beta = eltwise->beta};
+}
+
+void onednn_append_binary(struct onednn_attempt *attempt, enum onednn_algorithm algorithm,
+                          const struct onednn_memory_desc *operand)
+{
+    *append(attempt) = (struct onednn_post_op){.kind = ONEDNN_POST_BINARY, .algorithm = algorithm, .operand = *operand};
+}
+
+int onednn_next_operand(const struct onednn_attempt *attempt)
+{
+    return (attempt->onednn->dialect->post_op_argument * ((int)attempt->computation.post_ops.count + 1)) |
+           ONEDNN_ARG_SRC_1;
 }
 
 static bool add_activation(struct onednn_attempt *attempt, const struct fused_operation *fused)
 {
     struct onednn_eltwise eltwise;
 
-    return onednn_activation(fused->activation, fused->alpha, fused->beta, &eltwise) &&
-           attempt->onednn->post_ops_append_eltwise(attempt->post_ops, 1.0f, eltwise.algorithm, eltwise.alpha,
-                                                    eltwise.beta) == ONEDNN_SUCCESS;
+    if (!onednn_activation(fused->activation, fused->alpha, fused->beta, &eltwise))
+        return false;
+    onednn_append_eltwise(attempt, &eltwise);
+    return true;
 }
 
 /* The operand has the output's shape: it is copied to the output, and the operation adds to that. */
-static bool add_to_output(struct onednn_attempt *attempt, size_t position)
+static void add_to_output(struct onednn_attempt *attempt, size_t position)
 {
     struct onednn_argument *argument = VECTOR_APPEND(&attempt->arguments);
 
     *argument = (struct onednn_argument){.use = ONEDNN_ADDED_TO, .position = position};
-    return attempt->onednn->post_ops_append_sum(attempt->post_ops, 1.0f) == ONEDNN_SUCCESS;
+    append(attempt)->kind = ONEDNN_POST_SUM;
 }
 
 /* The operand has the output's shape, and the output's layout as far as that is known now. */
@@ -101,17 +128,18 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
     const struct shape *shape = &attempt->request->inputs[position].shape;
     const struct shape *output = &attempt->output_shape;
     int64_t dims[ONEDNN_MAX_RANK];
-    size_t rank = (size_t)attempt->output.ndims, ahead;
+    const int64_t *output_dims = attempt->output.shape.dims;
+    size_t rank = attempt->output.shape.rank, ahead;
 
     /* Where the output is seen with other dimensions, only what fits all of them can be said. */
     if (attempt->output_fixed &&
-        (rank != output->rank || memcmp(attempt->output.dims, output->dims, rank * sizeof(*output->dims)) != 0)) {
+        (rank != output->rank || memcmp(output_dims, output->dims, rank * sizeof(*output->dims)) != 0)) {
         if (shape_equal(shape, output))
-            return onednn_use_view(attempt, position, arg, rank, attempt->output.dims, NULL, false, ret);
+            return onednn_use_view(attempt, position, arg, rank, output_dims, NULL, false, ret);
         for (size_t i = 0; i < rank; i++)
             dims[i] = 1;
         if (shape_elements(shape) != 1) { /* then a vector beside the last dimension, such as a bias */
-            dims[rank - 1] = attempt->output.dims[rank - 1];
+            dims[rank - 1] = output_dims[rank - 1];
             if (dims[rank - 1] != output->dims[output->rank - 1] || shape->rank > output->rank ||
                 shape->dims[shape->rank - 1] != dims[rank - 1] || shape_elements(shape) != (size_t)dims[rank - 1])
                 return false;
@@ -123,7 +151,7 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
     ahead = rank - shape->rank;
     for (size_t i = 0; i < rank; i++) {
         dims[i] = i < ahead ? 1 : shape->dims[i - ahead];
-        if (dims[i] != 1 && dims[i] != attempt->output.dims[i])
+        if (dims[i] != 1 && dims[i] != output_dims[i])
             return false;
     }
     return onednn_use_view(attempt, position, arg, rank, dims, NULL, false, ret);
@@ -131,7 +159,7 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
 
 static bool add_operand(struct onednn_attempt *attempt, size_t position, bool *sum_is_free)
 {
-    int arg = ONEDNN_ARG_POST_OP_BASE * (attempt->onednn->post_ops_len(attempt->post_ops) + 1) | ONEDNN_ARG_SRC_1;
+    int arg = onednn_next_operand(attempt);
     struct onednn_memory_desc memory;
     bool same;
 
@@ -140,12 +168,14 @@ static bool add_operand(struct onednn_attempt *attempt, size_t position, bool *s
     same = shape_equal(&attempt->request->inputs[position].shape, &attempt->output_shape);
     if (same && *sum_is_free && !attempt->request->inputs[position].constant) {
         *sum_is_free = false;
-        return add_to_output(attempt, position);
+        add_to_output(attempt, position);
+        return true;
     }
     if (same && !attempt->output_fixed ? !add_like_output(attempt, position, arg, &memory)
                                        : !add_broadcast(attempt, position, arg, &memory))
         return false;
-    return attempt->onednn->post_ops_append_binary(attempt->post_ops, ONEDNN_BINARY_ADD, &memory) == ONEDNN_SUCCESS;
+    onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &memory);
+    return true;
 }
 
 bool onednn_fuse(struct onednn_attempt *attempt)

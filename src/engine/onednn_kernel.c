@@ -23,19 +23,21 @@ void *onednn_allocate(size_t size)
 }
 
 bool onednn_reorder(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
-                    const struct onednn_memory_desc *to, void *target)
+                    const struct dnnl_memory_desc *to, void *target)
 {
+    struct dnnl_memory_desc *described = onednn->dialect->memory_desc_new(from);
     struct dnnl_primitive_desc *descriptor = NULL;
     struct dnnl_primitive *primitive = NULL;
     struct onednn_exec_arg args[2] = {{ONEDNN_ARG_SRC, NULL}, {ONEDNN_ARG_DST, NULL}};
-    bool done =
-        onednn->reorder_primitive_desc_create(&descriptor, from, onednn->engine, to, onednn->engine, NULL) ==
-            ONEDNN_SUCCESS &&
-        onednn->primitive_create(&primitive, descriptor) == ONEDNN_SUCCESS &&
-        onednn->memory_create(&args[0].memory, from, onednn->engine, (void *)(uintptr_t)source) == ONEDNN_SUCCESS &&
-        onednn->memory_create(&args[1].memory, to, onednn->engine, target) == ONEDNN_SUCCESS &&
-        onednn->primitive_execute(primitive, onednn->stream, 2, args) == ONEDNN_SUCCESS &&
-        onednn->stream_wait(onednn->stream) == ONEDNN_SUCCESS;
+    bool done = described &&
+                onednn->reorder_primitive_desc_create(&descriptor, described, onednn->engine, to, onednn->engine,
+                                                      NULL) == ONEDNN_SUCCESS &&
+                onednn->primitive_create(&primitive, descriptor) == ONEDNN_SUCCESS &&
+                onednn->memory_create(&args[0].memory, described, onednn->engine, (void *)(uintptr_t)source) ==
+                    ONEDNN_SUCCESS &&
+                onednn->memory_create(&args[1].memory, to, onednn->engine, target) == ONEDNN_SUCCESS &&
+                onednn->primitive_execute(primitive, onednn->stream, 2, args) == ONEDNN_SUCCESS &&
+                onednn->stream_wait(onednn->stream) == ONEDNN_SUCCESS;
 
     for (size_t i = 0; i < ARRAY_LEN(args); i++) {
         if (args[i].memory)
@@ -45,6 +47,7 @@ bool onednn_reorder(const struct onednn *onednn, const struct onednn_memory_desc
         onednn->primitive_destroy(primitive);
     if (descriptor)
         onednn->primitive_desc_destroy(descriptor);
+    onednn->dialect->memory_desc_free(described);
     return done;
 }
 
@@ -108,7 +111,7 @@ static int place_tensor(struct run_argument *run, const struct tensor *tensor, c
     return 0;
 }
 
-/* Setting an address also clears the padding behind it, so that is only done when it is another one; primitives
+/* In version 2, setting an address also clears the padding behind it, so that is only done when it is another one; primitives
  * leave the padding of what they write cleared themselves. */
 static int place_arguments(struct onednn_kernel *self, const struct tensor *inputs, const struct tensor *outputs,
                            struct error *err)
@@ -169,7 +172,7 @@ static void *add_buffer(struct onednn_kernel *self, size_t size)
     return buffer;
 }
 
-static int create_memory(struct onednn_kernel *self, int arg, const struct onednn_memory_desc *memory, void *data,
+static int create_memory(struct onednn_kernel *self, int arg, const struct dnnl_memory_desc *memory, void *data,
                          struct error *err)
 {
     struct onednn_exec_arg *added = &self->args[self->arg_count];
@@ -184,13 +187,13 @@ static int create_memory(struct onednn_kernel *self, int arg, const struct onedn
 /* The values of a constant in the descriptor that the primitive wants. They are used where they are when that is
  * possible. */
 static int add_constant(struct onednn_kernel *self, const struct onednn_argument *argument,
-                        const struct onednn_memory_desc *wanted, struct error *err)
+                        const struct dnnl_memory_desc *wanted, struct error *err)
 {
     const struct onednn *onednn = self->onednn;
     bool borrowed = !argument->owned_values && is_aligned(argument->values);
     void *packed;
 
-    if (borrowed && onednn->memory_desc_equal(&argument->given, wanted))
+    if (borrowed && onednn_memory_equal(onednn, &argument->given, wanted))
         return create_memory(self, argument->arg, wanted, (void *)(uintptr_t)argument->values, err);
     packed = add_buffer(self, onednn->memory_desc_get_size(wanted));
     if (!packed)
@@ -204,8 +207,7 @@ static int add_constant(struct onednn_kernel *self, const struct onednn_argument
 static int add_scratchpad(struct onednn_kernel *self, const struct dnnl_primitive_desc *descriptor, struct error *err)
 {
     const struct onednn *onednn = self->onednn;
-    const struct onednn_memory_desc *memory =
-        onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
+    const struct dnnl_memory_desc *memory = onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
     size_t size = memory ? onednn->memory_desc_get_size(memory) : 0;
     void *buffer;
 
@@ -225,7 +227,7 @@ static int add_arguments(struct onednn_kernel *self, const struct onednn_attempt
 
     for (size_t i = 0; rc == 0 && i < attempt->arguments.count; i++) {
         const struct onednn_argument *argument = &attempt->arguments.items[i];
-        const struct onednn_memory_desc *memory;
+        const struct dnnl_memory_desc *memory;
 
         if (argument->use == ONEDNN_ADDED_TO) {
             self->adds = true;

@@ -12,48 +12,59 @@
 
 #include "base/memory.h"
 
-#define NEEDED_MAJOR 2
-#define NEEDED_MINOR 6
+#define NEWEST_MINOR 20 /* of version 3, that is looked for */
 
-/* ISO C has no conversion from a pointer to data to one to a function. */
-static bool find_function(void *handle, const char *name, void *ret)
+bool onednn_find_function(void *library, const char *name, void *ret)
 {
-    void *symbol = dlsym(handle, name);
+    void *symbol = dlsym(library, name);
 
     if (symbol)
         memcpy(ret, &symbol, sizeof(symbol));
     return symbol != NULL;
 }
 
-static int check_version(void *handle, struct onednn *onednn, struct error *err)
+static int choose_dialect(void *handle, struct onednn *onednn, struct error *err)
 {
+    static const struct onednn_dialect *const dialects[] = {&onednn_v2, &onednn_v3};
+    const struct onednn_version *(*read_version)(void);
     const struct onednn_version *version;
 
-    if (!find_function(handle, "dnnl_version", &onednn->version))
+    if (!onednn_find_function(handle, "dnnl_version", &read_version))
         return error_set(err, ERR_UNSUPPORTED, "a library called libdnnl is there, but it is not oneDNN");
-    version = onednn->version();
+    version = read_version();
     snprintf(onednn->version_text, sizeof(onednn->version_text), "%d.%d.%d", version->major, version->minor,
              version->patch);
-    if (version->major != NEEDED_MAJOR || version->minor < NEEDED_MINOR)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "oneDNN %s is installed, but a version from %d.%d to %d.x is needed (Debian 12: libdnnl2); "
-                         "name one with POLYGRAPHY_ONEDNN",
-                         onednn->version_text, NEEDED_MAJOR, NEEDED_MINOR, NEEDED_MAJOR);
-    return 0;
+    for (size_t i = 0; i < ARRAY_LEN(dialects); i++) {
+        if (version->major == dialects[i]->major && version->minor >= dialects[i]->oldest_minor) {
+            onednn->dialect = dialects[i];
+            return 0;
+        }
+    }
+    return error_set(err, ERR_UNSUPPORTED,
+                     "oneDNN %s is installed, but a version from 2.6 to 3.x is needed (Debian's package libdnnl-dev); "
+                     "name one with POLYGRAPHY_ONEDNN",
+                     onednn->version_text);
 }
 
 static int find_functions(void *handle, struct onednn *onednn, struct error *err)
 {
+    const char *missing = NULL;
+
 #define X(result, name, parameters)                                                                                    \
-    if (!find_function(handle, "dnnl_" #name, &onednn->name))                                                          \
-        return error_set(err, ERR_UNSUPPORTED, "oneDNN %s has no function dnnl_" #name, onednn->version_text);
+    if (!missing && !onednn_find_function(handle, "dnnl_" #name, &onednn->name))                                       \
+        missing = "dnnl_" #name;
     ONEDNN_FUNCTIONS(X)
 #undef X
-    find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
+    if (!missing)
+        missing = onednn->dialect->find_functions(handle);
+    if (missing)
+        return error_set(err, ERR_UNSUPPORTED, "oneDNN %s has no function %s", onednn->version_text, missing);
+    onednn_find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
     return 0;
 }
 
-/* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. */
+/* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. Of two versions the older
+ * one is taken: it has more kernels. Debian 13 and later have the minor version in the library's name. */
 static int open_library(void **ret, struct error *err)
 {
     static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
@@ -70,9 +81,17 @@ static int open_library(void **ret, struct error *err)
         if (*ret)
             return 0;
     }
+    for (int minor = NEWEST_MINOR; minor >= 0; minor--) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "libdnnl.so.3.%d", minor);
+        *ret = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (*ret)
+            return 0;
+    }
     return error_set(err, ERR_MISSING,
-                     "oneDNN is not installed: there is no libdnnl.so.2 (Debian's package libdnnl2 or libdnnl-dev); "
-                     "name one with POLYGRAPHY_ONEDNN");
+                     "oneDNN is not installed: there is no libdnnl.so.2 and no libdnnl.so.3 (Debian's package "
+                     "libdnnl-dev); name one with POLYGRAPHY_ONEDNN");
 }
 
 /* GNU's OpenMP lets idle threads spin for milliseconds. That takes processors away from ONNX Runtime's threads, and
@@ -96,7 +115,7 @@ static int load(struct onednn *ret, struct error *err)
 
     if (rc < 0)
         return rc;
-    rc = check_version(handle, &onednn, err);
+    rc = choose_dialect(handle, &onednn, err);
     if (rc == 0)
         rc = find_functions(handle, &onednn, err);
     if (rc < 0) {

@@ -163,13 +163,11 @@ static bool use_scaled(struct onednn_attempt *attempt, float beta, int arg, size
 }
 
 /* As bias, when it is one row and nothing comes before it; else it is added to the result. */
-static bool use_third_input(struct onednn_attempt *attempt, const struct product *product,
-                            struct onednn_memory_desc *bias, const struct onednn_memory_desc **ret_bias)
+static bool use_third_input(struct onednn_attempt *attempt, const struct product *product)
 {
     const struct shape *shape = &attempt->request->inputs[C].shape;
     int64_t dims[2] = {1, 1};
     struct onednn_memory_desc memory;
-    int arg = ONEDNN_ARG_POST_OP_BASE * (attempt->onednn->post_ops_len(attempt->post_ops) + 1) | ONEDNN_ARG_SRC_1;
 
     if (shape->rank > 2)
         return false;
@@ -182,53 +180,49 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
     if (product->alpha == 1.0f && dims[0] == 1 && dims[1] == product->target.dims[1]) {
         bool flat = attempt->variant == VARIANT_INNER_PRODUCT;
 
-        *ret_bias = bias;
-        return use_scaled(attempt, product->beta, ONEDNN_ARG_BIAS, flat ? 1 : 2, flat ? dims + 1 : dims, bias);
+        return use_scaled(attempt, product->beta, ONEDNN_ARG_BIAS, flat ? 1 : 2, flat ? dims + 1 : dims,
+                          &attempt->computation.bias);
     }
-    return use_scaled(attempt, product->beta, arg, 2, dims, &memory) &&
-           attempt->onednn->post_ops_append_binary(attempt->post_ops, ONEDNN_BINARY_ADD, &memory) == ONEDNN_SUCCESS;
+    if (!use_scaled(attempt, product->beta, onednn_next_operand(attempt), 2, dims, &memory))
+        return false;
+    onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &memory);
+    return true;
 }
 
 /* ---- description ---- */
 
 /* What an inner product calls weights is transposed: (outputs, inputs). */
-static bool use_factors(struct onednn_attempt *attempt, const struct product *product, struct onednn_memory_desc *a,
-                        struct onednn_memory_desc *b)
+static bool use_factors(struct onednn_attempt *attempt, const struct product *product)
 {
+    const struct matrix *a = &product->a;
+    struct onednn_computation *computation = &attempt->computation;
     struct matrix weights = product->b;
 
     if (attempt->variant == VARIANT_INNER_PRODUCT) {
-        if (product->a.rank != 2)
+        if (a->rank != 2)
             return false;
         weights = (struct matrix){.rank = 2,
                                   .dims = {product->b.dims[1], product->b.dims[0]},
                                   .strides = {product->b.strides[1], product->b.strides[0]}};
     }
-    return onednn_use_view(attempt, A, ONEDNN_ARG_SRC, product->a.rank, product->a.dims, product->a.strides, true, a) &&
-           onednn_use_view(attempt, B, ONEDNN_ARG_WEIGHTS, weights.rank, weights.dims, weights.strides, true, b);
+    return onednn_use_view(attempt, A, ONEDNN_ARG_SRC, a->rank, a->dims, a->strides, true, &computation->source) &&
+           onednn_use_view(attempt, B, ONEDNN_ARG_WEIGHTS, weights.rank, weights.dims, weights.strides, true,
+                           &computation->second);
 }
 
 static bool describe(struct onednn_attempt *attempt)
 {
-    const struct onednn *onednn = attempt->onednn;
+    struct onednn_computation *computation = &attempt->computation;
     struct product product;
-    struct onednn_memory_desc a, b, bias, target;
-    const struct onednn_memory_desc *bias_or_null = NULL;
 
-    if (!read_product(attempt, &product) || !use_factors(attempt, &product, &a, &b) ||
+    computation->primitive = attempt->variant == VARIANT_INNER_PRODUCT ? ONEDNN_INNER_PRODUCT : ONEDNN_MATMUL;
+    if (!read_product(attempt, &product) || !use_factors(attempt, &product) ||
         !onednn_use_output_view(attempt, ONEDNN_ARG_DST, &product.output, product.target.rank, product.target.dims,
-                                &target))
+                                &computation->target))
         return false;
-    if (product.alpha != 1.0f && onednn->post_ops_append_eltwise(attempt->post_ops, 1.0f, ONEDNN_ELTWISE_LINEAR,
-                                                                 product.alpha, 0.0f) != ONEDNN_SUCCESS)
-        return false;
-    if ((has_third_input(attempt) && !use_third_input(attempt, &product, &bias, &bias_or_null)) ||
-        !onednn_fuse(attempt))
-        return false;
-    if (attempt->variant == VARIANT_INNER_PRODUCT)
-        return onednn->inner_product_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, &a, &b, bias_or_null,
-                                                       &target) == ONEDNN_SUCCESS;
-    return onednn->matmul_desc_init(&attempt->op, &a, &b, bias_or_null, &target) == ONEDNN_SUCCESS;
+    if (product.alpha != 1.0f)
+        onednn_append_eltwise(attempt, &(struct onednn_eltwise){ONEDNN_ELTWISE_LINEAR, product.alpha, 0.0f});
+    return (!has_third_input(attempt) || use_third_input(attempt, &product)) && onednn_fuse(attempt);
 }
 
 static const char *const variants[] = {"", "inner_product", NULL};

@@ -6,37 +6,35 @@
 
 bool onednn_memory_of(const struct layout *layout, const struct shape *shape, struct onednn_memory_desc *ret)
 {
-    struct onednn_memory_desc memory = {.data_type = ONEDNN_F32, .format_kind = ONEDNN_BLOCKED};
-    struct onednn_blocking_desc *blocking = &memory.format_desc.blocking;
-    struct shape one_dimension = {.rank = 1, .dims = {1}};
+    struct onednn_memory_desc memory = {.shape = *shape, .kind = ONEDNN_MEMORY_LAYOUT, .layout = *layout};
     struct layout_strides strides;
 
     if (shape->rank == 0)
-        shape = &one_dimension;
-    if (shape->rank > ONEDNN_MAX_RANK || !layout_resolve(layout, shape, &strides) || strides.elements == 0)
+        memory.shape = (struct shape){.rank = 1, .dims = {1}};
+    if (memory.shape.rank > ONEDNN_MAX_RANK || !layout_resolve(layout, &memory.shape, &strides) ||
+        strides.elements == 0)
         return false;
-    memory.ndims = (int)shape->rank;
-    for (size_t i = 0; i < shape->rank; i++) {
-        memory.dims[i] = shape->dims[i];
-        memory.padded_dims[i] = strides.padded[i];
-        blocking->strides[i] = strides.strides[i];
-    }
-    blocking->inner_nblks = (int)strides.block_count;
-    for (size_t i = 0; i < strides.block_count; i++) {
-        blocking->inner_blks[i] = strides.block_sizes[i];
-        blocking->inner_idxs[i] = strides.block_dimensions[i];
-    }
     *ret = memory;
     return true;
 }
 
+bool onednn_memory_equal(const struct onednn *onednn, const struct onednn_memory_desc *memory,
+                         const struct dnnl_memory_desc *other)
+{
+    struct dnnl_memory_desc *described = onednn->dialect->memory_desc_new(memory);
+    bool equal = described && onednn->memory_desc_equal(described, other);
+
+    onednn->dialect->memory_desc_free(described);
+    return equal;
+}
+
 /* Sorts the dimensions from the outermost to the innermost. Of equal strides, which only sizes of 1 can have, the
  * natural order is as good as any. */
-static void sort_dimensions(const struct onednn_memory_desc *memory, size_t *ret_order)
+static void sort_dimensions(const struct onednn_blocked_memory *memory, size_t *ret_order)
 {
-    const int64_t *strides = memory->format_desc.blocking.strides;
+    const int64_t *strides = memory->strides.strides;
 
-    for (size_t i = 0; i < (size_t)memory->ndims; i++) {
+    for (size_t i = 0; i < memory->shape.rank; i++) {
         size_t at = i;
 
         for (; at > 0 && strides[ret_order[at - 1]] < strides[i]; at--)
@@ -45,28 +43,26 @@ static void sort_dimensions(const struct onednn_memory_desc *memory, size_t *ret
     }
 }
 
-/* Whether the descriptor is what the text says: dense, without an offset or anything extra. `outer`: how many blocks
- * each dimension has; the stride of a single one does not matter. NULL: all strides do. */
-static bool is_faithful(const struct onednn_memory_desc *memory, const struct layout *layout, const int64_t *outer)
+/* Whether the tensor lies as the text says. `outer`: how many blocks each dimension has; the stride of a single one does
+ * not matter. NULL: all strides do. */
+static bool is_faithful(const struct onednn_blocked_memory *memory, const struct layout *layout, const int64_t *outer)
 {
-    struct shape shape = {.rank = (size_t)memory->ndims};
     struct layout_strides strides;
 
-    memcpy(shape.dims, memory->dims, sizeof(memory->dims));
-    if (memory->offset0 != 0 || memory->extra.flags != 0 || !layout_resolve(layout, &shape, &strides))
+    if (!layout_resolve(layout, &memory->shape, &strides))
         return false;
-    for (size_t i = 0; i < shape.rank; i++) {
-        if (memory->padded_offsets[i] != 0 || memory->padded_dims[i] != strides.padded[i] ||
-            ((!outer || outer[i] > 1) && memory->format_desc.blocking.strides[i] != strides.strides[i]))
+    for (size_t i = 0; i < memory->shape.rank; i++) {
+        if (memory->strides.padded[i] != strides.padded[i] ||
+            ((!outer || outer[i] > 1) && memory->strides.strides[i] != strides.strides[i]))
             return false;
     }
     return true;
 }
 
 /* Row-major, or "acdb" and the like. */
-static bool is_plain(const struct onednn_memory_desc *memory, struct layout *ret)
+static bool is_plain(const struct onednn_blocked_memory *memory, struct layout *ret)
 {
-    size_t rank = (size_t)memory->ndims;
+    size_t rank = memory->shape.rank;
     struct layout layout = {""};
 
     if (is_faithful(memory, &layout, NULL)) {
@@ -81,32 +77,29 @@ static bool is_plain(const struct onednn_memory_desc *memory, struct layout *ret
     return true;
 }
 
-bool onednn_layout_of(const struct onednn_memory_desc *memory, struct layout *ret)
+static bool spell_layout(const struct onednn_blocked_memory *memory, struct layout *ret)
 {
-    const struct onednn_blocking_desc *blocking = &memory->format_desc.blocking;
+    const struct layout_strides *strides = &memory->strides;
     int64_t outer[ONEDNN_MAX_RANK], blocks[ONEDNN_MAX_RANK];
-    size_t order[ONEDNN_MAX_RANK], size = 0, rank = (size_t)memory->ndims;
+    size_t order[ONEDNN_MAX_RANK], size = 0, rank = memory->shape.rank;
     struct layout layout = {""};
 
-    if (memory->format_kind != ONEDNN_BLOCKED || memory->data_type != ONEDNN_F32 ||
-        blocking->inner_nblks > LAYOUT_MAX_BLOCKS)
-        return false;
     for (size_t i = 0; i < rank; i++)
         blocks[i] = 1;
-    for (int i = 0; i < blocking->inner_nblks; i++)
-        blocks[blocking->inner_idxs[i]] *= blocking->inner_blks[i];
+    for (size_t i = 0; i < strides->block_count; i++)
+        blocks[strides->block_dimensions[i]] *= strides->block_sizes[i];
     for (size_t i = 0; i < rank; i++)
-        outer[i] = memory->padded_dims[i] / blocks[i];
+        outer[i] = strides->padded[i] / blocks[i];
     /* oneDNN looks at the strides of single elements, too, when it asks whether a tensor is channels-last. */
-    if (blocking->inner_nblks == 0 && is_plain(memory, ret))
+    if (strides->block_count == 0 && is_plain(memory, ret))
         return true;
     sort_dimensions(memory, order);
 
     for (size_t i = 0; i < rank; i++)
         layout.text[size++] = (char)((blocks[order[i]] > 1 ? 'A' : 'a') + (int)order[i]);
-    for (int i = 0; i < blocking->inner_nblks; i++) {
-        int written = snprintf(layout.text + size, sizeof(layout.text) - size, "%d%c", (int)blocking->inner_blks[i],
-                               (char)('a' + (int)blocking->inner_idxs[i]));
+    for (size_t i = 0; i < strides->block_count; i++) {
+        int written = snprintf(layout.text + size, sizeof(layout.text) - size, "%d%c", (int)strides->block_sizes[i],
+                               (char)('a' + (int)strides->block_dimensions[i]));
 
         if (written < 0 || (size_t)written >= sizeof(layout.text) - size)
             return false;
@@ -116,4 +109,11 @@ bool onednn_layout_of(const struct onednn_memory_desc *memory, struct layout *re
         return false;
     *ret = layout;
     return true;
+}
+
+bool onednn_layout_of(const struct onednn *onednn, const struct dnnl_memory_desc *memory, struct layout *ret)
+{
+    struct onednn_blocked_memory read;
+
+    return memory && onednn->dialect->memory_desc_read(memory, &read) && spell_layout(&read, ret);
 }

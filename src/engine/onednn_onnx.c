@@ -98,8 +98,9 @@ int64_t onednn_product(const struct shape *shape, size_t from, size_t to)
 
 bool onednn_is_padded(const struct onednn_memory_desc *memory)
 {
-    for (int i = 0; i < memory->ndims; i++)
-        if (memory->padded_dims[i] != memory->dims[i])
-            return true;
-    return false;
+    struct layout_strides strides;
+
+    if (memory->kind != ONEDNN_MEMORY_LAYOUT || !layout_resolve(&memory->layout, &memory->shape, &strides))
+        return false;
+    return strides.elements != shape_elements(&memory->shape);
 }

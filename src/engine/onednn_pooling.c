@@ -9,7 +9,7 @@
 
 #define MAX_SPATIAL 3
 
-static int algorithm_of(const struct onednn_attempt *attempt, bool *ret_global)
+static enum onednn_algorithm algorithm_of(const struct onednn_attempt *attempt, bool *ret_global)
 {
     struct text op = onednn_operator(attempt);
 
@@ -21,7 +21,7 @@ static int algorithm_of(const struct onednn_attempt *attempt, bool *ret_global)
     if (text_equal_string(op, "AveragePool"))
         return onednn_integer(attempt, "count_include_pad", 0) ? ONEDNN_POOLING_AVG_INCLUDE_PADDING
                                                                : ONEDNN_POOLING_AVG_EXCLUDE_PADDING;
-    return 0;
+    return ONEDNN_NO_ALGORITHM;
 }
 
 static void global_window(size_t rank, const int64_t *input, struct onednn_window *ret)
@@ -78,7 +78,8 @@ static bool windows_hold_input(const struct onednn_window *window, size_t rank, 
     return true;
 }
 
-static bool find_window(const struct onednn_attempt *attempt, bool global, int algorithm, struct onednn_window *ret)
+static bool find_window(const struct onednn_attempt *attempt, bool global, enum onednn_algorithm algorithm,
+                        struct onednn_window *ret)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     const int64_t *input = shape->dims + 2;
@@ -103,24 +104,21 @@ static bool find_window(const struct onednn_attempt *attempt, bool global, int a
 
 static bool describe(struct onednn_attempt *attempt)
 {
-    const struct onednn *onednn = attempt->onednn;
     const struct shape *shape = &attempt->request->inputs[0].shape;
+    struct onednn_computation *computation = &attempt->computation;
     bool global;
-    int algorithm = algorithm_of(attempt, &global);
+    enum onednn_algorithm algorithm = algorithm_of(attempt, &global);
     struct shape pooled = *shape;
-    struct onednn_window window;
-    struct onednn_memory_desc source, target;
 
     if (!algorithm || !onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 2 + MAX_SPATIAL ||
-        !find_window(attempt, global, algorithm, &window))
+        !find_window(attempt, global, algorithm, &computation->window))
         return false;
+    computation->primitive = ONEDNN_POOLING;
+    computation->algorithm = algorithm;
     for (size_t i = 2; i < shape->rank; i++)
-        pooled.dims[i] = window.output[i - 2];
-    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
-           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &pooled, 0, &target) &&
-           onednn->pooling_v2_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, algorithm, &source, &target,
-                                                window.strides, window.kernel, window.dilations, window.before,
-                                                window.after) == ONEDNN_SUCCESS;
+        pooled.dims[i] = computation->window.output[i - 2];
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &pooled, 0, &computation->target);
 }
 
 const struct onednn_operation onednn_pooling = {

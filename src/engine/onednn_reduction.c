@@ -9,7 +9,7 @@
 #include "onnx/node_attribute.h"
 
 struct reduction {
-    int algorithm;
+    enum onednn_algorithm algorithm;
     float power; /* of norms */
 };
 
@@ -65,11 +65,12 @@ static bool describe(struct onednn_attempt *attempt)
     const struct shape *shape = &attempt->request->inputs[0].shape;
     bool reduced[TENSOR_MAX_RANK], keeps = onednn_integer(attempt, "keepdims", 1) != 0;
     struct shape kept = *shape, result = {0};
-    struct onednn_memory_desc source, target;
+    struct onednn_computation *computation = &attempt->computation;
     struct reduction reduction;
 
     if (!find_operation(attempt, &reduction) || !onednn_is_ordinary(attempt) ||
-        !find_axes(attempt, shape->rank, reduced) || !onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source))
+        !find_axes(attempt, shape->rank, reduced) ||
+        !onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source))
         return false;
     for (size_t i = 0; i < shape->rank; i++) {
         if (reduced[i])
@@ -77,11 +78,11 @@ static bool describe(struct onednn_attempt *attempt)
         else
             result.dims[result.rank++] = shape->dims[i];
     }
-    if (keeps ? !onednn_use_output_like(attempt, ONEDNN_ARG_DST, &kept, 0, &target)
-              : !onednn_use_output_view(attempt, ONEDNN_ARG_DST, &result, kept.rank, kept.dims, &target))
-        return false;
-    return attempt->onednn->reduction_desc_init(&attempt->op, reduction.algorithm, &source, &target, reduction.power,
-                                                0.0f) == ONEDNN_SUCCESS;
+    computation->primitive = ONEDNN_REDUCTION;
+    computation->algorithm = reduction.algorithm;
+    computation->power = reduction.power;
+    return keeps ? onednn_use_output_like(attempt, ONEDNN_ARG_DST, &kept, 0, &computation->target)
+                 : onednn_use_output_view(attempt, ONEDNN_ARG_DST, &result, kept.rank, kept.dims, &computation->target);
 }
 
 const struct onednn_operation onednn_reduction = {

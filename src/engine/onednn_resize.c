@@ -221,7 +221,7 @@ static bool positions_agree(const struct resize *resize, size_t axis, int64_t in
 static bool describe(struct onednn_attempt *attempt)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
-    struct onednn_memory_desc source, target;
+    struct onednn_computation *computation = &attempt->computation;
     struct resize resize;
 
     if (!onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 5 || !read_rules(attempt, &resize) ||
@@ -231,12 +231,10 @@ static bool describe(struct onednn_attempt *attempt)
         if (i < 2 ? resize.result.dims[i] != shape->dims[i] || resize.scales[i] != 1.0f
                   : !positions_agree(&resize, i, shape->dims[i]))
             return false;
-    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) &&
-           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &resize.result, 0, &target) &&
-           attempt->onednn->resampling_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE,
-                                                         resize.linear ? ONEDNN_RESAMPLING_LINEAR
-                                                                       : ONEDNN_RESAMPLING_NEAREST,
-                                                         NULL, &source, &target) == ONEDNN_SUCCESS;
+    computation->primitive = ONEDNN_RESAMPLING;
+    computation->algorithm = resize.linear ? ONEDNN_RESAMPLING_LINEAR : ONEDNN_RESAMPLING_NEAREST;
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &resize.result, 0, &computation->target);
 }
 
 /* The slow implementation leaves what fills up the last block of channels as it was. */

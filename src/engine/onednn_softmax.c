@@ -6,29 +6,27 @@
 static bool describe(struct onednn_attempt *attempt)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
-    int algorithm = text_equal_string(onednn_operator(attempt), "Softmax")      ? ONEDNN_SOFTMAX_ACCURATE
-                    : text_equal_string(onednn_operator(attempt), "LogSoftmax") ? ONEDNN_SOFTMAX_LOG
-                                                                                : 0;
     bool flattens = onednn_opset(attempt) < 13;
-    struct onednn_memory_desc source, target;
+    struct onednn_computation *computation = &attempt->computation;
     size_t axis;
 
-    if (!algorithm || !onednn_is_ordinary(attempt) ||
+    computation->primitive = ONEDNN_SOFTMAX;
+    computation->algorithm = text_equal_string(onednn_operator(attempt), "Softmax")      ? ONEDNN_SOFTMAX_ACCURATE
+                             : text_equal_string(onednn_operator(attempt), "LogSoftmax") ? ONEDNN_SOFTMAX_LOG
+                                                                                         : ONEDNN_NO_ALGORITHM;
+    if (!computation->algorithm || !onednn_is_ordinary(attempt) ||
         !onednn_axis(onednn_integer(attempt, "axis", flattens ? 1 : -1), shape->rank, &axis))
         return false;
     if (flattens) { /* to a matrix whose rows are all dimensions from the axis on */
         int64_t dims[2] = {onednn_product(shape, 0, axis), onednn_product(shape, axis, shape->rank)};
 
-        if (!onednn_use_view(attempt, 0, ONEDNN_ARG_SRC, 2, dims, NULL, false, &source) ||
-            !onednn_use_output_view(attempt, ONEDNN_ARG_DST, shape, 2, dims, &target))
-            return false;
-        axis = 1;
-    } else if (!onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &source) ||
-               !onednn_use_output_like(attempt, ONEDNN_ARG_DST, shape, 0, &target)) {
-        return false;
+        computation->axis = 1;
+        return onednn_use_view(attempt, 0, ONEDNN_ARG_SRC, 2, dims, NULL, false, &computation->source) &&
+               onednn_use_output_view(attempt, ONEDNN_ARG_DST, shape, 2, dims, &computation->target);
     }
-    return attempt->onednn->softmax_v2_forward_desc_init(&attempt->op, ONEDNN_FORWARD_INFERENCE, algorithm, &source,
-                                                         &target, (int)axis) == ONEDNN_SUCCESS;
+    computation->axis = (int)axis;
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, shape, 0, &computation->target);
 }
 
 /* The vectorized implementations make numbers of NaN and of infinity. */

@@ -34,7 +34,7 @@ static void copy_release(const struct onednn *onednn, struct copy *copy)
     free(copy->scratchpad);
 }
 
-static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, const struct onednn_memory_desc *memory,
+static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, const struct dnnl_memory_desc *memory,
                        void *data)
 {
     struct onednn_exec_arg *added = &copy->args[copy->arg_count];
@@ -48,8 +48,7 @@ static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, 
 
 static bool add_scratchpad(const struct onednn *onednn, struct copy *copy, const struct dnnl_primitive_desc *descriptor)
 {
-    const struct onednn_memory_desc *memory =
-        onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
+    const struct dnnl_memory_desc *memory = onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
     size_t size = memory ? onednn->memory_desc_get_size(memory) : 0;
 
     if (size == 0)
@@ -58,25 +57,36 @@ static bool add_scratchpad(const struct onednn *onednn, struct copy *copy, const
     return copy->scratchpad && add_memory(onednn, copy, ONEDNN_ARG_SCRATCHPAD, memory, copy->scratchpad);
 }
 
+/* NULL when it cannot be described. */
+static struct dnnl_memory_desc *describe(const struct onednn *onednn, const struct layout *layout,
+                                         const struct shape *shape)
+{
+    struct onednn_memory_desc memory;
+
+    return onednn_memory_of(layout, shape, &memory) ? onednn->dialect->memory_desc_new(&memory) : NULL;
+}
+
 /* False when oneDNN cannot; what was made stays in `copy`. */
 static bool make_primitive(const struct onednn *onednn, struct copy *copy)
 {
-    struct onednn_memory_desc from, to;
+    struct dnnl_memory_desc *from = describe(onednn, &copy->from, &copy->shape);
+    struct dnnl_memory_desc *to = describe(onednn, &copy->to, &copy->shape);
     struct dnnl_primitive_attr *attributes = NULL;
     struct dnnl_primitive_desc *descriptor = NULL;
-    bool made = onednn_memory_of(&copy->from, &copy->shape, &from) && onednn_memory_of(&copy->to, &copy->shape, &to) &&
-                onednn->primitive_attr_create(&attributes) == ONEDNN_SUCCESS &&
+    bool made = from && to && onednn->primitive_attr_create(&attributes) == ONEDNN_SUCCESS &&
                 onednn->primitive_attr_set_scratchpad_mode(attributes, ONEDNN_SCRATCHPAD_MODE_USER) == ONEDNN_SUCCESS &&
-                onednn->reorder_primitive_desc_create(&descriptor, &from, onednn->engine, &to, onednn->engine,
+                onednn->reorder_primitive_desc_create(&descriptor, from, onednn->engine, to, onednn->engine,
                                                       attributes) == ONEDNN_SUCCESS &&
-                add_memory(onednn, copy, ONEDNN_ARG_SRC, &from, NULL) &&
-                add_memory(onednn, copy, ONEDNN_ARG_DST, &to, NULL) && add_scratchpad(onednn, copy, descriptor) &&
+                add_memory(onednn, copy, ONEDNN_ARG_SRC, from, NULL) &&
+                add_memory(onednn, copy, ONEDNN_ARG_DST, to, NULL) && add_scratchpad(onednn, copy, descriptor) &&
                 onednn->primitive_create(&copy->primitive, descriptor) == ONEDNN_SUCCESS;
 
     if (descriptor)
         onednn->primitive_desc_destroy(descriptor);
     if (attributes)
         onednn->primitive_attr_destroy(attributes);
+    onednn->dialect->memory_desc_free(from);
+    onednn->dialect->memory_desc_free(to);
     return made;
 }
 

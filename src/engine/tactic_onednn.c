@@ -138,7 +138,7 @@ struct visitor {
     struct error *err;
 };
 
-/* Describes the operation in all its variants. */
+/* Describes the operation in all its variants, until a kernel is made. */
 static void visit_variants(struct visitor *visitor, struct onednn_attempt *attempt,
                            const struct onednn_operation *operation,
                            bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
@@ -152,6 +152,22 @@ static void visit_variants(struct visitor *visitor, struct onednn_attempt *attem
              sum++) {
             attempt->add_as_sum = sum != 0;
             onednn_attempt_each(attempt, operation, visit, visitor);
+        }
+    }
+}
+
+/* Describes the layer in all the layouts that are tried when tactics are listed. */
+static void visit_choices(struct visitor *visitor, struct onednn_attempt *attempt,
+                          bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
+                                        const char *))
+{
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        if (operations[i]->kind != visitor->request->layer->kind)
+            continue;
+        for (unsigned choice = 1; choice <= operations[i]->layouts; choice <<= 1) {
+            attempt->layouts = (enum onednn_layouts)choice;
+            if (operations[i]->layouts & choice)
+                visit_variants(visitor, attempt, operations[i], visit);
         }
     }
 }
@@ -239,14 +255,7 @@ static int onednn_list(struct tactic_provider *provider, const struct kernel_req
     onednn_attempt_init(&attempt, self->onednn, request);
     visitor.inputs = memory_alloc_zero(request->layer->inputs.count, sizeof(*visitor.inputs));
     string_init(&visitor.name);
-    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
-        for (unsigned choice = 1; operations[i]->kind == request->layer->kind && choice <= operations[i]->layouts;
-             choice <<= 1) {
-            attempt.layouts = (enum onednn_layouts)choice;
-            if (operations[i]->layouts & choice)
-                visit_variants(&visitor, &attempt, operations[i], add_tactic);
-        }
-    }
+    visit_choices(&visitor, &attempt, add_tactic);
     onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
@@ -272,6 +281,11 @@ static int onednn_create(struct tactic_provider *provider, const struct kernel_r
         if (operations[i]->kind == request->layer->kind)
             visit_variants(&visitor, &attempt, operations[i], make_kernel);
     }
+    /* Of the layouts that oneDNN had chosen itself, it may have another implementation when it is told them: version 3
+     * then makes a transposed convolution of the next one. So it is asked again as for the list. */
+    attempt.tactic = NULL;
+    if (!visitor.kernel && visitor.rc == 0)
+        visit_choices(&visitor, &attempt, make_kernel);
     onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
