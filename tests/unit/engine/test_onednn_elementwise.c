@@ -110,6 +110,25 @@ static void tensors_of_any_rank_are_taken(void **state)
     check_activation(6, SHAPE(2, 3, 2, 2, 2, 3, 2));
 }
 
+/* From -14 to -8 the result is smaller than 4e-4. */
+static void a_softplus_far_below_zero_keeps_its_digits(void **state)
+{
+    struct operator_test test;
+    struct shape shape = SHAPE(61);
+    double *expected = doubles(&shape);
+    float *x;
+
+    REQUIRE_ONEDNN();
+    operator_begin(&test, LAYER_ACTIVATION, "Softplus", 13);
+    test.activation = ACTIVATION_SOFTPLUS;
+    x = operator_input(&test, shape, 9);
+    for (size_t i = 0; i < shape_elements(&shape); i++) {
+        x[i] = -14.0f + (float)i / 10.0f;
+        expected[i] = apply(ACTIVATION_SOFTPLUS, (double)x[i], 0, 0);
+    }
+    operator_check(&test, &shape, expected, 1e-9);
+}
+
 /* A maximum with NaN is another matter: Relu and Clip. */
 static void nan_stays_nan(void **state)
 {
@@ -383,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_activation_is_computed_in_every_layout),
         cmocka_unit_test(tensors_of_any_rank_are_taken),
+        cmocka_unit_test(a_softplus_far_below_zero_keeps_its_digits),
         cmocka_unit_test(nan_stays_nan),
         cmocka_unit_test(other_types_and_empty_tensors_have_no_tactics),
         cmocka_unit_test(arithmetic_broadcasts_as_numpy_does),
