@@ -70,9 +70,9 @@ static void add_constant(struct onnxrt_layer *layer, struct string_builder *grap
 }
 
 static void add_input(struct onnxrt_layer *layer, struct string_builder *graph, struct text name, size_t position,
-                      const struct kernel_input *input)
+                      const struct kernel_input *input, bool has_shape)
 {
-    struct value_type type = {.element = input->type, .has_shape = true, .shape = input->shape};
+    struct value_type type = {.element = input->type, .has_shape = has_shape, .shape = input->shape};
     struct span info = value_info_make(&layer->arena, name, &type);
 
     wire_write_bytes(graph, GRAPH_INPUT, info.data, info.size);
@@ -106,10 +106,23 @@ static bool occurs_before(const struct value_list *list, size_t position)
     return false;
 }
 
+static bool has_bodies(const struct kernel_request *request)
+{
+    const struct layer *layer = request->layer;
+
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        if (request->network->model->nodes.items[layer->nodes.items[i]].has_subgraphs)
+            return true;
+    return false;
+}
+
+/* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types of
+ * both when it loads the layer, must not know these then. */
 static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *request, struct string_builder *graph)
 {
     const struct model *model = request->network->model;
     const struct value_list *inputs = &request->layer->inputs, *outputs = &request->layer->outputs;
+    bool shapes_are_said = !has_bodies(request);
 
     wire_write_text(graph, GRAPH_NAME, text_of("layer"));
     for (size_t i = 0; i < request->layer->nodes.count; i++) {
@@ -129,7 +142,7 @@ static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *r
             onnxrt_layer_constant(input, &constant);
             add_constant(layer, graph, name, i, &constant);
         } else {
-            add_input(layer, graph, name, i, input);
+            add_input(layer, graph, name, i, input, shapes_are_said);
         }
     }
     for (size_t i = 0; i < outputs->count; i++)

@@ -823,6 +823,20 @@ def decided_branch():
 
 
 @model
+def branch_that_does_not_fit():
+    """An If on a tensor whose size is not known: the branch for False wants it to be 1."""
+    taken = helper.make_graph([helper.make_node("Neg", ["x"], ["t"], "neg")], "taken", [], [tensor("t", None)])
+    other = helper.make_graph([helper.make_node("Squeeze", ["x", "axis"], ["t2"], "squeeze")], "other", [],
+                              [tensor("t2", None)])
+    return (
+        [helper.make_node("If", ["flag"], ["y"], "if", then_branch=taken, else_branch=other)],
+        [tensor("flag", [], TensorProto.BOOL), tensor("x", [2, "n"])],
+        [tensor("y", None)],
+        [numpy_helper.from_array(numpy.array([1], numpy.int64), "axis")],
+    )
+
+
+@model
 def one_constant_fails():
     """Four chains of constants, one of which fails when it runs: an index is out of range."""
     nodes = []

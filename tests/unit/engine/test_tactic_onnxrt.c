@@ -127,6 +127,12 @@ static void bodies_that_use_outer_tensors_are_computed(void **state)
         compare(names[i], false, NULL, 1);
 }
 
+/* It has a Squeeze of a dimension that is 3. */
+static void a_branch_that_is_not_taken_need_not_fit_the_shapes(void **state)
+{
+    compare("branch_that_does_not_fit.onnx", false, NULL, 3);
+}
+
 static void several_nodes_are_one_layer_fused_or_not(void **state)
 {
     compare("matmul_chain_64.onnx", true, "default", 2);
@@ -265,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_layer_alone_gives_what_the_model_gives),
         cmocka_unit_test(bodies_that_use_outer_tensors_are_computed),
+        cmocka_unit_test(a_branch_that_is_not_taken_need_not_fit_the_shapes),
         cmocka_unit_test(several_nodes_are_one_layer_fused_or_not),
         cmocka_unit_test(empty_tensors_are_computed),
         cmocka_unit_test(a_constant_is_computed_with_as_the_request_has_it),
