@@ -242,7 +242,7 @@ if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
             engine_case "$model"
         done
     else
-        echo "no oneDNN (libdnnl2): what needs it is left out"
+        echo "no oneDNN (libdnnl-dev): what needs it is left out"
     fi
 else
     echo "no ONNX Runtime at $POLYGRAPHY_ONNXRUNTIME: what needs it is left out; make setup brings it"

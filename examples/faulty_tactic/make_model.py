@@ -24,7 +24,7 @@ The hunt: golden outputs, a few dozen builds whose tactics are drawn by lot, wha
     polygraphy debug tactics classifier.onnx --good replays/good/... --bad replays/bad/... \\
         --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 2e-5 --rtol 1e-5
 
-It takes oneDNN on a processor with AVX-512, which is where it has that algorithm. Needs python3-onnx (Debian).
+It takes oneDNN 2 on a processor with AVX-512, which is where there is that algorithm: oneDNN 3 has it no more. Needs python3-onnx (Debian).
 """
 
 import sys

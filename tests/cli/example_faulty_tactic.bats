@@ -13,7 +13,8 @@ files_in()
     find "$@" -type f 2>/dev/null | wc -l
 }
 
-# Names of tactics belong to a processor: whether this one has Winograd's algorithm is seen by forcing it.
+# Names of tactics belong to a processor and a version of oneDNN: whether there is Winograd's algorithm is seen by
+# forcing it.
 has_winograd()
 {
     echo '{"replay": {"'"$layer"'": {"implementation": 1, "tactic": 1, "inputs": [], "outputs": [],' \
@@ -27,7 +28,7 @@ make_model()
     /usr/bin/python3 "$POLYGRAPHY_ROOT/examples/faulty_tactic/make_model.py" classifier.onnx 2>/dev/null ||
         skip "python3-onnx is not there"
     polygraphy run classifier.onnx --onnxrt --save-outputs golden.json || skip "ONNX Runtime is not there"
-    has_winograd || skip "oneDNN has no Winograd convolution for this processor"
+    has_winograd || skip "this version of oneDNN has no Winograd convolution for this processor"
 }
 
 # Which tactics are fast enough depends on the machine and on what else it does: builds go on until enough of them have failed.
