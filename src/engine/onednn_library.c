@@ -30,7 +30,9 @@ static int choose_dialect(void *handle, struct onednn *onednn, struct error *err
     const struct onednn_version *version;
 
     if (!onednn_find_function(handle, "dnnl_version", &read_version))
-        return error_set(err, ERR_UNSUPPORTED, "a library called libdnnl is there, but it is not oneDNN");
+        return error_set(err, ERR_UNSUPPORTED,
+                         "what is loaded as oneDNN is another library: it has no function "
+                         "dnnl_version; name oneDNN with POLYGRAPHY_ONEDNN");
     version = read_version();
     snprintf(onednn->version_text, sizeof(onednn->version_text), "%d.%d.%d", version->major, version->minor,
              version->patch);

@@ -71,6 +71,22 @@ quietly()
     [ "$(grep -o 'Tactic: [^,]*' <<<"$output")" = "$first" ]
 }
 
+@test "oneDNN is the library that is named, of a version that is known" {
+    local library
+    POLYGRAPHY_ONEDNN=$POLYGRAPHY_TEST_PROGRAMS/plugins/onednn_of_tomorrow.so quietly run "$models/identity.onnx" --trt
+    refused 'oneDNN 4.0.0 is installed, but a version from 2.6 to 3.x is needed'
+    POLYGRAPHY_ONEDNN=$POLYGRAPHY_TEST_PROGRAMS/plugins/no_plugin.so quietly run "$models/identity.onnx" --trt
+    refused 'what is loaded as oneDNN is another library'
+    POLYGRAPHY_ONEDNN=/nowhere/libdnnl.so quietly run "$models/identity.onnx" --trt --tactic-sources onednn
+    refused 'cannot load oneDNN, which POLYGRAPHY_ONEDNN names: /nowhere/libdnnl.so'
+
+    library=$(find /usr/lib -name 'libdnnl.so.[23]*' -print -quit)
+    [ -n "$library" ] || skip "oneDNN is not installed where Debian puts it"
+    POLYGRAPHY_ONEDNN=$library quietly run "$models/identity.onnx" --trt -v
+    worked
+    logged "Using oneDNN $(sed -E 's/.*\.so\.([23]).*/\1/' <<<"$library")\."
+}
+
 @test "a replay with a tactic that does not exist names the layer" {
     quietly convert "$models/identity.onnx" -o x.engine --save-tactics replay.json
     worked
