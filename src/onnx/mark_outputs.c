@@ -66,17 +66,22 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
 {
     struct value_list outputs = {0};
     struct string_builder missing;
+    struct bitset listed;
     int rc;
 
     string_init(&missing);
+    bitset_init(&listed, subgraph->model->values.count);
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_tensor(subgraph->model, text_of(names[i]));
 
-        if (value == VALUE_NONE)
+        if (value == VALUE_NONE) {
             add_missing(&missing, names[i]);
-        else if (!value_list_has(&outputs, value))
+        } else if (!bitset_has(&listed, value)) {
+            bitset_add(&listed, value);
             value_list_add(&outputs, value);
+        }
     }
+    bitset_release(&listed);
     rc = refuse_missing(subgraph, &missing, "'--onnx-outputs mark all' shows which tensors there are", err);
     if (rc == 0)
         value_list_assign(&subgraph->outputs, &outputs);
@@ -87,24 +92,28 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
 
 int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
 {
-    struct value_list kept = {0}, excluded = {0};
+    size_t value_count = subgraph->model->values.count;
+    struct value_list kept = {0};
+    struct bitset outputs, excluded;
     struct string_builder missing;
     int rc;
 
     string_init(&missing);
+    value_list_to_set(&subgraph->outputs, value_count, &outputs);
+    bitset_init(&excluded, value_count);
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(subgraph->model, text_of(names[i]));
 
-        if (value == VALUE_NONE || !value_list_has(&subgraph->outputs, value))
+        if (value == VALUE_NONE || !bitset_has(&outputs, value))
             add_missing(&missing, names[i]);
         else
-            value_list_add(&excluded, value);
+            bitset_add(&excluded, value);
     }
     rc = refuse_missing(subgraph, &missing, "only outputs can be excluded", err);
     if (rc < 0)
         goto done;
     for (size_t i = 0; i < subgraph->outputs.count; i++)
-        if (!value_list_has(&excluded, subgraph->outputs.items[i]))
+        if (!bitset_has(&excluded, subgraph->outputs.items[i]))
             value_list_add(&kept, subgraph->outputs.items[i]);
     if (kept.count == 0 && subgraph->outputs.count > 0) {
         rc = error_set(err, ERR_INVALID, "%s: every output was excluded: leave at least one",
@@ -115,6 +124,7 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
 done:
     string_release(&missing);
     free(kept.items);
-    free(excluded.items);
+    bitset_release(&outputs);
+    bitset_release(&excluded);
     return rc;
 }

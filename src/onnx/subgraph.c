@@ -15,6 +15,13 @@ bool value_list_has(const struct value_list *list, uint32_t value)
     return false;
 }
 
+void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret)
+{
+    bitset_init(ret, value_count);
+    for (size_t i = 0; i < list->count; i++)
+        bitset_add(ret, list->items[i]);
+}
+
 void value_list_add(struct value_list *list, uint32_t value)
 {
     *VECTOR_APPEND(list) = value;

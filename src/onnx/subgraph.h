@@ -64,6 +64,9 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants);
 
 bool value_list_has(const struct value_list *list, uint32_t value);
 void value_list_add(struct value_list *list, uint32_t value);
+
+/* The same as a set, for who looks up many: values of a model with `value_count` of them. */
+void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret);
 void value_list_assign(struct value_list *list, const struct value_list *from);
 
 #endif
