@@ -75,45 +75,43 @@ done:
     return rc;
 }
 
-static bool has_text(const struct text_list *list, struct text text)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (text_equal(list->items[i], text))
-            return true;
-    return false;
-}
+/* Places in the order in which they are met, each once. */
+struct locations {
+    const struct model *model;
+    struct text_list *list;
+    struct name_map met;
+};
 
-static int add_location(const struct model *model, struct span tensor, struct text_list *ret, struct error *err)
+static int add_location(struct locations *locations, struct span tensor, struct error *err)
 {
+    struct text_list *list = locations->list;
     struct tensor_header header;
     int rc = tensor_proto_read(tensor, &header, err);
 
     if (rc < 0)
-        return error_context(err, "%s", model->display_name);
-    if (!header.external)
-        return 0;
-    if (!has_text(ret, header.place.location))
-        *VECTOR_APPEND(ret) = header.place.location;
+        return error_context(err, "%s", locations->model->display_name);
+    if (header.external &&
+        name_map_add(&locations->met, header.place.location, (uint32_t)list->count) == (uint32_t)list->count)
+        *VECTOR_APPEND(list) = header.place.location;
     return 0;
 }
-
-static int scan_message(const struct model *model, struct span message, const uint32_t *numbers, unsigned depth,
-                        struct text_list *ret, struct error *err);
 
 /* Which fields of a message lead to tensors; the field that is one itself stands first. */
 static const uint32_t node_fields[] = {0, NODE_ATTRIBUTE, 0};
 static const uint32_t attribute_fields[] = {ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS};
 static const uint32_t graph_fields[] = {GRAPH_INITIALIZER, GRAPH_NODE, 0};
+static const uint32_t function_fields[] = {0, FUNCTION_NODE, 0};
+static const uint32_t function_default_fields[] = {0, FUNCTION_DEFAULT, 0};
 
 static const uint32_t *fields_below(const uint32_t *numbers)
 {
-    if (numbers == node_fields)
+    if (numbers == node_fields || numbers == function_default_fields)
         return attribute_fields;
     return numbers == attribute_fields ? graph_fields : node_fields;
 }
 
-static int scan_message(const struct model *model, struct span message, const uint32_t *numbers, unsigned depth,
-                        struct text_list *ret, struct error *err)
+static int scan_message(struct locations *locations, struct span message, const uint32_t *numbers, unsigned depth,
+                        struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -123,14 +121,14 @@ static int scan_message(const struct model *model, struct span message, const ui
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == numbers[0])
-            rc = add_location(model, field.bytes, ret, err);
+            rc = add_location(locations, field.bytes, err);
         else if (field.number == numbers[1] || field.number == numbers[2])
-            rc = scan_message(model, field.bytes, fields_below(numbers), depth + 1, ret, err);
+            rc = scan_message(locations, field.bytes, fields_below(numbers), depth + 1, err);
     }
     return rc;
 }
 
-static int add_initializers(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+static int add_initializers(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     struct bitset used = {0}; /* asked for when needed: most models have everything inside */
@@ -146,13 +144,33 @@ static int add_initializers(const struct subgraph *subgraph, struct text_list *r
             subgraph_used_values(subgraph, &used);
         }
         if (bitset_has(&used, initializer->value))
-            rc = add_location(model, initializer->message, ret, err);
+            rc = add_location(locations, initializer->message, err);
     }
     bitset_release(&used);
     return rc;
 }
 
-static int add_nodes(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+/* All of the model's functions, because all of them are written with every part of it. */
+static int add_functions(struct locations *locations, const struct span_list *fields, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        while (rc == 0 && wire_next(&reader, &field)) {
+            if (field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+                continue;
+            rc = scan_message(locations, field.bytes, function_fields, 0, err);
+            if (rc == 0)
+                rc = scan_message(locations, field.bytes, function_default_fields, 0, err);
+        }
+    }
+    return rc;
+}
+
+static int add_nodes(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
@@ -162,16 +180,24 @@ static int add_nodes(const struct subgraph *subgraph, struct text_list *ret, str
         const struct node *node = &model->nodes.items[i];
 
         if (node->has_tensors || node->has_subgraphs)
-            rc = scan_message(model, node->message, node_fields, 0, ret, err);
+            rc = scan_message(locations, node->message, node_fields, 0, err);
     }
-    return rc;
+    if (rc == 0)
+        rc = add_functions(locations, &model->fields_before_graph, err);
+    return rc == 0 ? add_functions(locations, &model->fields_after_graph, err) : rc;
 }
 
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
 {
-    int rc = add_initializers(subgraph, ret, err);
+    struct locations locations = {.model = subgraph->model, .list = ret};
+    int rc;
 
-    return rc == 0 ? add_nodes(subgraph, ret, err) : rc;
+    name_map_init(&locations.met);
+    rc = add_initializers(&locations, subgraph, err);
+    if (rc == 0)
+        rc = add_nodes(&locations, subgraph, err);
+    name_map_release(&locations.met);
+    return rc;
 }
 
 int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
@@ -269,7 +295,8 @@ static int provide(const char *from, const char *to, bool may_be_link, struct pa
     return rc;
 }
 
-static int provide_all(const struct model *model, const struct text_list *locations, const struct text_list *copied,
+/* Members of `copied` are copied rather than linked. */
+static int provide_all(const struct model *model, const struct text_list *locations, const struct name_map *copied,
                        const char *folder, struct path_list *ret_made, struct error *err)
 {
     for (size_t i = 0; i < locations->count; i++) {
@@ -280,7 +307,7 @@ static int provide_all(const struct model *model, const struct text_list *locati
             return rc;
         name = memory_copy(locations->items[i].data, locations->items[i].size);
         to = file_join(folder, name);
-        rc = provide(from, to, !has_text(copied, locations->items[i]), ret_made, err);
+        rc = provide(from, to, name_map_find(copied, locations->items[i]) == NAME_MAP_NONE, ret_made, err);
         free(from);
         free(name);
         free(to);
@@ -293,15 +320,19 @@ static int provide_all(const struct model *model, const struct text_list *locati
 int external_data_provide(const struct subgraph *subgraph, const char *folder, struct path_list *ret_made,
                           struct error *err)
 {
-    struct text_list in_nodes = {0}, locations = {0};
-    int rc = add_nodes(subgraph, &in_nodes, err);
+    struct text_list held_by_nodes = {0}, all = {0};
+    struct locations in_nodes = {.model = subgraph->model, .list = &held_by_nodes};
+    int rc;
 
+    name_map_init(&in_nodes.met);
+    rc = add_nodes(&in_nodes, subgraph, err);
     if (rc == 0)
-        rc = external_data_locations(subgraph, &locations, err);
+        rc = external_data_locations(subgraph, &all, err);
     if (rc == 0)
-        rc = provide_all(subgraph->model, &locations, &in_nodes, folder, ret_made, err);
-    free(in_nodes.items);
-    free(locations.items);
+        rc = provide_all(subgraph->model, &all, &in_nodes.met, folder, ret_made, err);
+    name_map_release(&in_nodes.met);
+    free(held_by_nodes.items);
+    free(all.items);
     return rc;
 }
 

@@ -25,8 +25,9 @@ bool external_data_leads_out(const char *location);
  * folder, ERR_MISSING when it is not there. */
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err);
 
-/* Appends the distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes
- * of its nodes, bodies included, refer to. The texts point into the model. */
+/* The distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes of its nodes refer to,
+ * those in bodies and in the model's functions included: these are written with every part. `ret` is empty on entry; the
+ * texts point into the model. */
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err);
 
 /* Mixes the content of these files into *hash. */

@@ -572,6 +572,35 @@ def external_data_in_a_body():
     )
 
 
+@model
+def external_data_in_a_function():
+    """The data of a Constant in the body of a function lie in weights.data."""
+    opsets = [helper.make_opsetid("", 15)]
+    shifted = helper.make_function(
+        "local",
+        "Shifted",
+        ["a"],
+        ["b"],
+        [
+            helper.make_node("Constant", [], ["c"], value=external("", [256], "weights.data")),
+            helper.make_node("Add", ["a", "c"], ["b"]),
+        ],
+        opsets,
+    )
+    proto = whole(
+        [
+            helper.make_node("Shifted", ["x"], ["t"], name="shifted", domain="local"),
+            helper.make_node("Neg", ["t"], ["y"], name="neg"),
+        ],
+        [tensor("x", [256])],
+        [tensor("y", [256])],
+        opset=15,
+        functions=[shifted],
+    )
+    proto.opset_import.append(helper.make_opsetid("local", 1))
+    return proto
+
+
 # ---- Mistakes, for `check lint` ----
 
 

@@ -180,6 +180,25 @@ static void files_of_initializers_and_bodies_are_listed(void **state)
     model_free(model);
 }
 
+static void files_of_functions_are_listed_for_every_part(void **state)
+{
+    struct model *model = fixture_open("external_data_in_a_function");
+    struct subgraph part;
+    struct string_builder text;
+
+    string_init(&text);
+    subgraph_init_whole(&part, model);
+    list_locations(&part, &text);
+    assert_string_equal(text.data, "weights.data");
+    subgraph_mark_inputs(&part, fixture_node(model, "neg"));
+    subgraph_clean(&part, NULL, NULL, NULL);
+    list_locations(&part, &text);
+    assert_string_equal(text.data, "weights.data");
+    subgraph_release(&part);
+    string_release(&text);
+    model_free(model);
+}
+
 static void initializer_that_is_only_an_output_is_listed(void **state)
 {
     struct model *model = fixture_open("external_weights");
@@ -371,6 +390,7 @@ int main(void)
         IN_SCRATCH(links_within_the_folder_are_followed),
         IN_SCRATCH(missing_file_is_named_with_the_option_that_helps),
         cmocka_unit_test(files_of_initializers_and_bodies_are_listed),
+        cmocka_unit_test(files_of_functions_are_listed_for_every_part),
         cmocka_unit_test(initializer_that_is_only_an_output_is_listed),
         IN_SCRATCH(hash_follows_the_content_of_the_files),
         IN_SCRATCH(files_are_linked_into_another_folder_or_copied),
