@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/onnxrt_library.h"
 #include "base/memory.h"
 #include "engine/plan.h"
 #include "engine/plan_description.h"
@@ -204,9 +205,10 @@ static int restore_engine(struct plan_description *description, const struct pla
                           const char *display_name, struct provider_list *providers, struct log *log,
                           struct engine *engine, struct error *err)
 {
-    int rc = 0;
+    int usable = onnxrt_usable_processors(), rc = 0;
 
-    engine->threads = description->threads;
+    /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
+    engine->threads = description->threads < usable ? description->threads : usable;
     engine->owns_providers = true;
     if (providers != NULL) {
         engine->providers = *providers;

@@ -45,7 +45,7 @@ static void make_engine(struct fake_engine *fake)
     fake_set_precision(fake, 2, PRECISION_BFLOAT16);
     fake_set_profile(fake, 0, INT64_MAX);
     fake_set_profile(fake, 2, 3);
-    fake->engine.threads = 3;
+    fake->engine.threads = 1;
     choice = &fake->engine.layers[0];
     choice->seconds = 0.1;
     choice->share_of_fastest = 1.25;
@@ -136,7 +136,7 @@ static void what_was_written_is_read_again(void **state)
     if (plan_load("a.plan", NULL, &engine, &err) < 0)
         fail_msg("%s", err.message);
     assert_same_choices(engine, &fake.engine);
-    assert_int_equal(engine->threads, 3);
+    assert_int_equal(engine->threads, 1);
     assert_int_equal(engine->profiles.count, 2);
     assert_true(engine->profiles.items[0].maximum[0].dims[1] == INT64_MAX);
     assert_int_equal(engine->profiles.items[1].minimum[0].dims[0], 2);
@@ -237,6 +237,21 @@ static void every_truncated_file_is_refused(void **state)
     free(bytes);
 }
 
+static void a_plan_starts_no_more_threads_than_there_are_processors(void **state)
+{
+    struct fake_engine fake;
+    struct engine *engine;
+    struct error err = {0};
+
+    make_engine(&fake);
+    fake.engine.threads = 65536;
+    assert_int_equal(plan_save(&fake.engine, "many.plan", &err), 0);
+    assert_int_equal(plan_load("many.plan", NULL, &engine, &err), 0);
+    assert_int_equal(engine->threads, onnxrt_usable_processors());
+    engine_free(engine);
+    fake_engine_release(&fake);
+}
+
 static void every_damaged_byte_of_the_description_is_noticed(void **state)
 {
     struct engine *engine;
@@ -269,8 +284,8 @@ static void seal(uint8_t *bytes, size_t description_size)
 static void descriptions_that_say_nonsense_are_refused(void **state)
 {
     static const char *const changes[][2] = {
-        {"\"threads\": 3", "\"threads\": -"},
-        {"\"threads\": 3", "\"Threads\": 3"},
+        {"\"threads\": 1", "\"threads\": -"},
+        {"\"threads\": 1", "\"Threads\": 1"},
         {"\"tactic\": \"known\"", "\"tactic\": [\"no\"] "},
         {"\"provider\": \"fake\"", "\"provider\": \"gone\""},
         {"\"precision\": \"float32\"", "\"precision\": \"float31\""},
@@ -392,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read_again),
+        cmocka_unit_test(a_plan_starts_no_more_threads_than_there_are_processors),
         cmocka_unit_test(a_plan_of_a_plan_is_the_same_file),
         cmocka_unit_test(weights_are_aligned_and_unused_ones_left_out),
         cmocka_unit_test(a_plan_that_was_only_looked_at_cannot_be_run),
