@@ -39,6 +39,8 @@ static atomic_int last_words_to;
 static atomic_int first_signal;
 static _Atomic int64_t first_signal_at; /* milliseconds; 0: none, or its handler still runs */
 static int wake[2] = {-1, -1};
+static timer_t last_call; /* sends SIGALRM when the time to end is over */
+static bool has_last_call;
 
 void interrupt_remove_registered(void)
 {
@@ -182,6 +184,23 @@ static int64_t milliseconds_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Work that has not ended by itself. */
+static void end_at_last(int signal_number)
+{
+    (void)signal_number;
+    if (atomic_load(&first_signal) != 0)
+        die(atomic_load(&first_signal));
+}
+
+static void start_last_call(void)
+{
+    struct itimerspec due = {
+        .it_value = {INTERRUPT_GRACE_MILLISECONDS / 1000, INTERRUPT_GRACE_MILLISECONDS % 1000 * 1000000L}};
+
+    if (has_last_call)
+        timer_settime(last_call, 0, &due, NULL);
+}
+
 static void handle(int signal_number)
 {
     int saved_errno = errno;
@@ -192,6 +211,7 @@ static void handle(int signal_number)
         if (write(wake[1], "", 1) < 0) {
             /* Nothing can be done about it; interrupt_pending() tells all the same. */
         }
+        start_last_call();
     } else {
         int64_t at = atomic_load(&first_signal_at);
         bool same = first == signal_number && (at == 0 || milliseconds_now() - at < SAME_REQUEST_MILLISECONDS);
@@ -204,6 +224,7 @@ static void handle(int signal_number)
 void interrupt_forget(void)
 {
     forget_everything();
+    has_last_call = false; /* a forked child has none of its parent's timers */
     for (size_t i = 0; i < ARRAY_LEN(wake); i++) {
         if (wake[i] >= 0)
             close(wake[i]);
@@ -216,6 +237,8 @@ void interrupt_forget(void)
 void interrupt_install(void)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction at_last = {.sa_handler = end_at_last, .sa_flags = SA_RESTART};
+    struct sigevent alarm_event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 
     if (wake[0] >= 0)
         return;
@@ -223,6 +246,9 @@ void interrupt_install(void)
         fcntl(wake[0], F_SETFD, FD_CLOEXEC);
         fcntl(wake[1], F_SETFD, FD_CLOEXEC);
     }
+    sigemptyset(&at_last.sa_mask);
+    has_last_call =
+        sigaction(SIGALRM, &at_last, NULL) == 0 && timer_create(CLOCK_MONOTONIC, &alarm_event, &last_call) == 0;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < ARRAY_LEN(handled_signals); i++)
         sigaddset(&action.sa_mask, handled_signals[i]);

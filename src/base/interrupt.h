@@ -1,5 +1,8 @@
 /* base/interrupt.h: Ctrl-C and requests to end (SIGINT, SIGTERM, SIGHUP), turned into a flag that work loops look at.
  *
+ * Work that cannot look at it, because it is in a library, or waits for somebody who opens the other end of a pipe, has
+ * INTERRUPT_GRACE_MILLISECONDS to end: then the process ends as by a second signal.
+ *
  * Also keeps the list of what must not survive this process: temporary names of files being written, intermediate
  * artifacts, and process groups of children. They are removed (killed) at exit and, should a second signal come, from
  * the signal handler. A forked child starts with empty lists.
@@ -8,6 +11,8 @@
 #define BASE_INTERRUPT_H
 
 #include <sys/types.h>
+
+#define INTERRUPT_GRACE_MILLISECONDS 1800
 
 /* Installs the handlers; without it interrupt_pending() stays 0. A signal that was ignored at start (nohup, a background
  * job) stays ignored. The same signal again within a tenth of a second counts as one: timeout(1) sends it twice. */

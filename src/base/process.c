@@ -19,7 +19,9 @@
 #include "base/process_terminal.h"
 #include "base/stopwatch.h"
 
-#define GRACE 2.0 /* seconds between SIGTERM and SIGKILL; in the middle it is sent again */
+/* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see interrupt.h. */
+#define GRACE 2.0
+#define GRACE_OF_INTERRUPTED 1.0
 
 enum phase {
     PHASE_RUNNING,
@@ -99,7 +101,7 @@ static void look_at_leader(struct run *run)
 static void send_request_to_end(struct run *run, enum phase phase)
 {
     run->phase = phase;
-    run->deadline = stopwatch_now() + GRACE / 2;
+    run->deadline = stopwatch_now() + (interrupt_pending() ? GRACE_OF_INTERRUPTED : GRACE) / 2;
     signal_group(run, SIGTERM);
     signal_group(run, SIGCONT); /* a stopped process does not see the other */
 }

@@ -81,8 +81,9 @@ static void open_standard_streams(void)
         close(fd);
 }
 
-/* With a handler that does nothing, a broken pipe becomes an error of write(). Unlike SIG_IGN it is not inherited. */
-static void note_broken_pipe(int signal_number)
+/* With a handler that does nothing, a broken pipe, or a file that the user lets grow no further (ulimit -f), becomes an error of
+ * write(). Unlike SIG_IGN it is not inherited. */
+static void note_failed_write(int signal_number)
 {
     (void)signal_number;
 }
@@ -184,7 +185,7 @@ static int leave(int status)
 
 int main(int argc, char **argv)
 {
-    struct sigaction broken_pipe = {.sa_handler = note_broken_pipe};
+    struct sigaction failed_write = {.sa_handler = note_failed_write};
     struct progress_line progress;
     struct log_sink sink;
     struct parse parse;
@@ -192,8 +193,9 @@ int main(int argc, char **argv)
     int status;
 
     open_standard_streams();
-    sigemptyset(&broken_pipe.sa_mask);
-    sigaction(SIGPIPE, &broken_pipe, NULL);
+    sigemptyset(&failed_write.sa_mask);
+    sigaction(SIGPIPE, &failed_write, NULL);
+    sigaction(SIGXFSZ, &failed_write, NULL);
     interrupt_install();
 
     program = find_program(argv[0]);

@@ -192,3 +192,21 @@ END
     polygraphy debug repeat --until 1 --save-debug-replay replay.json --check true <&- >&- 2>&-
     run ! grep RUNNING replay.json
 }
+
+@test "a file that may grow no further is an error, and nothing of it stays" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" model.onnx 4 4000 chain
+    run --separate-stderr bash -c 'ulimit -f 1 && polygraphy surgeon sanitize model.onnx -o large.onnx --toposort'
+    refused "cannot write '"
+    [ -z "$(ls -A | grep large)" ]
+}
+
+@test "a request to end is heard while ONNX Runtime works, and ends the program like any other" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" long.onnx 50 1000000 chain
+    polygraphy run long.onnx --onnxrt --iterations 100000 >log 2>&1 &
+    pid=$!
+    until grep -q 'onnxrt-runner' log; do kill -0 $pid; done
+    kill -TERM $pid
+    status=0
+    wait $pid || status=$?
+    [ "$status" -eq 143 ]
+}

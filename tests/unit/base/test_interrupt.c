@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,24 @@ static int see_first_signal(void)
 static void first_signal_only_sets_the_flag(void **state)
 {
     assert_int_equal(in_child(see_first_signal), 0);
+}
+
+/* Opening a pipe that nobody writes to waits for ever. */
+static int wait_without_looking(void)
+{
+    interrupt_install();
+    scratch_file("temporary", "");
+    interrupt_remove_at_exit("temporary");
+    CHECK_OR_FAIL(mkfifo("pipe", 0600) == 0);
+    raise(SIGTERM);
+    open("pipe", O_RDONLY);
+    return 1; /* not reached */
+}
+
+static void work_that_never_looks_at_the_flag_ends_all_the_same(void **state)
+{
+    assert_int_equal(in_child(wait_without_looking), -SIGTERM);
+    assert_false(file_exists("temporary"));
 }
 
 static int leave_files_behind(void)
@@ -251,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(first_signal_only_sets_the_flag),
+        IN_SCRATCH(work_that_never_looks_at_the_flag_ends_all_the_same),
         IN_SCRATCH(second_signal_removes_registered_files_and_kills),
         IN_SCRATCH(second_signal_says_the_last_words_unless_they_are_taken_back),
         IN_SCRATCH(signal_that_is_sent_twice_at_once_counts_as_one),
