@@ -210,7 +210,9 @@ static void validate_output(struct lockstep *step, size_t runner, size_t iterati
 
     if (settings->validate && settings->report != NULL)
         run_report_add_validation(settings->report, lane->results->name, iteration, output);
-    if (!settings->validate || validation_output(output, NULL, validation_log(step, 1 + runner)))
+    if (!settings->validate ||
+        validation_output(output, validation_reference(&step->results, runner, iteration, output),
+                          validation_log(step, 1 + runner)))
         return;
     if (lane->bad++ == 0)
         lane->first_bad = memory_strdup(output->name);

@@ -74,9 +74,8 @@ void validation_log_runner(struct log *log, const char *runner, size_t bad, cons
         log_message(log, LOG_ERROR, "%s: errors in %zu outputs, first of all in: %s", runner, bad, first_bad);
 }
 
-/* What another runner has for an output; its neighbour's counts first, which it is compared with. NULL: nothing. */
-static const struct tensor *find_reference(const struct run_results *results, size_t runner, size_t iteration,
-                                           const struct named_tensor *output)
+const struct tensor *validation_reference(const struct run_results *results, size_t runner, size_t iteration,
+                                          const struct named_tensor *output)
 {
     for (size_t k = 1; k < results->count; k++) {
         const struct runner_results *other = &results->items[(runner + k) % results->count];
@@ -106,7 +105,7 @@ bool validation_runner(const struct run_results *results, size_t index, struct l
             log_message(log, LOG_START, "%s | Iteration: %zu", runner->name, i);
         log_indent(log, runner->count > 1);
         for (size_t k = 0; k < outputs->count; k++) {
-            const struct tensor *reference = find_reference(results, index, i, &outputs->items[k]);
+            const struct tensor *reference = validation_reference(results, index, i, &outputs->items[k]);
 
             if (validation_output(&outputs->items[k], reference, log))
                 continue;

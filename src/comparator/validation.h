@@ -19,6 +19,11 @@ bool validation_output(const struct named_tensor *output, const struct tensor *r
  * Nothing is logged when there are none. */
 void validation_log_excess(struct log *log, const struct tensor *output, const struct tensor *reference);
 
+/* What another runner has for an output of an iteration, of the same shape; its neighbour's counts first, with which it
+ * is compared. NULL: nothing, or nothing yet. */
+const struct tensor *validation_reference(const struct run_results *results, size_t runner, size_t iteration,
+                                          const struct named_tensor *output);
+
 /* The line that sums up a runner with several bad outputs. */
 void validation_log_runner(struct log *log, const char *runner, size_t bad, const char *first_bad);
 

@@ -276,6 +276,16 @@ EOF
     grep -A1 -E "^\[E\]         Inf Detected" <<<"$output" | grep -qE "$line"
 }
 
+@test "the reference of an overflow may be a file, also when outputs come layer by layer" {
+    for name in large infinite; do
+        /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/surgeon_models.py" make "${name}_factor" "$name.onnx"
+    done
+    polygraphy run large.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs golden.json
+    quietly run infinite.onnx --onnxrt --onnx-outputs mark all --load-inputs in.json --load-outputs golden.json --validate
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '1 of 2 values are infinite or NaN where .*: the reference has 216097 there; float16 ends at 65504$' <<<"$output")" -eq 2 ]
+}
+
 @test "options of a runner that is not there are refused before anything runs" {
     quietly run "$models/convolutions.onnx" --onnxrt --fp16 --save-engine x.engine --layer-precisions c:float16
     [ "$status" -ne 0 ]
