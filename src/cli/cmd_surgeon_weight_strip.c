@@ -9,6 +9,7 @@
 #include "onnx/model_edit.h"
 #include "onnx/model_rebuild.h"
 #include "onnx/sparsity.h"
+#include "onnx/stand_in_weights.h"
 #include "onnx/stripped_weight.h"
 
 #define LARGEST_LIST ((size_t)256 << 20)
@@ -109,6 +110,27 @@ static int strip(struct stripping *stripping, uint32_t index, struct error *err)
     return 0;
 }
 
+/* Who passes the model on should know what of it still tells what was learnt. */
+static void warn_of_what_stays(const struct stripping *stripping)
+{
+    const struct model *model = stripping->model;
+    size_t inside = weights_count_inside(model), others = 0;
+
+    for (size_t i = 0; i < model->initializers.count; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+        struct tensor_header header;
+
+        others += !bitset_has(&stripping->weights, i) &&
+                  (initializer->sparse || (tensor_proto_read(initializer->message, &header, NULL) == 0 &&
+                                           data_type_is_float(header.type) && shape_elements(&header.shape) > 1));
+    }
+    if (inside + others > 0)
+        log_message(stripping->log, LOG_WARNING,
+                    "%zu floating-point tensor(s) keep their values: %zu that other operators read, are small, or are "
+                    "listed, and %zu inside of bodies, attributes and functions",
+                    inside + others, others, inside);
+}
+
 static int strip_all(struct stripping *stripping, const char *exclude_list, struct error *err)
 {
     struct log *log = stripping->log;
@@ -132,6 +154,7 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
         return rc;
     if (stripping->stripped > 0)
         stripped_model_mark(stripping->model);
+    warn_of_what_stays(stripping);
     log_message(log, LOG_FINISH, "Finished stripping %zu weights (%llu bytes; %zu with 2:4 sparsity)",
                 stripping->stripped, (unsigned long long)stripping->bytes, stripping->sparse);
     return 0;

@@ -245,6 +245,19 @@ def stripped_in_an_unknown_way():
     return model
 
 
+def factor(value):
+    nodes = [helper.make_node("Mul", ["x", "c"], ["a"]), helper.make_node("Neg", ["a"], ["y"])]
+    return whole(nodes, [tensor("x")], [tensor("y")], [weight("c", [1, value])])
+
+
+def large_factor():
+    return factor(3e5)
+
+
+def infinite_factor():
+    return factor(numpy.inf)
+
+
 def text_of_type(kind):
     if not kind.HasField("tensor_type"):
         return kind.WhichOneof("value") or "unknown"

@@ -18,6 +18,7 @@ sparse()
 [I] Beginning weight stripping...
 [W] The model is expected to be constant folded to successfully capture all weights eligible for stripping
 [I] Querying Sparse Initializers in the model
+[W] 1 floating-point tensor(s) keep their values: 1 that other operators read, are small, or are listed, and 0 inside of bodies, attributes and functions
 [I] Finished stripping 3 weights (49152 bytes; 1 with 2:4 sparsity)
 [I] Saving ONNX model to: stripped.onnx
 [I] PASSED | Runtime: TIME | Command: polygraphy surgeon weight-strip model.onnx -o stripped.onnx
@@ -33,6 +34,12 @@ constant constant float[64, 64] 'TRT_WEIGHTLESS/'
 END
     [ "$(stat -c %s stripped.onnx)" -lt 4000 ]
     diff <(show model.onnx | grep -vE '^constant|^node constant:') <(show stripped.onnx | grep -vE '^(constant|about)')
+}
+
+@test "weights inside of bodies keep their values, and it is said how many do" {
+    surgeon weight-strip "$models/half_and_bodies.onnx" -o stripped.onnx
+    worked
+    logged '^\[W\] 2 floating-point tensor\(s\) keep their values: 0 that .*, and 2 inside of bodies, attributes and functions$'
 }
 
 @test "what is multiplied by is a weight of any size, tables are from 1024 elements on" {
