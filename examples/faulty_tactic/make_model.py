@@ -21,7 +21,7 @@ The hunt: golden outputs, a few dozen builds whose tactics are drawn by lot, wha
         --artifacts replay.json --artifacts-dir replays \\
         --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 2e-5 --rtol 1e-5
     polygraphy debug diff-tactics --dir replays
-    polygraphy debug tactics classifier.onnx --good replays/good/... --bad replays/bad/... \\
+    polygraphy debug tactics classifier.onnx --dir replays \\
         --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 2e-5 --rtol 1e-5
 
 It takes oneDNN 2 on a processor with AVX-512, which is where there is that algorithm: oneDNN 3 has it no more. Needs python3-onnx (Debian).

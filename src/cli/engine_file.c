@@ -11,6 +11,7 @@
 #include "cli/model_file.h"
 #include "cli/progress_line.h"
 #include "engine/plan.h"
+#include "engine/precision_words.h"
 
 /* Larger results of constant folding are left to be computed: they would only make the plan file large. */
 #define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
@@ -151,7 +152,7 @@ static int open_sample(struct engine_file *file, struct error *err)
             shapes[i] = (struct input_shape){.name = file->profiles[0][i].name, .shape = file->profiles[0][i].optimum};
         sample.shapes = (struct input_shapes){shapes, count};
     }
-    if (file->builder.profile_count > 0 && !file->config->enabled[PRECISION_INT8])
+    if (file->builder.profile_count > 0 && !file->builder.precision.enabled[PRECISION_INT8])
         rc = data_loader_to_generate(file->context, &sample, &file->loader, err);
     else
         rc = data_loader_from_options(file->context, &sample, &file->loader, err);
@@ -195,6 +196,107 @@ static int load_caches(struct engine_file *file, struct error *err)
     file->builder.calibration = file->calibration;
     file->builder.replay = file->replay;
     return rc;
+}
+
+/* ---- Precisions of replays ---- */
+
+/* The same tactics in another precision are another build. A search for precisions makes many on purpose. */
+static void warn_of_other_precision(const struct engine_file *file)
+{
+    struct tactic_options own = {0};
+    struct string_builder text;
+
+    if (file->replay == NULL || !file->replay->precision.known ||
+        parse_values(file->context->parse, &engine_config_options) == NULL)
+        return;
+    precision_words_of(&file->builder.precision, &own);
+    if (!tactic_options_equal(&own, &file->replay->precision)) {
+        string_init(&text);
+        string_add_format(&text, "The tactics of '%s' are those of a build with ", file->config->load_tactics);
+        tactic_options_text(&file->replay->precision, &text);
+        string_add(&text, ", and this one has ");
+        tactic_options_text(&own, &text);
+        log_message(file->context->log, LOG_WARNING, "%s: results will not be the same", text.data);
+        string_release(&text);
+    }
+    tactic_options_release(&own);
+}
+
+static bool begins_with(const char *word, const char *option)
+{
+    size_t size = strlen(option);
+
+    return strncmp(word, option, size) == 0 && (word[size] == '\0' || word[size] == ' ');
+}
+
+/* Whether both have the same words for this option, in the same order. */
+static bool say_the_same(const struct tactic_options *a, const struct tactic_options *b, const char *option)
+{
+    size_t i = 0, k = 0;
+
+    for (;; i++, k++) {
+        while (i < a->count && !begins_with(a->items[i], option))
+            i++;
+        while (k < b->count && !begins_with(b->items[k], option))
+            k++;
+        if (i == a->count || k == b->count)
+            return i == a->count && k == b->count;
+        if (strcmp(a->items[i], b->items[k]) != 0)
+            return false;
+    }
+}
+
+/* The first option that was given and does not say what the replay says, or NULL. */
+static const char *find_contradiction(const struct engine_file *file, const struct tactic_options *precision)
+{
+    static const char *const options[] = {"--tf32",
+                                          "--bf16",
+                                          "--fp16",
+                                          "--int8",
+                                          "--precision-policy",
+                                          "--precision-constraints",
+                                          "--layer-precisions",
+                                          "--tensor-dtypes"};
+    const struct parse *parse = file->context->parse;
+    struct tactic_options own = {0};
+    const char *found = NULL;
+
+    precision_words_of(&file->builder.precision, &own);
+    if (parse_given(parse, "--strongly-typed") && precision->count > 0)
+        found = "--strongly-typed";
+    for (size_t i = 0; found == NULL && i < ARRAY_LEN(options); i++)
+        if (parse_given(parse, options[i]) && !say_the_same(&own, precision, options[i]))
+            found = options[i];
+    tactic_options_release(&own);
+    return found;
+}
+
+int engine_file_take_precision(struct engine_file *file, const struct tactic_options *precision, struct error *err)
+{
+    bool had_int8 = file->builder.precision.enabled[PRECISION_INT8];
+    struct string_builder text;
+    const char *contradiction;
+    int rc;
+
+    if (!precision->known)
+        return 0;
+    contradiction = find_contradiction(file, precision);
+    if (contradiction != NULL) {
+        string_init(&text);
+        tactic_options_text(precision, &text);
+        rc = error_set(err, ERR_INVALID,
+                       "%s is not how the builds of the replays were made, which had %s: leave out options for "
+                       "precision, they are taken from the replays",
+                       contradiction, text.data);
+        string_release(&text);
+        return rc;
+    }
+    rc = precision_words_read(precision, &file->arena, &file->builder.precision, err);
+    if (rc < 0 || had_int8 == file->builder.precision.enabled[PRECISION_INT8])
+        return rc;
+    data_loader_free(file->loader); /* calibration takes other data than timing */
+    file->loader = NULL;
+    return open_sample(file, err);
 }
 
 /* ---- Building ---- */
@@ -314,6 +416,7 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
     rc = load_caches(file, err);
     if (rc == 0)
         rc = open_sample(file, err);
+    warn_of_other_precision(file);
     if (file->network_values->decide_branches)
         file->network.branch_sample = &file->builder.sample;
     if (rc < 0)
@@ -333,6 +436,7 @@ void engine_file_release(struct engine_file *file)
     free(file->profile_items);
     free(file->profiles);
     free(file->profile_sizes);
+    arena_release(&file->arena);
     *file = (struct engine_file){0};
 }
 

@@ -10,6 +10,7 @@
 #ifndef CLI_ENGINE_FILE_H
 #define CLI_ENGINE_FILE_H
 
+#include "base/arena.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "comparator/data_loader.h"
@@ -33,6 +34,7 @@ struct engine_file {
     struct input_profile *profile_items;
     const struct input_profile **profiles;
     size_t *profile_sizes;
+    struct arena arena; /* of precisions that come out of a replay */
     bool shows_progress;
 };
 
@@ -43,6 +45,10 @@ int engine_file_choose(const struct command_context *context, struct error *err)
  * ERR_MISSING when POLYGRAPHY_TRT pins TensorRT, which is not there. After an error nothing is left. */
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err);
 void engine_file_release(struct engine_file *file);
+
+/* For builds with the tactics of a replay: what decided on the precisions of its build decides on theirs, too. Where that
+ * is not known, options do. ERR_INVALID names an option that was given and says something else. */
+int engine_file_take_precision(struct engine_file *file, const struct tactic_options *precision, struct error *err);
 
 /* The layers of a model, which is taken over also after an error. */
 int engine_file_network(const struct engine_file *file, struct model *model, struct network **ret, struct error *err);

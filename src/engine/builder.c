@@ -11,6 +11,7 @@
 #include "engine/builder_calibration.h"
 #include "engine/builder_choice.h"
 #include "engine/builder_inputs.h"
+#include "engine/precision_words.h"
 
 /* One line for each precision that was asked for and that no layer has: what follows is not what was asked for. */
 static void warn_of_unused_precisions(const struct build *build, const struct layer_precision *precisions)
@@ -198,6 +199,7 @@ static struct engine *new_engine(const struct network *network, const struct bui
     engine->layers = memory_alloc_zero(network->layers.count, sizeof(*engine->layers));
     engine->providers = settings->providers;
     engine->threads = settings->threads;
+    precision_words_of(&settings->precision, &engine->precision);
     return engine;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "format/tactic_replay.h"
 #include "onnx/value_info.h"
 
 static void release_layer(struct engine_layer *layer)
@@ -33,6 +32,7 @@ void engine_free(struct engine *engine)
     if (engine->owns_providers)
         providers_close(&engine->providers);
     network_free(engine->owned_network);
+    tactic_options_release(&engine->precision);
     free(engine);
 }
 
@@ -130,4 +130,6 @@ void engine_replay(const struct engine *engine, struct tactic_replay *ret)
 
         add_algorithm(engine, layer, &engine->layers[i], tactic_replay_set(ret, layer->name));
     }
+    tactic_options_release(&ret->precision);
+    tactic_options_copy(&engine->precision, &ret->precision);
 }

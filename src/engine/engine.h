@@ -4,6 +4,7 @@
 
 #include "engine/precision.h"
 #include "engine/tactic.h"
+#include "format/tactic_replay.h"
 
 struct engine_layer {
     struct tactic tactic;
@@ -33,13 +34,13 @@ struct engine {
     struct provider_list providers; /* `owned` when it came out of a plan file */
     bool owns_providers;
     int threads;
+    struct tactic_options precision; /* what decided on precisions; not known of an engine out of a plan file */
 };
 
 void engine_free(struct engine *engine); /* NULL is fine */
 
-/* Its choices as a replay: numbers, names, and types and layouts of the tensors. `ret` is initialised; the caller
- * releases it. */
-struct tactic_replay;
+/* Its choices as a replay: numbers, names, and types and layouts of the tensors; and what decided on precisions. `ret` is
+ * initialised; the caller releases it. */
 void engine_replay(const struct engine *engine, struct tactic_replay *ret);
 
 #endif

@@ -37,8 +37,49 @@ void tactic_replay_release(struct tactic_replay *replay)
         free(replay->items[i].layer);
     }
     free(replay->items);
+    tactic_options_release(&replay->precision);
     tactic_replay_init(replay);
 }
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+void tactic_options_add(struct tactic_options *options, struct text word)
+{
+    *VECTOR_APPEND(options) = memory_copy(word.data, word.size);
+}
+
+void tactic_options_release(struct tactic_options *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        free(options->items[i]);
+    free(options->items);
+    *options = (struct tactic_options){0};
+}
+
+void tactic_options_copy(const struct tactic_options *from, struct tactic_options *ret)
+{
+    *ret = (struct tactic_options){.known = from->known};
+    for (size_t i = 0; i < from->count; i++)
+        tactic_options_add(ret, text_of(from->items[i]));
+}
+
+bool tactic_options_equal(const struct tactic_options *a, const struct tactic_options *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if (strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return a->known == b->known && a->count == b->count;
+}
+
+void tactic_options_text(const struct tactic_options *options, struct string_builder *ret)
+{
+    for (size_t i = 0; i < options->count; i++)
+        string_add_format(ret, "%s%s", i > 0 ? " " : "", options->items[i]);
+    if (options->count == 0)
+        string_add(ret, "no option for precision");
+}
+
+/* --- choices ------------------------------------------------------------------------------------------------------ */
 
 static struct tactic_choice *find(const struct tactic_replay *replay, const char *layer)
 {
@@ -267,6 +308,26 @@ static int read_algorithm(struct json_reader *reader, json_t *object, struct tac
     return rc;
 }
 
+/* A member of that name that is no list of texts is somebody else's. */
+static void read_options(struct json_reader *reader, json_t *list, struct tactic_options *ret)
+{
+    json_t *word;
+    size_t index;
+
+    if (!json_is_array(list))
+        return;
+    json_array_foreach (list, index, word) {
+        struct text text;
+
+        if (json_reader_text(reader, word, &text, NULL) < 0) {
+            tactic_options_release(ret);
+            return;
+        }
+        tactic_options_add(ret, text);
+    }
+    ret->known = true;
+}
+
 static int read_replay(struct json_reader *reader, struct tactic_replay *ret, struct error *err)
 {
     const char *layer;
@@ -284,6 +345,7 @@ static int read_replay(struct json_reader *reader, struct tactic_replay *ret, st
         if (read_algorithm(reader, algorithm, append(ret, layer), err) < 0)
             return error_context(err, "'%s': layer '%s'", reader->name, layer);
     }
+    read_options(reader, json_object_get(reader->root, "precision"), &ret->precision);
     return 0;
 }
 
@@ -388,6 +450,13 @@ void tactic_replay_write(const struct tactic_replay *replay, struct json_writer 
         tactic_algorithm_write(&replay->items[i].algorithm, writer);
     }
     json_writer_end_object(writer);
+    if (replay->precision.known) {
+        json_writer_key(writer, "precision");
+        json_writer_begin_array(writer);
+        for (size_t i = 0; i < replay->precision.count; i++)
+            json_writer_string(writer, replay->precision.items[i]);
+        json_writer_end_array(writer);
+    }
     json_writer_key(writer, "polygraphy_class");
     json_writer_string(writer, "TacticReplayData");
     json_writer_end_object(writer);

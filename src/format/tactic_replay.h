@@ -1,8 +1,8 @@
 /* format/tactic_replay.h: which implementation a builder took for each layer (spec, file formats 5): what
  * `--save-tactics` writes, `--load-tactics` forces, and `inspect tactics` and `inspect diff-tactics` read.
  *
- * The file is Polygraphy's, with one member more that Polygraphy ignores: an algorithm may have a "name" for people to
- * read, such as "jit:avx512_core".
+ * The file is Polygraphy's, with members more that Polygraphy ignores: an algorithm may have a "name" for people to
+ * read, such as "jit:avx512_core", and a replay the options that decided on precisions in the build that it is from.
  */
 #ifndef FORMAT_TACTIC_REPLAY_H
 #define FORMAT_TACTIC_REPLAY_H
@@ -44,9 +44,17 @@ struct tactic_choice {
     struct tactic_algorithm algorithm;
 };
 
+/* Options of a build, as words of the command line: "--fp16", "--layer-precisions conv1:float32". */
+struct tactic_options {
+    char **items; /* owned */
+    size_t count, capacity;
+    bool known; /* false: the replay does not say */
+};
+
 struct tactic_replay {
     struct tactic_choice *items; /* in the order in which the builder met the layers; names occur once */
     size_t count, capacity;
+    struct tactic_options precision;
 };
 
 void tactic_replay_init(struct tactic_replay *replay);
@@ -61,7 +69,7 @@ int tactic_replay_load(struct tactic_replay *replay, const char *path, struct er
 int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t size, const char *name,
                         struct error *err);
 
-/* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name. */
+/* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name and no options are known. */
 int tactic_replay_save(const struct tactic_replay *replay, const char *path, struct error *err);
 void tactic_replay_write(const struct tactic_replay *replay, struct json_writer *writer);
 
@@ -70,6 +78,13 @@ const struct tactic_algorithm *tactic_replay_find(const struct tactic_replay *re
 /* The algorithm for `layer`, to be filled by the caller: a new and empty one, also when the layer had one. It stays
  * where it is until the next call. */
 struct tactic_algorithm *tactic_replay_set(struct tactic_replay *replay, const char *layer);
+
+void tactic_options_add(struct tactic_options *options, struct text word); /* copied */
+void tactic_options_release(struct tactic_options *options);
+void tactic_options_copy(const struct tactic_options *from, struct tactic_options *ret); /* `ret` is new */
+bool tactic_options_equal(const struct tactic_options *a, const struct tactic_options *b);
+/* Appends them with blanks between, or "no option for precision". */
+void tactic_options_text(const struct tactic_options *options, struct string_builder *ret);
 
 /* Appends a tensor that is not vectorized; `dtype` and the strides are copied. */
 struct tactic_tensor *tactic_tensors_add(struct tactic_tensors *tensors, struct text dtype, const int64_t *strides,

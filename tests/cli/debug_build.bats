@@ -144,6 +144,11 @@ explore()
 {
     cp "$models/pointwise_convolutions.onnx" model.onnx
     polygraphy run model.onnx --onnxrt --save-outputs golden.json
+    explore_against_golden "$@"
+}
+
+explore_against_golden()
+{
     build model.onnx "${hunt[@]}" --explore --explore-within 1000 --until "$1" --save-tactics replay.json \
         --artifacts replay.json --artifacts-dir replays "${@:2}" "${check_against_golden[@]}"
     [ "$status" -eq 0 ]
@@ -215,6 +220,65 @@ END
     [ "$status" -eq 0 ]
     [ "$(grep -c 'Loading iteration information from debug replay' <<<"$output")" -ge 2 ]
     logged '^    Layer: conv3$'
+}
+
+@test "debug tactics builds in the precision of the replays, and takes the two that differ least" {
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    polygraphy run model.onnx --trt --fp16 --tactic-sources onnxrt --save-outputs golden.json
+    check_against_golden[8]=1e-2
+    explore_against_golden 12 --fp16
+    tactics model.onnx --dir replays "${hunt[@]}" --json found.json "${check_against_golden[@]}"
+    [ "$status" -eq 0 ]
+    logged "^\[I\] Of [0-9]+ pairs of replays, 'replays/good/replay.*_N[0-9]+\.json' and 'replays/bad/replay.*_N[0-9]+\.json' differ least$"
+    logged '^\[I\] Building as the replays were built: with --fp16$'
+    logged 'Built 7 layers: 7 float16; '
+    not_logged 'Built 7 layers: 7 float32'
+    logged '^    Layer: conv3$'
+    python3 - <<'END'
+import glob, json
+def tactics(path):
+    return {name: (a["implementation"], a["tactic"]) for name, a in json.load(open(path))["replay"].items()}
+good, bad = ([tactics(path) for path in glob.glob(f"replays/{kind}/*")] for kind in ("good", "bad"))
+least = min(sum(g[name] != b[name] for name in g) for g in good for b in bad)
+assert json.load(open("found.json"))["differing_layers"] == least, least
+END
+}
+
+@test "debug tactics refuses options that contradict the replays, and replays that do not say" {
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    for seed in 1 2; do
+        build model.onnx "${hunt[@]}" --fp16 --explore --explore-within 100000 --until 1 --seed $seed \
+            --save-tactics replay.json --artifacts replay.json --artifacts-dir "seed$seed" --check true
+    done
+    mv seed1/good/* one.json
+    mv seed2/good/* two.json
+    local command=(model.onnx --good one.json --bad two.json "${hunt[@]}")
+    tactics "${command[@]}" --bf16 --check true
+    refused '--bf16 is not how the builds of the replays were made, which had --fp16'
+    tactics "${command[@]}" --strongly-typed --check true
+    refused '--strongly-typed is not how'
+    tactics "${command[@]}" --fp16 --check true
+    [ "$status" -eq 0 ]
+    rm -f polygraphy_debug_replay*
+    for replay in one two; do
+        sed -i '/^    "precision": \[$/,/^    \],$/d' $replay.json
+    done
+    tactics "${command[@]}" --check true
+    refused "'one.json' does not say in which precision it was built, but has tensors of DataType.HALF"
+    tactics "${command[@]}" --fp16 --check true
+    [ "$status" -eq 0 ]
+    logged '^\[W\] The replays do not say in which precision they were built; here it is with --fp16$'
+    tactics model.onnx --good one.json "${hunt[@]}" --check true
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'replays are missing'* ]]
+}
+
+@test "a build with the tactics of another precision says so" {
+    polygraphy convert "$models/convolutions.onnx" -o x.engine --fp16 --save-tactics replay.json
+    run -0 polygraphy convert "$models/convolutions.onnx" -o y.engine --load-tactics replay.json
+    logged "^\[W\] The tactics of 'replay.json' are those of a build with --fp16, and this one has no option for precision: results will not be the same$"
+    run -0 polygraphy run "$models/convolutions.onnx" --trt --fp16 --load-tactics replay.json
+    not_logged 'are those of a build with'
 }
 
 @test "debug tactics says when the replays do not differ, or not in the verdict" {

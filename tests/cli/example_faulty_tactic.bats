@@ -56,8 +56,7 @@ assert [tactic["layer"] for tactic in first["tactics"]] == [sys.argv[1]], first
 assert first["tactics"][0]["algorithm"]["name"].startswith(sys.argv[2]), first
 END
 
-    polygraphy debug tactics classifier.onnx --good "$(find replays/good -type f | sort | head -1)" \
-        --bad "$(find replays/bad -type f | sort | head -1)" --json found.json "${check[@]}"
+    polygraphy debug tactics classifier.onnx --dir replays --json found.json "${check[@]}"
     python3 - "$layer" "$winograd" <<'END'
 import json, math, sys
 found = json.load(open("found.json"))

@@ -399,6 +399,9 @@ static void test_a_replay_tells_types_and_layouts(void **state)
     engine_replay(engine, &replay);
     assert_int_equal(replay.count, 3);
     assert_string_equal(replay.items[0].layer, "first");
+    assert_true(replay.precision.known);
+    assert_int_equal(replay.precision.count, 1);
+    assert_string_equal(replay.precision.items[0], "--fp16");
     assert_string_equal(replay.items[0].algorithm.name, "fake:plain");
     string_init(&text);
     tactic_algorithm_text(&replay.items[0].algorithm, &text);

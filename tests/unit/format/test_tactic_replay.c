@@ -170,6 +170,29 @@ static void readable_name_is_written_and_read_back(void **state)
     tactic_replay_release(&replay);
 }
 
+static void options_for_precision_are_written_and_read_back(void **state)
+{
+    struct tactic_replay replay;
+
+    tactic_replay_init(&replay);
+    parse(&replay, "{\"replay\": {}, \"precision\": [], \"polygraphy_class\": \"TacticReplayData\"}");
+    assert_true(replay.precision.known);
+    tactic_options_add(&replay.precision, text_of("--fp16"));
+    assert_written(&replay, "{\n"
+                            "    \"replay\": {},\n"
+                            "    \"precision\": [\n"
+                            "        \"--fp16\"\n"
+                            "    ],\n"
+                            "    \"polygraphy_class\": \"TacticReplayData\"\n"
+                            "}");
+    parse(&replay, "{\"replay\": {}, \"precision\": [1], \"polygraphy_class\": \"TacticReplayData\"}");
+    assert_false(replay.precision.known);
+    assert_int_equal(replay.precision.count, 0);
+    parse(&replay, "{\"replay\": {}, \"polygraphy_class\": \"TacticReplayData\"}");
+    assert_false(replay.precision.known);
+    tactic_replay_release(&replay);
+}
+
 static void layer_that_is_set_again_keeps_its_place(void **state)
 {
     struct tactic_replay replay;
@@ -296,6 +319,7 @@ int main(void)
         cmocka_unit_test(algorithms_look_as_polygraphy_prints_them),
         cmocka_unit_test(tuples_of_one_and_of_none_look_as_in_python),
         cmocka_unit_test(readable_name_is_written_and_read_back),
+        cmocka_unit_test(options_for_precision_are_written_and_read_back),
         cmocka_unit_test(layer_that_is_set_again_keeps_its_place),
         cmocka_unit_test(members_that_are_not_known_are_ignored),
         cmocka_unit_test(legacy_markers_are_understood),
