@@ -7,7 +7,8 @@
  * can be in float32. So it is of use, too: a layer that is right with "direct_double" and wrong with another tactic suffers
  * from rounding.
  *
- * It takes 2-D convolutions of float32 tensors, with groups, strides, dilations and paddings.
+ * It takes 2-D convolutions of float32 tensors, with groups, strides, dilations and paddings; also with the Relu behind them,
+ * when the program has fused it. What else is fused the program does behind a kernel for the convolution alone.
  */
 #include "polygraphy/tactic_plugin.h"
 
@@ -45,7 +46,7 @@ struct convolution {
     int64_t out_channels, out_height, out_width;
     int64_t kernel[2], strides[2], dilations[2], pads[4]; /* pads: top, left, bottom, right */
     const float *weights, *bias;                          /* constants: the program keeps them. bias may be NULL */
-    bool in_double;
+    bool in_double, has_relu;
 };
 
 static bool is_float(const struct polygraphy_input *input, uint32_t rank)
@@ -72,6 +73,9 @@ static bool read_convolution(const struct polygraphy_layer *layer, struct convol
         return false;
     if (!is_float(&in[0], 4) || !is_float(&in[1], 4) || !in[1].constant)
         return false;
+    if (layer->fused_count > 1 || (layer->fused_count == 1 && layer->fused[0].kind != POLYGRAPHY_FUSED_RELU))
+        return false;
+    c.has_relu = layer->fused_count == 1;
     if (auto_pad && strcmp(auto_pad->strings[0], "NOTSET") != 0)
         return false;
     if (!read_integers(layer, "strides", c.strides, 2) || !read_integers(layer, "dilations", c.dilations, 2) ||
@@ -185,6 +189,8 @@ static void compute_channel(const struct convolution *c, const float *x, int64_t
             int64_t top = y * c->strides[0] - c->pads[0], left = z * c->strides[1] - c->pads[1];
 
             *out = c->in_double ? element_double(c, x, w, bias, top, left) : element_float(c, x, w, bias, top, left);
+            if (c->has_relu && *out < 0)
+                *out = 0;
         }
 }
 
@@ -214,6 +220,7 @@ static const struct polygraphy_plugin plugin = {
     .create = create,
     .run = run,
     .free_kernel = free,
+    .takes_fused = 1,
 };
 
 const struct polygraphy_plugin *polygraphy_tactic_plugin(uint32_t host_version)

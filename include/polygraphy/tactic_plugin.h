@@ -79,9 +79,30 @@ struct polygraphy_attribute {
     const void *tensor;
 };
 
-/* A layer: one node of the model. Layers of several nodes that are computed as one are not offered to plug-ins, nor are
- * nodes with bodies (If, Loop, Scan) or strings. Valid during the call that it is given to; what a kernel needs later
- * it copies, except for the data of constants. */
+/* What is done to the result of a layer's node before it is stored, element by element. */
+enum {
+    POLYGRAPHY_FUSED_ADD = 1,        /* + inputs[operand], broadcast to the result as in numpy */
+    POLYGRAPHY_FUSED_RELU = 2,       /* max(x, 0) */
+    POLYGRAPHY_FUSED_LEAKY_RELU = 3, /* x < 0 ? alpha * x : x */
+    POLYGRAPHY_FUSED_CLIP = 4,       /* min(max(x, alpha), beta); infinite where there is no bound */
+    POLYGRAPHY_FUSED_SIGMOID = 5,
+    POLYGRAPHY_FUSED_TANH = 6,
+    POLYGRAPHY_FUSED_ELU = 7,        /* x < 0 ? alpha * (exp(x) - 1) : x */
+    POLYGRAPHY_FUSED_SWISH = 8,      /* x * sigmoid(alpha * x) */
+    POLYGRAPHY_FUSED_HARD_SWISH = 9, /* x * min(max(x / 6 + 1/2, 0), 1) */
+    POLYGRAPHY_FUSED_GELU = 10       /* x / 2 * (1 + erf(x / sqrt(2))) */
+};
+
+struct polygraphy_fused {
+    int32_t kind;
+    uint32_t operand; /* of an addition: position among the layer's inputs, behind those of the node */
+    float alpha, beta;
+};
+
+/* A layer: one node of the model, and what is fused with it, which a plug-in gets to see when it says `takes_fused`. It is
+ * asked about the node alone as well: then the program does the rest behind its kernel. Nodes with bodies (If, Loop, Scan)
+ * or strings are not offered. Valid during the call that it is given to; what a kernel needs later it copies, except for the
+ * data of constants. */
 struct polygraphy_layer {
     uint32_t struct_size; /* of this struct, as the program knows it */
     uint32_t threads;     /* that a kernel may use, at least 1 */
@@ -94,6 +115,8 @@ struct polygraphy_layer {
     uint32_t output_count;
     const struct polygraphy_attribute *attributes; /* those that the node has; defaults are up to the plug-in */
     uint32_t attribute_count;
+    uint32_t fused_count;                 /* 0: there is the node alone */
+    const struct polygraphy_fused *fused; /* in the order in which they are done */
 };
 
 /* One output, as create() describes it. Its element type is what the operator's definition says. */
@@ -132,6 +155,10 @@ struct polygraphy_plugin {
 
     void (*free_kernel)(void *kernel);
     void (*close)(void *context); /* once, before the library is unloaded; may be NULL */
+
+    /* Not 0: it looks at layer->fused, and has tactics for such layers only if it computes all of that. 0, or a table that
+     * ends before: it is asked about single nodes only. */
+    uint32_t takes_fused;
 };
 
 #if defined(_WIN32)

@@ -170,6 +170,38 @@ static void log_summary(const struct build *build, double seconds)
     string_release(&text);
 }
 
+/* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's own
+ * making, that is worth a line. */
+static void log_sources(const struct build *build)
+{
+    const struct engine *engine = build->engine;
+
+    for (size_t i = 0; i < engine->providers.count; i++) {
+        const struct tactic_provider *provider = engine->providers.items[i];
+        const struct source_use *source = &build->sources[i];
+        enum log_level level = title_of(provider) == provider->name ? LOG_INFO : LOG_VERBOSE;
+        struct string_builder text;
+        size_t taken = 0;
+
+        for (size_t k = 0; k < engine->network->layers.count; k++)
+            taken += engine->layers[k].tactic.provider == provider;
+        if (taken > 0 && source->refused == 0)
+            continue;
+        string_init(&text);
+        string_add_format(&text, "Tactic source '%s' has tactics for %zu of %zu layers, ", provider->name,
+                          source->offered, engine->network->layers.count);
+        if (taken == 0)
+            string_add(&text, source->offered == 0 ? "and none was taken" : "and others were taken");
+        else
+            string_add_format(&text, "and %zu were taken", taken);
+        if (source->refused > 0)
+            string_add_format(&text, "; %zu were not shown to it: '%s' %s", source->refused, source->layer,
+                              source->obstacle);
+        log_message(build->settings->log, level, "%s", text.data);
+        string_release(&text);
+    }
+}
+
 /* They pin nothing, which may not be what was meant: another model, or another version of it. */
 static void warn_of_foreign_replay(const struct network *network, const struct builder_settings *settings)
 {
@@ -210,6 +242,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
         .settings = settings,
         .engine = new_engine(network, settings),
         .cache = settings->cache ? settings->cache : timing_cache_new(),
+        .sources = memory_alloc_zero(settings->providers.count, sizeof(*build.sources)),
     };
     struct tensor_list feed = {0};
     double start = stopwatch_now();
@@ -231,6 +264,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
         rc = build_layers(&build, &feed, err);
     if (rc == 0) {
         log_summary(&build, stopwatch_now() - start);
+        log_sources(&build);
         *ret = build.engine;
     } else {
         engine_free(build.engine);
@@ -238,6 +272,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
     layer_walk_release(&build.walk);
     layout_wishes_release(&build.wishes);
     free(build.slow.items);
+    free(build.sources);
     tensor_list_release(&feed);
     if (!settings->cache)
         timing_cache_free(build.cache);

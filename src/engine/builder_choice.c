@@ -47,16 +47,30 @@ static const struct layer *layer_of(const struct build *build, size_t layer)
     return &build->engine->network->layers.items[layer];
 }
 
+/* Notes what a source made of the layer. */
+static void note_source(struct source_use *source, const struct tactic_provider *provider, const char *layer,
+                        bool has_tactics)
+{
+    source->offered += has_tactics;
+    if (provider->obstacle == NULL || source->refused++ > 0)
+        return;
+    source->obstacle = provider->obstacle;
+    source->layer = layer;
+}
+
 static int list_tactics(const struct build *build, const struct kernel_request *request, struct tactic_list *ret,
-                        struct error *err)
+                        bool counts, struct error *err)
 {
     const struct provider_list *providers = &build->engine->providers;
 
     for (size_t i = 0; i < providers->count; i++) {
+        size_t before = ret->count;
         int rc = providers->items[i]->list(providers->items[i], request, ret, err);
 
         if (rc < 0)
             return error_context(err, "layer '%s'", request->layer->name);
+        if (counts)
+            note_source(&build->sources[i], providers->items[i], request->layer->name, ret->count > before);
     }
     if (ret->count == 0) {
         const struct model *model = request->network->model;
@@ -475,7 +489,7 @@ static int assess(struct build *build, size_t layer, const struct layer_request 
     const struct tactic_algorithm *pinned =
         settings->replay ? tactic_replay_find(settings->replay, layer_of(build, layer)->name) : NULL;
     bool timing = !pinned && !settings->deterministic && settings->optimization_level > 0;
-    int rc = list_tactics(build, &request->kernel, &candidates->tactics, err);
+    int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
 
     if (rc < 0)
         return rc;
@@ -519,7 +533,7 @@ int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_
 
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of(build, layer)->name);
-    rc = list_tactics(build, &request.kernel, &candidates.tactics, err);
+    rc = list_tactics(build, &request.kernel, &candidates.tactics, false, err);
     if (rc == 0) {
         consider(&candidates, SIZE_MAX);
         rc = take(build, layer, &candidates, false, &choice, ret_step, err);

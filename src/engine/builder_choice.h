@@ -26,7 +26,11 @@ struct build {
     } slow;
     size_t measured, remembered;  /* times of tactics */
     size_t held[DATA_TYPE_COUNT]; /* layers that compute and store in a floating type */
-    size_t moving, other;         /* those that only move data; those without floating-point numbers */
+    struct source_use {
+        size_t offered, refused;      /* layers that it has tactics for; that it has not looked at */
+        const char *obstacle, *layer; /* why, of the first of these */
+    } * sources;                      /* of each provider */
+    size_t moving, other;             /* those that only move data; those without floating-point numbers */
 };
 
 /* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its

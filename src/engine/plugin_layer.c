@@ -18,17 +18,31 @@ struct attribute_list {
     size_t count, capacity;
 };
 
-bool plugin_layer_is_offered(const struct kernel_request *request)
+const char *plugin_layer_obstacle(const struct kernel_request *request)
 {
     const struct layer *layer = request->layer;
 
-    if (layer->nodes.count != 1 || request->network->model->nodes.items[layer->nodes.items[0]].has_subgraphs)
-        return false;
-    for (size_t i = 0; i < layer->inputs.count; i++)
-        if (request->inputs[i].present &&
-            (request->inputs[i].type == DATA_STRING || request->inputs[i].shape.rank > POLYGRAPHY_MAX_RANK))
-            return false;
-    return true;
+    if (layer->nodes.count > 1 && layer->fused.count == 0)
+        return "has several nodes, which exchange sequences";
+    if (request->network->model->nodes.items[layer->nodes.items[0]].has_subgraphs)
+        return "has a body";
+    for (size_t i = 0; i < layer->inputs.count; i++) {
+        if (request->inputs[i].present && request->inputs[i].type == DATA_STRING)
+            return "reads strings";
+        if (request->inputs[i].present && request->inputs[i].shape.rank > POLYGRAPHY_MAX_RANK)
+            return "reads a tensor of too many dimensions";
+    }
+    return NULL;
+}
+
+size_t plugin_layer_own_inputs(const struct layer *layer)
+{
+    size_t count = layer->inputs.count;
+
+    for (size_t i = 0; i < layer->fused.count; i++)
+        if (layer->fused.items[i].kind == FUSED_ADD && layer->fused.items[i].operand < count)
+            count = layer->fused.items[i].operand;
+    return count;
 }
 
 static void read_floats(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
@@ -178,9 +192,39 @@ static int read_attributes(struct plugin_layer *layer, const struct node *node, 
     return rc;
 }
 
-static int read_inputs(struct plugin_layer *layer, const struct kernel_request *request, struct error *err)
+static int32_t fused_kind(const struct fused_operation *operation)
 {
-    size_t count = request->layer->inputs.count;
+    static const int32_t kinds[] = {
+        [ACTIVATION_RELU] = POLYGRAPHY_FUSED_RELU,     [ACTIVATION_LEAKY_RELU] = POLYGRAPHY_FUSED_LEAKY_RELU,
+        [ACTIVATION_CLIP] = POLYGRAPHY_FUSED_CLIP,     [ACTIVATION_SIGMOID] = POLYGRAPHY_FUSED_SIGMOID,
+        [ACTIVATION_TANH] = POLYGRAPHY_FUSED_TANH,     [ACTIVATION_ELU] = POLYGRAPHY_FUSED_ELU,
+        [ACTIVATION_SWISH] = POLYGRAPHY_FUSED_SWISH,   [ACTIVATION_HARD_SWISH] = POLYGRAPHY_FUSED_HARD_SWISH,
+        [ACTIVATION_GELU_ERF] = POLYGRAPHY_FUSED_GELU,
+    };
+
+    return operation->kind == FUSED_ADD ? POLYGRAPHY_FUSED_ADD : kinds[operation->activation];
+}
+
+static void read_fused(struct plugin_layer *layer, const struct layer *from)
+{
+    struct polygraphy_fused *fused = arena_alloc_zero(&layer->arena, from->fused.count, sizeof(*fused));
+
+    for (size_t i = 0; i < from->fused.count; i++) {
+        const struct fused_operation *operation = &from->fused.items[i];
+        bool adds = operation->kind == FUSED_ADD;
+
+        fused[i] = (struct polygraphy_fused){.kind = fused_kind(operation),
+                                             .operand = adds ? (uint32_t)operation->operand : 0,
+                                             .alpha = adds ? 0 : operation->alpha,
+                                             .beta = adds ? 0 : operation->beta};
+    }
+    layer->layer.fused = fused;
+    layer->layer.fused_count = (uint32_t)from->fused.count;
+}
+
+static int read_inputs(struct plugin_layer *layer, const struct kernel_request *request, size_t count,
+                       struct error *err)
+{
     struct polygraphy_input *inputs = arena_alloc_zero(&layer->arena, count, sizeof(*inputs));
 
     layer->layer.inputs = inputs;
@@ -218,7 +262,8 @@ static int64_t opset_of(const struct model *model, struct text domain)
     return 0;
 }
 
-int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, struct error *err)
+int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, bool with_fused,
+                      struct error *err)
 {
     const struct model *model = request->network->model;
     const struct node *node = &model->nodes.items[request->layer->nodes.items[0]];
@@ -235,7 +280,10 @@ int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *r
         .opset = opset_of(model, node->domain),
         .output_count = (uint32_t)request->layer->outputs.count,
     };
-    rc = read_inputs(layer, request, err);
+    if (with_fused)
+        read_fused(layer, request->layer);
+    rc = read_inputs(layer, request,
+                     with_fused ? request->layer->inputs.count : plugin_layer_own_inputs(request->layer), err);
     if (rc == 0)
         rc = read_attributes(layer, node, err);
     if (rc < 0)

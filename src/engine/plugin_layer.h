@@ -15,11 +15,16 @@ struct plugin_layer {
     } tensors; /* decoded from attributes */
 };
 
-/* Whether plug-ins get to see such a layer at all: one node, without bodies, without strings. */
-bool plugin_layer_is_offered(const struct kernel_request *request);
+/* Why plug-ins do not get to see such a layer at all, in words that follow its name; NULL when they do. */
+const char *plugin_layer_obstacle(const struct kernel_request *request);
 
-/* Refers to `request`, which has to outlive it. ERR_UNSUPPORTED for an attribute that has no place in the interface. */
-int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, struct error *err);
+/* How many of a layer's inputs are those of its first node; behind them are operands of what is fused with it. */
+size_t plugin_layer_own_inputs(const struct layer *layer);
+
+/* The layer with what is fused, or its first node alone. Refers to `request`, which has to outlive it. ERR_UNSUPPORTED for
+ * an attribute that has no place in the interface. */
+int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, bool with_fused,
+                      struct error *err);
 void plugin_layer_release(struct plugin_layer *layer);
 
 #endif

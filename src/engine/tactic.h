@@ -68,8 +68,9 @@ struct kernel_functions {
 };
 
 struct tactic_provider {
-    const char *name;    /* as in --tactic-sources: "onednn", "onnxrt", or a plug-in's own */
-    const char *version; /* part of timing cache keys, with the processor's name */
+    const char *name;     /* as in --tactic-sources: "onednn", "onnxrt", or a plug-in's own */
+    const char *version;  /* part of timing cache keys, with the processor's name */
+    const char *obstacle; /* why list() has not looked at its last layer, in words that follow its name; NULL: it has */
 
     /* Appends the tactics for a layer, best guess first; none is no error. Deterministic. */
     int (*list)(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,

@@ -1,17 +1,25 @@
 /* engine/tactic_plugin.c: kernels out of shared libraries that somebody else has written. What comes from them is
  * checked before it is believed; see polygraphy/tactic_plugin.h. */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "engine/fused_rest.h"
 #include "engine/plugin_file.h"
 #include "engine/plugin_layer.h"
 #include "onnx/value_info.h"
 
 static const char symbol_name[] = "polygraphy_tactic_plugin";
+
+/* Behind the name of a tactic for the layer's first node: what is fused with it is done by this program. */
+static const char rest[] = " + rest";
+
+/* What version 1 had from the beginning. */
+#define SMALLEST_TABLE offsetof(struct polygraphy_plugin, takes_fused)
 
 struct plugin_provider {
     struct tactic_provider base;
@@ -31,6 +39,10 @@ struct plugin_kernel {
     const void **inputs;
     void **outputs;
     size_t output_count;
+    /* Of a kernel for the first node: the layer, whose fused operations come behind it, and what they add. */
+    const struct layer *fused; /* NULL: the kernel computes all */
+    struct fused_operand *operands;
+    const float **constants; /* of each operand; NULL: it comes at run time */
 };
 
 /* ---- Loading ---- */
@@ -71,11 +83,11 @@ static int check_table(const struct polygraphy_plugin *table, const char *path, 
             "plug-in '%s' was made for version %u of the plug-in interface, and this program has version %u: "
             "compile it with the header that came with this program",
             path, table->version, POLYGRAPHY_PLUGIN_VERSION);
-    if (table->struct_size < sizeof(*table))
+    if (table->struct_size < SMALLEST_TABLE)
         return error_set(err, ERR_INVALID,
                          "plug-in '%s' is not usable: its table has %u bytes, less than version %u has", path,
                          table->struct_size, table->version);
-    fault = find_fault(table);
+    fault = find_fault(table); /* looks at what all versions have */
     if (fault)
         return error_set(err, ERR_INVALID, "plug-in '%s' is not usable: %s", path, fault);
     return 0;
@@ -105,7 +117,7 @@ static int open_library(struct plugin_provider *provider, struct error *err)
     rc = check_table(table, provider->path, err);
     if (rc < 0)
         return rc;
-    provider->table = *table;
+    memcpy(&provider->table, table, table->struct_size < sizeof(*table) ? table->struct_size : sizeof(*table));
     provider->opened = true;
     return 0;
 }
@@ -153,9 +165,11 @@ static bool is_listed(const struct tactic_list *list, size_t first, const char *
 }
 
 static int list_names(struct plugin_provider *provider, const struct kernel_request *request,
-                      const struct polygraphy_layer *layer, struct tactic_list *ret, struct error *err)
+                      const struct polygraphy_layer *layer, const char *suffix, struct tactic_list *ret,
+                      struct error *err)
 {
     size_t first = ret->count;
+    char full[TACTIC_NAME_SIZE];
     const char *name;
 
     for (uint32_t i = 0; (name = provider->table.tactic_name(provider->table.context, layer, i)) != NULL; i++) {
@@ -168,31 +182,51 @@ static int list_names(struct plugin_provider *provider, const struct kernel_requ
             return error_set(err, ERR_INVALID, "plug-in '%s' has a tactic for layer '%s' whose name has %s %u bytes",
                              provider->base.name, layer->name, size == 0 ? "0 instead of 1 to" : "more than",
                              POLYGRAPHY_MAX_TACTIC_NAME);
-        if (is_listed(ret, first, name))
+        if (size + strlen(suffix) > POLYGRAPHY_MAX_TACTIC_NAME) /* the rest has no room behind it */
+            continue;
+        snprintf(full, sizeof(full), "%s%s", name, suffix);
+        if (is_listed(ret, first, full))
             return error_set(err, ERR_INVALID, "plug-in '%s' has two tactics '%s' for layer '%s'", provider->base.name,
                              name, layer->name);
-        tactic_list_add(ret, &provider->base, request->layer, text_of(name), text_of(name));
+        tactic_list_add(ret, &provider->base, request->layer, text_of(full), text_of(full));
     }
     return 0;
 }
 
+static int list_form(struct plugin_provider *provider, const struct kernel_request *request, bool with_fused,
+                     struct tactic_list *ret, struct error *err)
+{
+    bool alone = !with_fused && request->layer->fused.count > 0;
+    struct plugin_layer layer;
+    struct error why;
+    int rc = plugin_layer_init(&layer, request, with_fused, &why);
+
+    if (rc == ERR_UNSUPPORTED) { /* a plug-in that cannot see all of a node cannot compute it either */
+        provider->base.obstacle = "has an attribute that the interface has no place for";
+        return 0;
+    }
+    if (rc < 0)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = list_names(provider, request, &layer.layer, alone ? rest : "", ret, err);
+    plugin_layer_release(&layer);
+    return rc;
+}
+
+/* A layer with what is fused is one that the plug-in may compute as a whole; if not, there is its first node. */
 static int plugin_list(struct tactic_provider *base, const struct kernel_request *request, struct tactic_list *ret,
                        struct error *err)
 {
     struct plugin_provider *provider = (struct plugin_provider *)base;
-    struct plugin_layer layer;
-    struct error why;
-    int rc;
+    bool is_fused = request->layer->fused.count > 0;
+    int rc = 0;
 
-    if (!plugin_layer_is_offered(request))
+    base->obstacle = plugin_layer_obstacle(request);
+    if (base->obstacle)
         return 0;
-    rc = plugin_layer_init(&layer, request, &why);
-    if (rc == ERR_UNSUPPORTED) /* a plug-in that cannot see all of a node cannot compute it either */
-        return 0;
-    if (rc < 0)
-        return error_set(err, (enum error_code)rc, "%s", why.message);
-    rc = list_names(provider, request, &layer.layer, ret, err);
-    plugin_layer_release(&layer);
+    if (is_fused && provider->table.takes_fused)
+        rc = list_form(provider, request, true, ret, err);
+    if (rc == 0)
+        rc = list_form(provider, request, false, ret, err);
     return rc;
 }
 
@@ -209,6 +243,8 @@ static void plugin_kernel_free(struct kernel *base)
     free(kernel->output_types);
     free(kernel->inputs);
     free(kernel->outputs);
+    free(kernel->operands);
+    free(kernel->constants);
     free(kernel);
 }
 
@@ -222,6 +258,22 @@ static int make_outputs(const struct plugin_kernel *kernel, struct tensor *outpu
     for (size_t i = 0; rc < 0 && i < kernel->output_count; i++)
         tensor_release(&outputs[i]);
     return rc;
+}
+
+static void run_rest(struct plugin_kernel *kernel, const struct tensor *inputs, float *values)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < kernel->fused->fused.count; i++) {
+        const struct fused_operation *operation = &kernel->fused->fused.items[i];
+
+        if (operation->kind != FUSED_ADD)
+            continue;
+        kernel->operands[next].data =
+            kernel->constants[next] ? kernel->constants[next] : (const float *)inputs[operation->operand].data;
+        next++;
+    }
+    fused_rest_apply(kernel->fused, kernel->operands, &kernel->base.output_shapes[0], values);
 }
 
 static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
@@ -241,8 +293,11 @@ static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, s
         kernel->inputs[i] = layer->inputs[i].present && !layer->inputs[i].constant ? inputs[i].data : NULL;
     for (size_t i = 0; i < kernel->output_count; i++)
         kernel->outputs[i] = (void *)outputs[i].data;
-    if (kernel->provider->table.run(kernel->kernel, kernel->inputs, kernel->outputs, &message) == 0)
+    if (kernel->provider->table.run(kernel->kernel, kernel->inputs, kernel->outputs, &message) == 0) {
+        if (kernel->fused && outputs[0].data)
+            run_rest(kernel, inputs, (float *)(uintptr_t)outputs[0].data);
         return 0;
+    }
     for (size_t i = 0; !base->outputs_known && i < kernel->output_count; i++)
         tensor_release(&outputs[i]);
     return error_set(err, ERR_BACKEND, "plug-in '%s' cannot run layer '%s': %s", kernel->provider->base.name,
@@ -282,22 +337,60 @@ static int take_output(struct plugin_kernel *kernel, const struct kernel_request
     return 0;
 }
 
-static int create_kernel(struct plugin_kernel *kernel, const struct kernel_request *request,
-                         const struct tactic *tactic, struct polygraphy_output *outputs, struct error *err)
+static int create_kernel(struct plugin_kernel *kernel, const struct kernel_request *request, const char *tactic,
+                         struct polygraphy_output *outputs, struct error *err)
 {
     const struct polygraphy_plugin *table = &kernel->provider->table;
     const char *message = NULL;
     int rc = 0;
 
-    kernel->kernel = table->create(table->context, &kernel->layer.layer, tactic->name, outputs, &message);
+    kernel->kernel = table->create(table->context, &kernel->layer.layer, tactic, outputs, &message);
     if (!kernel->kernel)
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' cannot compute layer '%s' with tactic '%s': %s",
-                         kernel->provider->base.name, kernel->name, tactic->name,
-                         message ? message : "it does not say why");
+                         kernel->provider->base.name, kernel->name, tactic, message ? message : "it does not say why");
     kernel->base.outputs_known = true;
     for (size_t i = 0; rc == 0 && i < kernel->output_count; i++)
         rc = take_output(kernel, request, i, &outputs[i], err);
     return rc;
+}
+
+/* The operands that the program adds behind a kernel for the first node, which have to fit what comes out of it. */
+static int take_rest(struct plugin_kernel *kernel, const struct kernel_request *request, struct error *err)
+{
+    const struct shape *shape = &kernel->base.output_shapes[0];
+    const struct layer *layer = request->layer;
+    size_t next = 0;
+
+    kernel->operands = memory_alloc_zero(layer->fused.count, sizeof(*kernel->operands));
+    kernel->constants = memory_alloc_zero(layer->fused.count, sizeof(*kernel->constants));
+    for (size_t i = 0; i < layer->fused.count; i++) {
+        const struct kernel_input *input;
+
+        if (layer->fused.items[i].kind != FUSED_ADD)
+            continue;
+        input = &request->inputs[layer->fused.items[i].operand];
+        if (input->type != DATA_FLOAT32 || !fused_rest_fits(&input->shape, shape))
+            return error_set(err, ERR_UNSUPPORTED,
+                             "plug-in '%s' gives layer '%s' a shape that what is fused with it does not fit",
+                             kernel->provider->base.name, kernel->name);
+        kernel->operands[next].shape = input->shape;
+        kernel->constants[next++] = input->constant;
+    }
+    if (kernel->output_types[0] != DATA_FLOAT32)
+        return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' does not make float32 for layer '%s'",
+                         kernel->provider->base.name, kernel->name);
+    kernel->fused = layer;
+    return 0;
+}
+
+/* The plug-in's own name of a tactic; whether the program does the rest. */
+static bool split_name(const char *name, char *ret)
+{
+    size_t size = strlen(name);
+    bool has_rest = size > strlen(rest) && strcmp(name + size - strlen(rest), rest) == 0;
+
+    snprintf(ret, TACTIC_NAME_SIZE, "%.*s", (int)(has_rest ? size - strlen(rest) : size), name);
+    return has_rest;
 }
 
 static int plugin_create(struct tactic_provider *base, const struct kernel_request *request,
@@ -306,12 +399,16 @@ static int plugin_create(struct tactic_provider *base, const struct kernel_reque
     size_t count = request->layer->outputs.count;
     struct polygraphy_output *outputs;
     struct plugin_kernel *kernel;
+    char own_name[TACTIC_NAME_SIZE];
+    bool alone;
     int rc;
 
-    if (!plugin_layer_is_offered(request))
-        return error_set(err, ERR_UNSUPPORTED, "layer '%s' is not one that plug-ins can compute", request->layer->name);
+    if (plugin_layer_obstacle(request))
+        return error_set(err, ERR_UNSUPPORTED, "layer '%s' is not one that plug-ins can compute: it %s",
+                         request->layer->name, plugin_layer_obstacle(request));
+    alone = request->layer->fused.count > 0 && split_name(tactic->name, own_name);
     kernel = memory_alloc_zero(1, sizeof(*kernel));
-    rc = plugin_layer_init(&kernel->layer, request, err);
+    rc = plugin_layer_init(&kernel->layer, request, request->layer->fused.count > 0 && !alone, err);
     if (rc < 0) {
         free(kernel);
         return rc;
@@ -325,7 +422,9 @@ static int plugin_create(struct tactic_provider *base, const struct kernel_reque
     kernel->output_types = memory_alloc_zero(count, sizeof(*kernel->output_types));
     kernel->inputs = memory_alloc_zero(request->layer->inputs.count, sizeof(*kernel->inputs));
     kernel->outputs = memory_alloc_zero(count, sizeof(*kernel->outputs));
-    rc = create_kernel(kernel, request, tactic, outputs, err);
+    rc = create_kernel(kernel, request, alone ? own_name : tactic->name, outputs, err);
+    if (rc == 0 && alone)
+        rc = take_rest(kernel, request, err);
     free(outputs);
     if (rc == 0)
         *ret = &kernel->base;
