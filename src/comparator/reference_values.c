@@ -26,6 +26,8 @@ struct reference_values {
                            tried or not refused */
     struct tensor_list *feeds;       /* one for each sample; NULL until needed */
     size_t samples;
+    struct error
+        no_feeds; /* why the feeds are empty: what depends on constants alone has values all the same; code 0: they are not */
     bool announced; /* that the model is run */
     struct {
         struct held_line {
@@ -35,7 +37,8 @@ struct reference_values {
         size_t count, capacity;
     } held; /* what the data loader had to say while the log was muted */
     enum { UNDECIDED, AS_A_WHOLE, IN_GROUPS } way;
-    bool only_asked; /* what nobody asked for is not recorded any more */
+    bool only_asked;    /* what nobody asked for is not recorded any more */
+    bool only_upstream; /* the model does not run: only what lies before a value may */
     struct value_store store;
     struct {
         struct tensor **items;
@@ -149,7 +152,8 @@ static void hold_line(void *data, enum log_level level, int depth, struct text m
 
 void reference_values_announce(struct reference_values *reference)
 {
-    if (reference->announced || reference->feeds == NULL || reference->log == NULL || reference->log->muted)
+    if (reference->announced || reference->feeds == NULL || reference->no_feeds.code != 0 || reference->log == NULL ||
+        reference->log->muted)
         return;
     reference->announced = true;
     for (size_t i = 0; i < reference->held.count; i++)
@@ -205,14 +209,12 @@ static int load_feeds(struct reference_values *reference, struct error *err)
 }
 
 /* A muted log drops lines. The loader's are not repeated, so they are held back. */
-static int prepare_feeds(struct reference_values *reference, struct error *err)
+static int load_feeds_quietly(struct reference_values *reference, struct error *err)
 {
     struct log *log = reference->log;
     struct log as_it_was;
     int rc;
 
-    if (reference->feeds != NULL)
-        return 0;
     if (log == NULL || !log->muted)
         return load_feeds(reference, err);
     as_it_was = *log;
@@ -226,6 +228,25 @@ static int prepare_feeds(struct reference_values *reference, struct error *err)
     if (rc < 0)
         drop_lines(reference);
     return rc;
+}
+
+/* Without data for these inputs there still is a sample, of nothing. */
+static int prepare_feeds(struct reference_values *reference, struct error *err)
+{
+    struct error why = {0};
+    int rc;
+
+    if (reference->feeds != NULL)
+        return 0;
+    rc = load_feeds_quietly(reference, &why);
+    if (rc == 0)
+        return 0;
+    if (rc != ERR_INVALID && rc != ERR_MISSING && rc != ERR_UNSUPPORTED)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    reference->no_feeds = why;
+    reference->samples = 1;
+    reference->feeds = memory_alloc_zero(1, sizeof(*reference->feeds));
+    return 0;
 }
 
 /* ---- Running it ---- */
@@ -291,6 +312,30 @@ static int run_model(struct reference_values *reference, struct reference_run *r
     return rc < 0 ? rc : reference_run_session(run, reference->session.session, err);
 }
 
+/* What lies before `unknown`, as a model of its own. */
+static int run_upstream(struct reference_values *reference, const struct value_list *unknown, struct reference_run *run,
+                        struct error *err)
+{
+    struct subgraph_session session = {0};
+    struct subgraph upstream;
+    int rc;
+
+    subgraph_init_copy(&upstream, reference->whole);
+    value_list_assign(&upstream.outputs, unknown);
+    subgraph_clean(&upstream, NULL, NULL, NULL);
+    run->whole = &upstream;
+    if (reference->no_feeds.code != 0 && (upstream.inputs.count > 0 || reference->request->engine != NULL))
+        rc = error_set(err, (enum error_code)reference->no_feeds.code, "%s", reference->no_feeds.message);
+    else
+        rc = subgraph_session_open(&session, &upstream, reference->backend, reference->request, err);
+    if (rc == 0)
+        rc = reference_run_session(run, session.session, err);
+    run->whole = reference->whole;
+    subgraph_session_close(&session);
+    subgraph_release(&upstream);
+    return rc;
+}
+
 /* Takes over what was recorded. When that is all, the session is of no more use. */
 static void take_values(struct reference_values *reference, struct reference_run *run, bool all)
 {
@@ -307,8 +352,11 @@ static void take_values(struct reference_values *reference, struct reference_run
         subgraph_session_close(&reference->session);
 }
 
-/* Records `unknown`, and with `all` what else there is room for. */
-static int record(struct reference_values *reference, const struct value_list *unknown, bool all, struct error *err)
+enum extent { WITH_THE_REST, ONLY_ASKED, ONLY_UPSTREAM };
+
+/* Records `unknown`, and WITH_THE_REST what else there is room for. */
+static int record(struct reference_values *reference, const struct value_list *unknown, enum extent extent,
+                  struct error *err)
 {
     struct value_store_mark mark = value_store_mark(&reference->store);
     struct reference_run run = {.whole = reference->whole,
@@ -323,42 +371,52 @@ static int record(struct reference_values *reference, const struct value_list *u
 
     for (size_t i = 0; i < unknown->count; i++)
         reference_run_add(&run, unknown->items[i], true);
-    if (all)
+    if (extent == WITH_THE_REST)
         add_the_rest(reference, &run);
-    rc = run_model(reference, &run, err);
+    rc = extent == ONLY_UPSTREAM ? run_upstream(reference, unknown, &run, err) : run_model(reference, &run, err);
     if (rc == 0)
-        take_values(reference, &run, all);
+        take_values(reference, &run, extent == WITH_THE_REST);
     reference_run_release(&run);
     if (rc < 0)
         value_store_go_back(&reference->store, mark);
     return rc;
 }
 
+/* The whole model first: mostly it is run once. It may fail for what nobody has asked for, or somewhere behind. */
+static int record_somehow(struct reference_values *reference, const struct value_list *unknown, struct error *err)
+{
+    struct error why = {0};
+    int rc = ERR_BACKEND;
+
+    if (!reference->only_upstream && !reference->only_asked) {
+        rc = record(reference, unknown, WITH_THE_REST, &why);
+        reference->only_asked = rc != ERR_INTERRUPTED;
+        if (rc < 0 && rc != ERR_INTERRUPTED)
+            reference->way = AS_A_WHOLE; /* groups may have been the reason */
+    }
+    if (!reference->only_upstream && rc < 0 && rc != ERR_INTERRUPTED) {
+        rc = record(reference, unknown, ONLY_ASKED, &why);
+        reference->only_upstream = rc < 0 && rc != ERR_INTERRUPTED && reference->request->engine == NULL;
+    }
+    if (reference->only_upstream)
+        rc = record(reference, unknown, ONLY_UPSTREAM, &why);
+    return rc < 0 ? error_set(err, (enum error_code)rc, "%s", why.message) : 0;
+}
+
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err)
 {
     struct value_list unknown = {0};
-    struct error why = {0};
     int rc = prepare_feeds(reference, err);
 
     if (rc < 0)
         return rc;
+    reference->only_upstream |= reference->no_feeds.code != 0;
     reference_values_announce(reference);
     for (size_t i = 0; i < wanted->count; i++)
         if (!is_known(reference, wanted->items[i]) && !value_list_has(&unknown, wanted->items[i]))
             value_list_add(&unknown, wanted->items[i]);
-    if (unknown.count == 0)
-        return 0;
-    if (!reference->only_asked) {
-        rc = record(reference, &unknown, true, &why);
-        reference->only_asked = rc != ERR_INTERRUPTED;
-        if (rc == ERR_INTERRUPTED)
-            error_set(err, ERR_INTERRUPTED, "%s", why.message);
-        if (rc == 0 || rc == ERR_INTERRUPTED)
-            goto done;
-        reference->way = AS_A_WHOLE; /* groups, or what nobody has asked for, may have been the reason */
-    }
-    rc = record(reference, &unknown, false, err);
-done:
+    if (unknown.count > 0)
+        rc = record_somehow(reference, &unknown, err);
     free(unknown.items);
     return rc;
 }

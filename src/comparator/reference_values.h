@@ -4,6 +4,9 @@
  * it computes then is recorded, too, if there is room: mostly there is one run in all. Values lie in a temporary file
  * that is mapped, and are kept until the object is freed: frozen constants refer to them.
  *
+ * Where the model does not run, or there are no data for its inputs, a value needs no more than what lies before it: that part is run
+ * alone, and one that depends on constants alone needs no data.
+ *
  * A model whose tensors do not fit into a bound on memory is run in groups of nodes. An optimization that spans groups is not
  * made then, which can change last digits (comparator/layerwise.h).
  */

@@ -110,6 +110,19 @@ def dynamic():
     return whole(nodes, [tensor("input", shape)], [tensor("output", shape)])
 
 
+def never_runs():
+    """Seven elements are in no square, nor in a row of 2, 8, 16, ...; how much is padded depends on constants alone."""
+    nodes = [
+        helper.make_node("Reshape", ["x", "seven"], ["row"], "reshape"),
+        helper.make_node("Abs", ["row"], ["magnitude"], "abs"),
+        helper.make_node("Cast", ["amounts"], ["pads"], "cast", to=TensorProto.INT64),
+        helper.make_node("Pad", ["magnitude", "pads"], ["padded"], "pad_again"),
+        helper.make_node("Neg", ["padded"], ["y"], "neg"),
+    ]
+    seven = numpy_helper.from_array(numpy.array([7], numpy.int64), "seven")
+    return bare(nodes, [tensor("x", ["batch", "time"])], [tensor("y", ["n"])], [weight("amounts", [1, 1]), seven])
+
+
 def invalid():
     """The third of five nodes multiplies matrices that do not fit, and nothing tells any shape inside."""
     nodes = [
@@ -128,6 +141,19 @@ def unknown_operator():
         helper.make_node("Neg", ["x"], ["a"], "neg"),
         helper.make_node("Abs", ["y"], ["b"], "abs"),
         helper.make_node("Mystery", ["a", "b"], ["c"], "mystery", domain="org.example"),
+        helper.make_node("Exp", ["c"], ["z"], "exp"),
+    ]
+    model = bare(nodes, [tensor("x"), tensor("y")], [tensor("z")], domain="org.example")
+    model.graph.value_info.extend([tensor(name) for name in "abc"])
+    return model
+
+
+def unknown_branch():
+    """The same operator in one of the branches: nobody knows what it makes."""
+    nodes = [
+        helper.make_node("Mystery", ["x"], ["a"], "mystery", domain="org.example"),
+        helper.make_node("Abs", ["y"], ["b"], "abs"),
+        helper.make_node("Add", ["a", "b"], ["c"], "add"),
         helper.make_node("Exp", ["c"], ["z"], "exp"),
     ]
     model = bare(nodes, [tensor("x"), tensor("y")], [tensor("z")], domain="org.example")
