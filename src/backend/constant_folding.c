@@ -316,7 +316,7 @@ static void infer_types(struct folding *folding)
     struct error why = {0};
 
     subgraph_init_whole(&whole, folding->model);
-    if (types_refine(&whole, folding->settings->backend, &folding->settings->request, &why) < 0)
+    if (types_refine(&whole, folding->settings->backend, &folding->settings->request, NULL, &why) < 0)
         log_message(folding->settings->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
     subgraph_release(&whole);
 }

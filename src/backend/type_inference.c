@@ -575,7 +575,7 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 }
 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
-                 struct error *err)
+                 struct bitset *ret_not_tensors, struct error *err)
 {
     struct inference inference = {.whole = subgraph,
                                   .backend = backend,
@@ -583,5 +583,5 @@ int types_refine(const struct subgraph *subgraph, const struct backend *backend,
                                   .piece_nodes = usual_piece(subgraph->model),
                                   .refine = true};
 
-    return infer(&inference, NULL, err);
+    return infer(&inference, ret_not_tensors, err);
 }

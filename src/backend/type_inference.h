@@ -25,7 +25,7 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 
 /* The same; and dimensions that were dynamic get the sizes that the runtime finds for them now. */
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
-                 struct error *err);
+                 struct bitset *ret_not_tensors, struct error *err);
 
 /* types_infer() with pieces of so many nodes. */
 int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend *backend,

@@ -32,6 +32,7 @@ struct reduce_settings {
     const char *iteration_inputs, *iteration_golden; /* `minimal`: files with the candidate's data; NULL: none */
     bool static_inference;                           /* ask the runtime for missing types and shapes */
     bool force_fallback;                             /* run the model once and take all types and shapes from there */
+    bool fixed_shapes; /* where the model's inputs have fixed shapes, those of cuts get such, if need be from a run */
     bool ignore_external_data;      /* they are not looked for: candidates refer to them, wherever they are */
     bool random_data;               /* no --load-inputs: branches would be frozen to random values */
     const struct backend *backend;  /* gives types, shapes and values of the original */

@@ -10,6 +10,22 @@
 #include "onnx/model_text.h"
 #include "tensor/validate.h"
 
+static bool has_static_shape(const struct model *model, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(model->values.items[value].info, &type);
+    return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
+}
+
+static bool are_static(const struct model *model, const struct value_list *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (!has_static_shape(model, values->items[i]))
+            return false;
+    return true;
+}
+
 void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
                           struct log *log)
 {
@@ -19,6 +35,7 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
     };
     subgraph_init_whole(&maker->whole, model);
     bitset_init(&maker->not_tensors, model->values.count);
+    maker->fixes_shapes = settings->fixed_shapes && are_static(model, &maker->whole.inputs);
     reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
                          settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
                          log, &maker->reference);
@@ -41,6 +58,7 @@ void candidate_maker_remember(const struct candidate_maker *maker, struct candid
         .inference_done = maker->inference_done,
         .whole_refused = maker->whole_refused,
         .no_values = maker->no_values,
+        .no_shapes = maker->no_shapes,
         .inference_error = maker->inference_error,
     };
     memcpy(ret->values, model->values.items, model->values.count * sizeof(*model->values.items));
@@ -57,6 +75,7 @@ void candidate_maker_forget(struct candidate_maker *maker, struct candidate_know
     maker->inference_done = before->inference_done;
     maker->whole_refused = before->whole_refused;
     maker->no_values = before->no_values;
+    maker->no_shapes = before->no_shapes;
     maker->inference_error = before->inference_error;
     bitset_release(&before->not_tensors);
     free(before->values);
@@ -100,11 +119,19 @@ static bool lacks_type(const struct candidate_maker *maker, uint32_t value, bool
  * still tell. */
 static void infer_once(struct candidate_maker *maker)
 {
+    int rc;
+
     if (!maker->settings->static_inference)
         return;
-    if (!maker->inference_done)
-        maker->whole_refused = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request,
-                                           &maker->not_tensors, &maker->inference_error) == ERR_BACKEND;
+    if (!maker->inference_done) {
+        if (maker->fixes_shapes)
+            rc = types_refine(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
+                              &maker->inference_error);
+        else
+            rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
+                             &maker->inference_error);
+        maker->whole_refused = rc == ERR_BACKEND;
+    }
     maker->inference_done = true;
     if (maker->inference_error.code != 0)
         log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", maker->inference_error.message);
@@ -257,13 +284,88 @@ static void log_freezing(struct candidate_maker *maker, const struct value_list 
     }
 }
 
+static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
+}
+
+static bool depends_on_constants_alone(const struct candidate_maker *maker, uint32_t value)
+{
+    struct subgraph upstream;
+    bool ret;
+
+    if (value_list_has(&maker->whole.inputs, value))
+        return false;
+    subgraph_init_copy(&upstream, &maker->whole);
+    upstream.outputs.count = 0;
+    value_list_add(&upstream.outputs, value);
+    subgraph_clean(&upstream, NULL, NULL, NULL);
+    ret = upstream.inputs.count == 0;
+    subgraph_release(&upstream);
+    return ret;
+}
+
+/* Shapes, axes and pads that are computed without any data have one value, and data that are made up for them mostly are nonsense: adds
+ * those among the candidate's inputs to `constants`, provided that others are left. */
+static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
+                        struct error *err)
+{
+    struct value_list certain = {0};
+    struct error why = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < candidate->inputs.count; i++) {
+        if (lacks_type(maker, candidate->inputs.items[i], true))
+            infer_once(maker);
+        if (is_discrete(maker, candidate->inputs.items[i]) &&
+            depends_on_constants_alone(maker, candidate->inputs.items[i]))
+            value_list_add(&certain, candidate->inputs.items[i]);
+    }
+    if (certain.count > 0 && certain.count < candidate->inputs.count && !maker->values_missing)
+        rc = reference_values_record(maker->reference, &certain, &why);
+    else
+        certain.count = 0;
+    for (size_t i = 0; rc == 0 && i < certain.count; i++)
+        bitset_add(constants, certain.items[i]);
+    free(certain.items);
+    return rc == ERR_INTERRUPTED ? error_set(err, ERR_INTERRUPTED, "%s", why.message) : 0;
+}
+
+/* Freezes them. */
+static int freeze_certain(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
+{
+    struct bitset constants;
+    size_t kept = 0;
+    int rc;
+
+    bitset_init(&constants, maker->whole.model->values.count);
+    rc = list_certain(maker, candidate, &constants, err);
+    for (size_t i = 0; i < candidate->inputs.count; i++) {
+        uint32_t value = candidate->inputs.items[i];
+
+        if (bitset_has(&constants, value))
+            *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){value, NULL};
+        else
+            candidate->inputs.items[kept++] = value;
+    }
+    candidate->inputs.count = kept;
+    bitset_release(&constants);
+    return rc;
+}
+
 static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate, uint32_t node, bool quiet,
                       struct error *err)
 {
     struct value_list missing = {0};
-    int rc = 0;
+    int rc;
 
     subgraph_mark_inputs(candidate, node);
+    rc = freeze_certain(maker, candidate, err);
+    if (rc < 0)
+        return rc;
     if (!quiet && candidate->inputs.count == 0)
         log_message(maker->log, LOG_WARNING, "No non-constant tensors are available to mark.");
     if (!quiet)
@@ -303,14 +405,6 @@ int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, en
 }
 
 /* ---- Any nodes ---- */
-
-static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
-{
-    struct value_type type;
-
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
-    return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
-}
 
 /* Whether `value` is to be frozen; when that can be told only from its values they are recorded. */
 static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *ret, struct error *err)
@@ -449,6 +543,65 @@ static int complete_from_values(struct candidate_maker *maker, const struct valu
                          TEXT_ARGS(maker->whole.model->values.items[lacking->items[0]].name));
 }
 
+/* Inputs of the candidate that are not the model's own and have dynamic dimensions. */
+static void list_dynamic(const struct candidate_maker *maker, const struct subgraph *candidate, struct value_list *ret)
+{
+    ret->count = 0;
+    for (size_t i = 0; i < candidate->inputs.count; i++)
+        if (!value_list_has(&maker->whole.inputs, candidate->inputs.items[i]) &&
+            !bitset_has(&maker->not_tensors, candidate->inputs.items[i]) &&
+            !has_static_shape(maker->whole.model, candidate->inputs.items[i]))
+            value_list_add(ret, candidate->inputs.items[i]);
+}
+
+/* Sizes in which the samples differ stay open. */
+static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
+{
+    const struct shape *first = &reference_values_get(maker->reference, value)->shape;
+    struct value_type type;
+
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    if (type.shape.rank != first->rank)
+        return;
+    for (size_t i = 0; i < first->rank; i++) {
+        bool same = type.shape.dims[i] < 0;
+
+        for (size_t k = 1; same && k < reference_values_samples(maker->reference); k++)
+            same = reference_values_in(maker->reference, value, k)->shape.dims[i] == first->dims[i];
+        if (same)
+            type.shape.dims[i] = first->dims[i];
+    }
+    model_set_type(maker->whole.model, value, &type);
+}
+
+/* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for itself, mostly
+ * 1, would be another one. */
+static int fix_shapes(struct candidate_maker *maker, const struct subgraph *candidate, struct error *err)
+{
+    struct value_list dynamic = {0};
+    int rc = 0;
+
+    if (!maker->fixes_shapes)
+        return 0;
+    list_dynamic(maker, candidate, &dynamic);
+    if (dynamic.count > 0) {
+        infer_once(maker);
+        list_dynamic(maker, candidate, &dynamic);
+    }
+    if (dynamic.count > 0 && maker->no_shapes.code == 0)
+        rc = reference_values_record(maker->reference, &dynamic, &maker->no_shapes);
+    if (rc == ERR_INTERRUPTED)
+        error_set(err, ERR_INTERRUPTED, "%s", maker->no_shapes.message);
+    else if (dynamic.count > 0 && maker->no_shapes.code != 0)
+        log_once(maker->log, LOG_WARNING, "Inputs of cuts keep the dynamic shapes that they have in the model: %s",
+                 maker->no_shapes.message);
+    else
+        for (size_t i = 0; i < dynamic.count; i++)
+            set_sizes_from_values(maker, dynamic.items[i]);
+    free(dynamic.items);
+    return rc == ERR_INTERRUPTED ? rc : 0;
+}
+
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err)
 {
@@ -469,6 +622,8 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
         *ret_not_a_tensor = find_sequence(maker, &candidate->outputs, &maker->whole.outputs);
     if (lacking.count > 0 && *ret_not_a_tensor == VALUE_NONE)
         rc = complete_from_values(maker, &lacking, lacking_inputs, err);
+    if (rc == 0 && *ret_not_a_tensor == VALUE_NONE)
+        rc = fix_shapes(maker, candidate, err);
     free(lacking.items);
     return rc;
 }

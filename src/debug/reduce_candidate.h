@@ -21,6 +21,8 @@ struct candidate_maker {
     struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
     bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
     struct error no_values;    /* why, unless that was known beforehand */
+    bool fixes_shapes;         /* settings->fixed_shapes, and the model's inputs have fixed shapes */
+    struct error no_shapes;    /* why that is not possible; code 0: it is */
     bool inference_done;
     struct error inference_error; /* code 0: there was none */
     bool whole_refused;           /* by the runtime that infers: only parts of the model can be asked about */
@@ -36,7 +38,7 @@ struct candidate_knowledge {
     struct value *values;
     struct bitset not_tensors;
     bool values_missing, inference_done, whole_refused;
-    struct error no_values, inference_error;
+    struct error no_values, no_shapes, inference_error;
 };
 
 /* Ends with candidate_maker_forget(), which goes back to what was known here. */

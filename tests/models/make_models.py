@@ -1046,6 +1046,25 @@ def pointwise_convolutions():
     )
 
 
+@model
+def reflecting_pads():
+    """It does not run where `time` is 1: pads that reflect need two elements. How much is padded is computed, from constants alone, so
+    nobody can infer what is behind the first pad, which has two columns more; the second pad needs two of them again."""
+    return (
+        [
+            helper.make_node("Abs", ["x"], ["magnitude"], "abs"),
+            helper.make_node("Cast", ["amounts"], ["pads"], "cast", to=TensorProto.INT64),
+            helper.make_node("Pad", ["magnitude", "pads"], ["padded"], "pad", mode="reflect"),
+            helper.make_node("Sqrt", ["padded"], ["roots"], "sqrt"),
+            helper.make_node("Pad", ["roots", "pads"], ["padded_again"], "pad_again", mode="reflect"),
+            helper.make_node("Neg", ["padded_again"], ["y"], "neg"),
+        ],
+        [tensor("x", ["batch", "time"])],
+        [tensor("y", ["batch", "after"])],
+        [numpy_helper.from_array(numpy.array([0, 1, 0, 1], numpy.float32), "amounts")],
+    )
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:
