@@ -10,6 +10,8 @@
 #include "cli/golden_engine.h"
 #include "cli/model_file.h"
 #include "cli/option_groups.h"
+#include "comparator/input_shape.h"
+#include "debug/input_sizes.h"
 #include "debug/reduce.h"
 #include "debug/soundness.h"
 #include "onnx/external_data.h"
@@ -126,6 +128,7 @@ static struct reduce_settings settings_from_options(const struct command_context
         .keep_intermediate = intermediate->no_remove_intermediate,
         .static_inference = inference->enabled,
         .force_fallback = inference->force_fallback,
+        .fixed_shapes = true,
         .ignore_external_data = load->ignore_external_data,
         .random_data = data->load_inputs.count == 0,
         .backend = &onnxrt_backend,
@@ -276,15 +279,77 @@ static struct loop_settings settings_of_loop(const struct command_context *conte
     return ret;
 }
 
-/* With --simplify. Comes before anything that makes threads. */
-static int start_sandbox(const struct command_context *context, struct data_loader *loader, struct sandbox **ret,
-                         struct error *err)
+/* Data are generated, and the model does not tell all sizes of its inputs. */
+static bool has_open_sizes(const struct command_context *context, struct model *model)
+{
+    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    struct subgraph whole;
+    bool open;
+
+    if (data->load_inputs.count > 0)
+        return false;
+    subgraph_init_whole(&whole, model);
+    open = input_sizes_are_open(&whole);
+    subgraph_release(&whole);
+    return open;
+}
+
+/* With --simplify, or to find sizes. Comes before anything that makes threads. */
+static int start_sandbox(const struct command_context *context, struct model *model, struct data_loader *loader,
+                         struct sandbox **ret, struct error *err)
 {
     const struct backend_request request = model_file_request(context);
 
-    if (!parse_given(context->parse, "--simplify"))
+    if (!parse_given(context->parse, "--simplify") && !has_open_sizes(context, model))
         return 0;
     return sandbox_start(&onnxrt_backend, &request, loader, ret, err);
+}
+
+static void report_sizes(const struct command_context *context, const struct input_sizes *sizes)
+{
+    struct string_builder option;
+
+    string_init(&option);
+    for (size_t i = 0; i < sizes->count; i++) {
+        string_add(&option, " '");
+        input_shape_to_option(sizes->items[i].name, &sizes->items[i].shape, &option);
+        string_add_char(&option, '\'');
+    }
+    if (sizes->outcome == INPUT_SIZES_FOUND)
+        log_message(context->log, LOG_WARNING,
+                    "The model does not run where sizes that it leaves open are 1: %s\n"
+                    "It runs with --model-input-shapes%s\n"
+                    "Values of its tensors are taken from a run with these sizes. Give that option, with sizes of real "
+                    "data if you know them, so that the model and its parts have them in checks as well.",
+                    sizes->why.message, option.data);
+    else if (sizes->outcome == INPUT_SIZES_NONE)
+        log_message(context->log, LOG_WARNING,
+                    "The model does not run on generated data, whether sizes that it leaves open are 1 or more: %s\n"
+                    "There are values for what depends on constants alone. Say with which sizes it runs, in place of "
+                    "these: --model-input-shapes%s\nor give data with --load-inputs.",
+                    sizes->why.message, option.data);
+    string_release(&option);
+}
+
+/* Sizes with which the model runs, for values of its tensors. */
+static int find_sizes(const struct command_context *context, struct model *model, const struct sandbox *sandbox,
+                      struct data_loader *loader, struct error *err)
+{
+    struct input_sizes sizes;
+    struct subgraph whole;
+    int rc;
+
+    if (!has_open_sizes(context, model))
+        return 0;
+    subgraph_init_whole(&whole, model);
+    rc = input_sizes_find(sandbox, &whole, &sizes, err);
+    if (rc == 0)
+        report_sizes(context, &sizes);
+    if (rc == 0 && sizes.outcome == INPUT_SIZES_FOUND)
+        data_loader_prefer_shapes(loader, sizes.items, sizes.count);
+    input_sizes_release(&sizes);
+    subgraph_release(&whole);
+    return rc;
 }
 
 static int debug_reduce_run(const struct command_context *context, struct error *err)
@@ -312,7 +377,9 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
     if (rc == 0)
-        rc = start_sandbox(context, loader, &sandbox, err);
+        rc = start_sandbox(context, model, loader, &sandbox, err);
+    if (rc == 0)
+        rc = find_sizes(context, model, sandbox, loader, err);
     if (rc == 0)
         rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
     if (rc == 0) {

@@ -16,6 +16,7 @@ struct data_loader {
     struct log *log;
     struct feed_dicts feeds; /* loaded or kept */
     bool kept;
+    struct data_loader_shape *preferred; /* in front of those of the user; NULL: there are none */
 };
 
 static bool is_loaded(const struct data_loader *loader)
@@ -47,12 +48,44 @@ void data_loader_free(struct data_loader *loader)
     if (loader == NULL)
         return;
     feed_dicts_release(&loader->feeds);
+    free(loader->preferred);
     free(loader);
 }
 
 bool data_loader_generates(const struct data_loader *loader)
 {
     return !is_loaded(loader);
+}
+
+void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count)
+{
+    size_t old_count = loader->settings.shape_count;
+    struct data_loader_shape *all = memory_alloc_zero(count + old_count, sizeof(*all));
+
+    memcpy(all, shapes, count * sizeof(*all));
+    if (old_count > 0)
+        memcpy(all + count, loader->settings.shapes, old_count * sizeof(*all));
+    free(loader->preferred);
+    loader->preferred = all;
+    loader->settings.shapes = all;
+    loader->settings.shape_count = count + old_count;
+}
+
+bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                         struct string_builder *ret)
+{
+    bool guesses = false;
+
+    for (size_t i = 0; i < count && !is_loaded(loader); i++) {
+        struct input_shape_choice choice;
+
+        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || !choice.guessed)
+            continue;
+        string_add(ret, guesses ? " " : "");
+        input_shape_to_option(inputs[i].name, &choice.shape, ret);
+        guesses = true;
+    }
+    return guesses;
 }
 
 int64_t data_loader_iterations(const struct data_loader *loader)

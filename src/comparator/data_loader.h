@@ -58,6 +58,15 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
                     struct error *err);
 void data_loader_free(struct data_loader *loader); /* NULL is fine */
 
+/* Data are generated in these shapes from now on, whatever else is said of these inputs. The shapes, and the settings' own, have to outlive
+ * the loader. */
+void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count);
+
+/* Appends the shapes of inputs for which a size is made up, because neither the user nor the model tells it: "x:[1,3] y:[1]". False, and
+ * nothing, when there are none. */
+bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                         struct string_builder *ret);
+
 int64_t data_loader_iterations(const struct data_loader *loader);
 bool data_loader_generates(const struct data_loader *loader); /* nothing was loaded */
 

@@ -36,6 +36,14 @@ void input_shape_to_text(const struct backend_io *input, struct string_builder *
     string_add(text, input->shape.rank == 1 ? ",)" : ")");
 }
 
+void input_shape_to_option(const char *name, const struct shape *shape, struct string_builder *text)
+{
+    string_add_format(text, "%s:[", name);
+    for (size_t i = 0; i < shape->rank; i++)
+        string_add_format(text, "%s%lld", i > 0 ? "," : "", (long long)shape->dims[i]);
+    string_add_char(text, ']');
+}
+
 /* What the user gave for the input: an entry with its very name, else the first pattern that covers it. */
 static const struct shape *find_given(const struct data_loader_settings *settings, const char *name)
 {
@@ -98,7 +106,6 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
                        struct input_shape_choice *ret, struct error *err)
 {
     const struct shape *given = find_given(settings, input->name);
-    bool guessed = false;
 
     *ret = (struct input_shape_choice){0};
     if (given != NULL && !input_shape_fits(input, given)) {
@@ -120,10 +127,10 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
             *dim = given->dims[i];
         if (*dim < 0) {
             *dim = 1;
-            guessed = true;
+            ret->guessed = true;
         }
     }
-    if (guessed)
+    if (ret->guessed)
         warn_of_guess(input, &ret->shape, log);
     return 0;
 }

@@ -11,12 +11,17 @@ struct input_shape_choice {
      * values. That holds only where they cannot be its shape: [1] for an input of shape (1,) is a shape. NULL: not such
      * an input. */
     const struct shape *values;
+
+    bool guessed; /* something of it was said by nobody */
 };
 
 /* Decides on the shape of `input`: what the user gave, with the model's fixed dimensions, and 1 for what nobody gave
  * (with a warning). ERR_INVALID when the user's shape does not fit the model's. */
 int input_shape_choose(const struct data_loader_settings *settings, const struct backend_io *input, struct log *log,
                        struct input_shape_choice *ret, struct error *err);
+
+/* Appends a static shape in the form in which users give it, as in "x:[1,3]". */
+void input_shape_to_option(const char *name, const struct shape *shape, struct string_builder *text);
 
 /* True when a tensor of shape `shape` can be fed to `input`. */
 bool input_shape_fits(const struct backend_io *input, const struct shape *shape);

@@ -104,13 +104,33 @@ void runner_log_metadata(struct log *log, const char *runner, const char *what, 
     string_release(&text);
 }
 
+/* A model that fails may only want other sizes. */
+static void hint_at_sizes(const struct session *session, struct error *err)
+{
+    struct string_builder guesses;
+    struct error why = *err;
+
+    string_init(&guesses);
+    if (data_loader_guesses(session->loader, session->inputs, session->input_count, &guesses))
+        error_set(err, (enum error_code)why.code,
+                  "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
+                  "--input-shapes, in place of %s",
+                  why.message, guesses.data);
+    string_release(&guesses);
+}
+
 static int run_once(struct session *session, const struct tensor_list *feed, struct tensor_list *ret, double *seconds,
                     struct error *err)
 {
+    int rc;
+
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
-    return session->runner->backend->run(session->backend, feed, session->wanted, session->wanted_count, ret, seconds,
-                                         err);
+    rc = session->runner->backend->run(session->backend, feed, session->wanted, session->wanted_count, ret, seconds,
+                                       err);
+    if (rc == ERR_BACKEND)
+        hint_at_sizes(session, err);
+    return rc;
 }
 
 static int warm_up(struct session *session, const struct tensor_list *feed, struct error *err)

@@ -414,3 +414,56 @@ iterations()
     refused './missing.sh'
     [ -z "$(ls)" ]
 }
+
+# A check that fails where the second pad is, and says when that does not run.
+second_pad_check()
+{
+    script check.sh <<'END'
+polygraphy inspect model polygraphy_debug.onnx --show layers | grep -q pad_again || exit 0
+polygraphy run polygraphy_debug.onnx --onnxrt >run.log 2>&1 || echo it does not run
+exit 1
+END
+}
+
+@test "behind inputs of fixed shapes parts have shapes that run, also where nobody can infer them" {
+    second_pad_check
+    for mode in bisect linear minimal; do
+        reduce "$models/reflecting_pads.onnx" -o "$mode.onnx" --mode "$mode" --model-input-shapes 'x:[1,5]' \
+            --check ./check.sh
+        worked
+        logged 'Reduced 6 nodes to 1: .pad_again'
+        not_logged 'it does not run'
+        run polygraphy run "$mode.onnx" --onnxrt
+        worked
+        logged 'roots \[dtype=float32, shape=\(1, 7\)\]'
+        not_logged 'pads \[dtype'
+    done
+}
+
+@test "sizes with which a model runs are found before the search, and the option for them is shown" {
+    second_pad_check
+    reduce "$models/reflecting_pads.onnx" -o reduced.onnx --mode minimal --check ./check.sh
+    worked
+    logged "^\[W\] The model does not run where sizes that it leaves open are 1: .*Name:'pad' .*Input shape:\{1,1\}"
+    logged "^    It runs with --model-input-shapes 'x:\[1,2\]'$"
+    logged '\{x \[dtype=float32, shape=\(1, 2\)\]\}' # that is what values were taken from
+    [ "$(grep -nE 'It runs with' <<<"$output" | cut -d: -f1)" -lt "$(grep -n 'Check of' <<<"$output" | head -1 | cut -d: -f1)" ]
+    reduce "$models/dynamic_identity.onnx" --mode linear --check false
+    not_logged 'does not run'
+}
+
+@test "a model that runs with no size is told before the search, and what depends on constants alone still has values" {
+    reduce_models make never_runs model.onnx
+    script check.sh <<'END'
+polygraphy inspect model polygraphy_debug.onnx --show layers | grep -q pad_again || exit 0
+exit 1
+END
+    reduce model.onnx -o reduced.onnx --mode minimal --check ./check.sh
+    worked
+    logged '^\[W\] The model does not run on generated data, whether sizes that it leaves open are 1 or more: '
+    logged "these: --model-input-shapes 'x:\[512,512\]'$"
+    logged 'Reduced 5 nodes to 1: .pad_again'
+    run polygraphy run reduced.onnx --onnxrt
+    worked
+    not_logged 'pads \[dtype'
+}

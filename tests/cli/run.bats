@@ -672,3 +672,13 @@ json_value()
     [ "$(json_value 'len(it["comparisons"]) > 1')" = True ]
     cmp list 'list--output-memory 1M'
 }
+
+@test "a model that fails on sizes that nobody has said is told how to say them" {
+    run --separate-stderr polygraphy run "$models/reflecting_pads.onnx" --onnxrt
+    refused "sizes that the model leaves open were taken as 1: if it wants others, give them with --input-shapes, in place of x:[1,1]"
+    run --separate-stderr polygraphy run "$models/reflecting_pads.onnx" --onnxrt --input-shapes 'x:[3,1]'
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'Pad reflect requires'* && $stderr != *'leaves open'* ]]
+    run --separate-stderr polygraphy run "$models/reflecting_pads.onnx" --onnxrt --input-shapes 'x:[1,2]'
+    [ "$status" -eq 0 ]
+}
