@@ -244,6 +244,7 @@ static void write_result(const void *data, struct json_writer *writer)
     static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
                                            [REDUCE_DOES_NOT_FAIL] = "original does not fail",
                                            [REDUCE_NOTHING_FAILED] = "nothing failed"};
+    static const char *const by[] = {[RULED_OUT_BY_CANDIDATE] = "candidate", [RULED_OUT_BY_CONTROL] = "control"};
     const struct reduction *reduction = data;
 
     json_writer_key(writer, "outcome");
@@ -251,19 +252,43 @@ static void write_result(const void *data, struct json_writer *writer)
     json_writer_key(writer, "original_nodes");
     json_writer_integer(writer, (int64_t)reduction->original_nodes);
     write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
+    json_writer_key(writer, "always_failing_ruled_out_by");
+    if (by[reduction->result->ruled_out] != NULL)
+        json_writer_string(writer, by[reduction->result->ruled_out]);
+    else
+        json_writer_null(writer);
     if (reduction->result->count > 1)
         write_more(writer, reduction->model, reduction->result);
 }
 
+/* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
+static int refuse_missing_result(const struct command_context *context, const struct reduce_result *result,
+                                 struct error *err)
+{
+    const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
+                                                                 : "no model was seen to fail";
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+
+    if (save->path != NULL && result->outcome != REDUCE_FOUND)
+        return error_set(err, ERR_INVALID, "'%s' is not written: %s", save->path, reason);
+    if (save->path == NULL && reduce->min_good != NULL && !result->has_good)
+        return error_set(err, ERR_INVALID, "'%s' is not written: %s", reduce->min_good,
+                         result->outcome == REDUCE_FOUND ? "no candidate passed" : reason);
+    return 0;
+}
+
 static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
-                          int rc)
+                          int rc, struct error *err)
 {
     const struct check_values *check = parse_values(context->parse, &check_options);
 
     if (rc < 0)
         return debug_session_end(context, loop, rc);
     loop_log_checks(loop);
-    return check->exit_code && result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+    if (check->exit_code)
+        return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+    return refuse_missing_result(context, result, err);
 }
 
 static struct loop_settings settings_of_loop(const struct command_context *context)
@@ -391,7 +416,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
         rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
         if (rc == 0)
             rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
-        rc = end_of_session(context, loop, &result, rc);
+        rc = end_of_session(context, loop, &result, rc, err);
         reduce_result_release(&result);
     }
     loop_free(loop);

@@ -248,6 +248,20 @@ static const void *values_of_either(const struct parse *parse, const struct opti
     return values ? values : parse_values(parse, other);
 }
 
+/* What a session is about: the model and the data that it is fed. */
+static void use_sources(const struct command_context *context, struct loop_settings *ret)
+{
+    const struct model_values *model = values_of_either(context->parse, &reduce_model_options, &inspect_model_options);
+    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+
+    if (model != NULL)
+        ret->model = model->path;
+    if (data != NULL) {
+        ret->data = data->load_inputs.items;
+        ret->data_count = data->load_inputs.count;
+    }
+}
+
 struct loop_settings debug_loop_settings(const struct command_context *context)
 {
     const struct parse *parse = context->parse;
@@ -284,6 +298,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
         ret.force_replay = replay->force_replay;
         ret.verdict_cache = replay->verdict_cache;
     }
+    use_sources(context, &ret);
     use_progress(context, &ret);
     return ret;
 }

@@ -87,9 +87,11 @@ int candidate_place_write(struct candidate_place *place, const struct candidate_
         if (i == CANDIDATE_INFORMATION || content->write != NULL)
             temporary_file_begin(&place->files[i]);
     rc = write_files(place, content, err);
-    if (rc < 0)
-        for (size_t i = 0; i < CANDIDATE_FILES; i++)
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (rc < 0)
             temporary_file_remove(&place->files[i]);
+        else if (place->paths[i] != NULL)
+            place->stamps[i] = file_stamp_take(place->paths[i]);
     return rc;
 }
 
@@ -99,6 +101,15 @@ bool candidate_place_is_whole(const struct candidate_place *place)
         if (place->paths[i] != NULL && !file_exists(place->paths[i]))
             return false;
     return true;
+}
+
+enum candidate_file candidate_place_find_changed(const struct candidate_place *place)
+{
+    for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
+        if (i != CANDIDATE_INFORMATION && place->paths[i] != NULL &&
+            file_stamp_differs(&place->stamps[i], place->paths[i]))
+            return i;
+    return CANDIDATE_FILES;
 }
 
 void candidate_place_forget_moved(struct candidate_place *place)

@@ -12,10 +12,12 @@
 #include "base/log.h"
 #include "debug/candidate_paths.h"
 #include "debug/temporary_file.h"
+#include "debug/watched_files.h"
 
 struct candidate_place {
     struct temporary_file files[CANDIDATE_FILES]; /* path NULL: there is none */
     char *paths[CANDIDATE_FILES];
+    struct file_stamp stamps[CANDIDATE_FILES]; /* as it was written */
 };
 
 /* What is put there. */
@@ -42,6 +44,9 @@ int candidate_place_write(struct candidate_place *place, const struct candidate_
 
 /* True when nothing of what was written is missing: checks may take files away. */
 bool candidate_place_is_whole(const struct candidate_place *place);
+
+/* The file of the candidate (its information aside) that is another one than was written; CANDIDATE_FILES: none. */
+enum candidate_file candidate_place_find_changed(const struct candidate_place *place);
 
 /* Files that are not there any more have found another place: they are not missed. */
 void candidate_place_forget_moved(struct candidate_place *place);

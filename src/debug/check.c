@@ -15,6 +15,8 @@
 #include "debug/check_words.h"
 #include "debug/interactive.h"
 
+#define ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
+
 static bool is_blank(const char *string)
 {
     return string[strspn(string, " \t\r\n")] == '\0';
@@ -190,6 +192,7 @@ void check_free(struct check *check)
     free(check->arguments);
     free(check->command_line);
     free(check->search_path);
+    check_evidence_release(&check->evidence);
     free(check);
 }
 
@@ -203,6 +206,83 @@ bool check_is_interactive(const struct check *check)
 bool check_mentions(const struct check *check, enum candidate_file file)
 {
     return check_words_name(check->arguments, check->argument_count, &check->settings.files, file);
+}
+
+#define BETWEEN_WORDS " \t\n;&|()'\""
+
+/* Of a script that a check names, so many bytes are looked into. */
+#define LOOKED_INTO ((size_t)1 << 20)
+
+/* Whether `path` is a script in which the candidate's path, or the variable that holds it, occurs. */
+static bool script_tells_of_artifact(const struct check *check, const char *path)
+{
+    char *name = file_basename(check->settings.files.items[CANDIDATE_ARTIFACT]);
+    struct file_map map;
+    struct error ignored;
+    bool ret = false;
+
+    if (file_map_open(path, &map, &ignored) == 0) {
+        struct text content = {(const char *)map.data, map.size < LOOKED_INTO ? map.size : LOOKED_INTO};
+        bool is_program = content.size >= 4 && memcmp(content.data, "\177ELF", 4) == 0;
+
+        ret = !is_program && (text_contains(content, text_of(name)) || text_contains(content, TEXT(ARTIFACT_VARIABLE)));
+        file_map_release(&map);
+    }
+    free(name);
+    return ret;
+}
+
+/* The words of a line of the shell are what its blanks part. */
+static bool line_tells_of_artifact(const struct check *check, const char *line)
+{
+    char *copy = memory_strdup(line), *state = NULL;
+    bool ret = strstr(line, ARTIFACT_VARIABLE) != NULL;
+
+    for (char *word = strtok_r(copy, BETWEEN_WORDS "<>", &state); !ret && word != NULL;
+         word = strtok_r(NULL, BETWEEN_WORDS "<>", &state))
+        ret = script_tells_of_artifact(check, word);
+    free(copy);
+    return ret;
+}
+
+bool check_tells_of_artifact(const struct check *check)
+{
+    bool ret = check_mentions(check, CANDIDATE_ARTIFACT);
+
+    for (size_t i = 0; !ret && i < check->argument_count; i++)
+        ret = line_tells_of_artifact(check, check->arguments[i]);
+    return ret || (!check->settings.shell && script_tells_of_artifact(check, check->program));
+}
+
+/* Notes one word of a command, and the one before it. */
+static void watch_word(const char *before, const char *word, struct watched_files *ret)
+{
+    static const char *const writers[] = {"--save", "--log", "--out", "--json", "-o", ">", ">>", "2>", "&>", "tee"};
+    bool loads = strcmp(before, "--load-inputs") == 0 || strcmp(before, "--load-outputs") == 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+        if (strncmp(before, writers[i], strlen(writers[i])) == 0)
+            return;
+    if (word[0] != '>')
+        watched_files_add(ret, word, loads);
+}
+
+void check_watch_files(const struct check *check, struct watched_files *ret)
+{
+    char *before = memory_strdup("");
+
+    for (size_t i = 0; i < check->argument_count; i++) {
+        char *copy = memory_strdup(check->arguments[i]), *state = NULL;
+
+        for (char *word = strtok_r(copy, BETWEEN_WORDS, &state); word != NULL;
+             word = strtok_r(NULL, BETWEEN_WORDS, &state)) {
+            watch_word(before, word, ret);
+            free(before);
+            before = memory_strdup(word);
+        }
+        free(copy);
+    }
+    free(before);
 }
 
 const char *check_placeholder(enum candidate_file file)

@@ -20,6 +20,8 @@
 #include "base/string_builder.h"
 #include "debug/candidate_paths.h"
 #include "debug/check_counts.h"
+#include "debug/check_evidence.h"
+#include "debug/watched_files.h"
 #include "search/verdict.h"
 
 /* What the command line says; everything is borrowed. */
@@ -96,6 +98,14 @@ const char *check_placeholder(enum candidate_file file);
  * in its environment, and POLYGRAPHY_ARTIFACT where there is a candidate. */
 bool check_is_around_us(void);
 
+/* False when neither the command nor a script that it names says how it gets to the candidate: by path, {artifact} or
+ * POLYGRAPHY_ARTIFACT. It may do so all the same, by a program that looks into its environment. */
+bool check_tells_of_artifact(const struct check *check);
+
+/* Watches the files that the command names: vital are those that --load-inputs and --load-outputs read; what it writes by the
+ * look of the word before is left out. */
+void check_watch_files(const struct check *check, struct watched_files *ret);
+
 /* Logs which command is run, then runs it. Only the latter may be called by several threads at once. What `ret` holds is given
  * back with process_result_release(). */
 void check_announce(struct check *check);
@@ -109,9 +119,21 @@ int check_judge(struct check *check, const struct check_run *run, struct process
 /* What the runs that were judged have said, and how they ended. */
 const struct check_counts *check_counts(const struct check *check);
 
+/* What they have written. */
+const struct check_evidence *check_evidence(const struct check *check);
+
+/* Logs all that the last run has written, as an error, unless that was shown. */
+void check_show_hidden_output(struct check *check);
+
+/* Runs since `before` was copied do not count for what all runs have in common: they were about something else than candidates. */
+void check_leave_out_evidence(struct check *check, const struct check_evidence *before);
+
 /* Shells end with code 126 when they cannot execute a program, and with 127 when they do not find it: then the check may have
  * judged nothing. Returns the last such code since this was asked before, unless the settings say what it means; 0: none. */
 int check_take_broken_code(struct check *check);
+
+/* True when the last run said of itself that it cannot tell anything, by a code that the settings do not name. */
+bool check_is_unsound(const struct check *check);
 
 /* Sets `err` to say that the check does not work: that code came from the original. `worked_before`: it did in the beginning. */
 int check_refuse_broken(const struct check *check, int code, bool worked_before, struct error *err);

@@ -18,12 +18,22 @@ static void show_stream(const char *name, const struct process_output *output, e
     string_release(&message);
 }
 
+static bool is_output_wanted(const struct check_settings *settings, enum verdict verdict)
+{
+    return verdict == VERDICT_FAIL ? !settings->hide_fail_output : settings->show_output;
+}
+
+bool check_report_shows_output(const struct check_settings *settings, enum verdict verdict, const struct log *log)
+{
+    return is_output_wanted(settings, verdict) && log_shows(log, LOG_INFO);
+}
+
 static void show_output(const struct check_settings *settings, const struct process_result *result,
                         enum verdict verdict, struct log *log)
 {
     bool failed = verdict == VERDICT_FAIL;
 
-    if (failed ? settings->hide_fail_output : !settings->show_output)
+    if (!is_output_wanted(settings, verdict))
         return;
     show_stream("STDOUT", &result->out, LOG_INFO, log);
     show_stream("STDERR", &result->error_out, failed ? LOG_ERROR : LOG_WARNING, log);

@@ -13,4 +13,7 @@
 void check_report(const struct check_settings *settings, const struct process_result *result, enum verdict verdict,
                   bool first, struct log *log);
 
+/* Whether check_report() shows all output of a run with this verdict. */
+bool check_report_shows_output(const struct check_settings *settings, enum verdict verdict, const struct log *log);
+
 #endif

@@ -24,7 +24,9 @@ struct check {
     int failure_code;
     int broken_code; /* see check_take_broken_code() */
     struct check_counts counts;
-    bool hangs; /* the first failure was to run out of time: so that is what is looked for */
+    struct check_evidence evidence;
+    bool unsound; /* see check_is_unsound() */
+    bool hangs;   /* the first failure was to run out of time: so that is what is looked for */
     bool told_of_hangs;
 };
 

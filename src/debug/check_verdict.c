@@ -1,6 +1,7 @@
 /* debug/check_verdict.c: from the end of a run to its verdict, and what is remembered of it. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "debug/check_output.h"
@@ -196,10 +197,14 @@ int check_judge(struct check *check, const struct check_run *run, struct process
         log_other_failure(check, outcome.signature);
     }
     check_report(&check->settings, result, outcome.verdict, !check->ran, check->log);
+    check_evidence_add(&check->evidence, result,
+                       check_report_shows_output(&check->settings, outcome.verdict, check->log));
     check->ran = true;
     if (outcome.verdict == VERDICT_FAIL && check->counts.failed == 0)
         check->hangs = result->end == PROCESS_TIMED_OUT;
     note_broken_code(check, result);
+    check->unsound = outcome.verdict == VERDICT_SKIP && !other && result->end == PROCESS_EXITED &&
+                     !verdict_names_code(&check->settings, result->code);
     check_counts_add(&check->counts, result->end, outcome.verdict, other);
     warn_of_hangs(check);
     set_time_limit(check, result, outcome.verdict);
@@ -212,12 +217,37 @@ const struct check_counts *check_counts(const struct check *check)
     return &check->counts;
 }
 
+const struct check_evidence *check_evidence(const struct check *check)
+{
+    return &check->evidence;
+}
+
+void check_show_hidden_output(struct check *check)
+{
+    struct check_evidence *evidence = &check->evidence;
+
+    if (evidence->hidden != NULL)
+        log_text(check->log, LOG_ERROR, text_of(evidence->hidden));
+    free(evidence->hidden);
+    evidence->hidden = NULL;
+}
+
+void check_leave_out_evidence(struct check *check, const struct check_evidence *before)
+{
+    check_evidence_leave_out(&check->evidence, before);
+}
+
 int check_take_broken_code(struct check *check)
 {
     int ret = check->broken_code;
 
     check->broken_code = 0;
     return ret;
+}
+
+bool check_is_unsound(const struct check *check)
+{
+    return check->unsound;
 }
 
 int check_refuse_broken(const struct check *check, int code, bool worked_before, struct error *err)

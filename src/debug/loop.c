@@ -2,6 +2,7 @@
 #include "debug/loop.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,12 @@
 #include "debug/loop_log.h"
 #include "debug/loop_state.h"
 #include "debug/resume_hint.h"
+#include "debug/verdict_rules.h"
 
 #define MAXIMUM_ITERATIONS 100000
+
+/* Of a control, in the replay. */
+#define LIKENESS_KEY "_likeness"
 
 /* ---- A session ---- */
 
@@ -94,6 +99,46 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
     return check_lanes_reserve(loop->lanes, replay->resumes, err);
 }
 
+static bool is_artifact(const struct loop *loop, const char *path)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (loop->settings.check.files.items[i] != NULL && strcmp(loop->settings.check.files.items[i], path) == 0)
+            return true;
+    for (size_t i = 0; i < loop->settings.artifacts.count; i++)
+        if (strcmp(loop->settings.artifacts.paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* What a check should leave as it is. */
+static void watch_files(struct loop *loop)
+{
+    struct watched_files named = {0};
+
+    if (loop->settings.model != NULL)
+        watched_files_add(&loop->watched, loop->settings.model, true);
+    for (size_t i = 0; i < loop->settings.data_count; i++)
+        watched_files_add(&loop->watched, loop->settings.data[i], true);
+    check_watch_files(loop->check, &named);
+    for (size_t i = 0; i < named.count; i++)
+        if (!is_artifact(loop, named.items[i].path))
+            watched_files_add(&loop->watched, named.items[i].path, named.items[i].vital);
+    watched_files_release(&named);
+}
+
+static void warn_of_unnamed_artifact(const struct loop *loop)
+{
+    const char *path = loop->settings.check.files.items[CANDIDATE_ARTIFACT];
+
+    if (path == NULL || check_is_interactive(loop->check) || check_tells_of_artifact(loop->check))
+        return;
+    log_message(
+        loop->log, LOG_WARNING,
+        "The check names neither '%s' nor %s nor $POLYGRAPHY_ARTIFACT, as far as can be seen in the command and "
+        "in scripts that it names. If it does not look at the candidate, it says the same of all",
+        path, check_placeholder(CANDIDATE_ARTIFACT));
+}
+
 int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,
              struct error *err)
 {
@@ -116,6 +161,10 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
         rc = check_names(loop, err);
     if (rc == 0)
         rc = open_files(loop, model_hash, err);
+    if (rc == 0) {
+        watch_files(loop);
+        warn_of_unnamed_artifact(loop);
+    }
     if (rc < 0) {
         loop_free(loop);
         return rc;
@@ -133,6 +182,7 @@ void loop_free(struct loop *loop)
     verdict_cache_close(loop->cache);
     session_replay_release(&loop->replay);
     seen_candidates_release(&loop->seen);
+    watched_files_release(&loop->watched);
     free(loop->resume_hint);
     free(loop);
 }
@@ -172,16 +222,44 @@ static const struct seen_candidate *find_seen(const struct loop *loop, const str
                : NULL;
 }
 
+/* That was run in this session, and had no original before it. */
+static bool is_first_check(const struct loop *loop)
+{
+    return loop->verify == NULL && loop->checks == 1 && !check_is_interactive(loop->check);
+}
+
+int loop_refuse_check(struct loop *loop, struct error *err, const char *format, ...)
+{
+    struct string_builder text;
+    va_list args;
+    int rc;
+
+    check_show_hidden_output(loop->check);
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    string_add(&text, ": ");
+    check_evidence_describe(check_evidence(loop->check), &text);
+    rc = error_set(err, ERR_INVALID, "%s", text.data);
+    string_release(&text);
+    return rc;
+}
+
 /* When the check ends as a shell does that cannot run a command, that may be due to the candidate; but not on the original. */
 static int suspect_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     enum expectation expectation = trial->candidate.expectation;
     int code = check_take_broken_code(loop->check), rc;
 
+    if (is_first_check(loop) && !trial->candidate.has_identity && check_is_unsound(loop->check))
+        return loop_refuse_check(loop, err, "the check says of itself that it cannot tell anything");
     if (code == 0)
         return 0;
-    if (loop->verifies || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS)
+    if (loop->verifies || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS || is_first_check(loop)) {
+        check_show_hidden_output(loop->check);
         return check_refuse_broken(loop->check, code, loop->verifies, err);
+    }
     if (loop->verify == NULL || loop->verified)
         return 0;
     log_message(
@@ -195,6 +273,33 @@ static int suspect_check(struct loop *loop, struct trial *trial, struct error *e
     loop->verifies = true;
     rc = loop->verify(loop->verify_data, err);
     loop->verifies = false;
+    return rc;
+}
+
+/* So many failures in a row, in which a check that looks at its candidates would not always write the same. */
+#define ALIKE_FAILURES 5
+
+/* A long search need not come to its end to find out that it is in vain. */
+static int question_likeness(struct loop *loop, struct trial *trial, struct error *err)
+{
+    const struct check_evidence *evidence = check_evidence(loop->check);
+    enum verdict sight;
+    int rc;
+
+    if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
+        loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL || trial->verdict != VERDICT_FAIL ||
+        evidence->runs < ALIKE_FAILURES || !evidence->alike || evidence->silent)
+        return 0;
+    loop->questioned = true;
+    if (check_lanes_jobs(loop->lanes) == 1)
+        trial->lane = NULL; /* there is only one */
+    rc = loop_check_sight(loop, LIKENESS_KEY, "model", VERDICT_FAIL, &sight, err);
+    if (rc == 0 && sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            loop, err,
+            "the check has said the same of the first %d candidates and of a file that is no model, so "
+            "it does not look at what it is given, or fails before it does",
+            ALIKE_FAILURES);
     return rc;
 }
 
@@ -216,6 +321,8 @@ static int find_verdict(struct loop *loop, struct trial *trial, struct error *er
         rc = trial_check(loop, trial, err);
         if (rc == 0)
             rc = suspect_check(loop, trial, err);
+        if (rc == 0)
+            rc = question_likeness(loop, trial, err);
     }
     if (rc < 0)
         return rc;
@@ -229,6 +336,10 @@ static void remember(struct loop *loop, const struct trial *trial)
     const struct loop_candidate *candidate = &trial->candidate;
     const char *phase = trial->index >= 0 ? trial->subject->suffix : NULL;
 
+    if (candidate->action == CANDIDATE_CHECK && find_seen(loop, candidate) == NULL) {
+        loop->order++;
+        loop->last_pass = trial->verdict == VERDICT_PASS ? loop->order : loop->last_pass;
+    }
     if (trial->verdict == VERDICT_FAIL && trial->num_nodes >= 0) {
         loop->nodes_now = trial->num_nodes;
         loop->nodes_whole = loop->nodes_whole < 0 ? trial->num_nodes : loop->nodes_whole;
@@ -240,7 +351,7 @@ static void remember(struct loop *loop, const struct trial *trial)
     if (candidate->expectation == EXPECT_AGAIN)
         seen_candidates_correct(&loop->seen, candidate->identity, trial->verdict, trial->counts);
     seen_candidates_add(&loop->seen, candidate->identity,
-                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts});
+                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts, loop->order});
 }
 
 /* Takes one candidate from its description to a verdict. */
@@ -305,7 +416,7 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
     loop_log_start(loop->log, subject, index + 1);
     int rc = judge(loop, &trial, err);
     if (rc == 0 && !trial.stopped) {
-        loop_log_end(loop->log, trial.verdict, LOG_ERROR, title, stopwatch_now() - start);
+        loop_log_end(loop->log, trial.verdict, CHECKED_CANDIDATE, title, stopwatch_now() - start);
         loop->verdicts[trial.verdict]++;
         *ret_go_on = subject->advance(subject->data, index, trial.num_nodes, trial.verdict) &&
                      repeated_check_can_go_on(&loop->repeated);
@@ -411,8 +522,8 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
     return 0;
 }
 
-int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
-                     enum verdict *ret, struct error *err)
+static int check_apart(struct loop *loop, const struct loop_subject *subject, enum checked checked, const char *key,
+                       const char *what, enum verdict *ret, struct error *err)
 {
     double start = stopwatch_now();
     struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what};
@@ -420,21 +531,32 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
 
     session_replay_announce(&loop->replay);
     string_init(&title);
-    string_add_format(&title, "Check of %s", what);
+    string_add_format(&title, "%s%s", checked == CHECKED_CONTROL ? "Control: " : "Check of ", what);
     log_indent(loop->log, 1);
-    log_message(loop->log, LOG_START, "RUNNING | %s", title.data);
+    log_message(loop->log, checked == CHECKED_CONTROL ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
     int rc = judge(loop, &trial, err);
     if (rc == 0 && trial.stopped)
         rc = error_set(err, ERR_UNSUPPORTED, "%s cannot be checked", what);
-    /* A failure is what is hoped for here as often as not: no reason for the level of an error. */
     if (rc == 0)
-        loop_log_end(loop->log, trial.verdict, LOG_FINISH, title.data, stopwatch_now() - start);
+        loop_log_end(loop->log, trial.verdict, checked, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
     trial_clean_up(loop, &trial);
     string_release(&title);
     if (rc == 0)
         *ret = trial.verdict;
     return rc;
+}
+
+int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
+                     enum verdict *ret, struct error *err)
+{
+    return check_apart(loop, subject, CHECKED_APART, key, what, ret, err);
+}
+
+int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
+                       enum verdict *ret, struct error *err)
+{
+    return check_apart(loop, subject, CHECKED_CONTROL, key, what, ret, err);
 }
 
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data)
@@ -453,6 +575,23 @@ const struct check_counts *loop_check_counts(const struct loop *loop)
 void loop_log_checks(const struct loop *loop)
 {
     check_counts_log(check_counts(loop->check), loop->log);
+}
+
+const struct check_evidence *loop_evidence(const struct loop *loop)
+{
+    return check_evidence(loop->check);
+}
+
+bool loop_has_passed(const struct loop *loop)
+{
+    return loop->last_pass > 0;
+}
+
+bool loop_has_passed_since(const struct loop *loop, struct hash identity)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&loop->seen, identity);
+
+    return seen != NULL && loop->last_pass > seen->order;
 }
 
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret)
@@ -491,6 +630,14 @@ int64_t loop_failed(const struct loop *loop)
 int64_t loop_skipped(const struct loop *loop)
 {
     return loop->verdicts[VERDICT_SKIP];
+}
+
+bool loop_looks_for_other_than_hangs(const struct loop *loop)
+{
+    const struct check_settings *settings = &loop->settings.check;
+
+    return settings->fail_pattern_count > 0 ||
+           (settings->fail_code_count > 0 && !verdict_names_code(settings, CHECK_TIMED_OUT_CODE));
 }
 
 bool loop_is_interactive(const struct loop *loop)

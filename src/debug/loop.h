@@ -26,8 +26,11 @@ struct loop_settings {
     const char *save_replay;   /* NULL: none */
     bool force_replay;         /* accept a replay of another model or check */
     const char *verdict_cache; /* a folder of verdicts that sessions share; NULL: none */
-    int64_t max_checks;        /* no iteration begins after so many checks; 0: no limit */
-    double deadline;           /* nor so many seconds after loop_new(); 0: no limit */
+    const char *model;         /* what the session is about, and what it is fed: files, or NULL */
+    const char *const *data;   /* a check that changes one of them ends the session */
+    size_t data_count;
+    int64_t max_checks; /* no iteration begins after so many checks; 0: no limit */
+    double deadline;    /* nor so many seconds after loop_new(); 0: no limit */
 
     /* Told when a check begins and when it ends; NULL: nobody looks. */
     void (*progress)(void *data, const struct loop_progress *progress);
@@ -105,10 +108,28 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
 int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                      enum verdict *ret, struct error *err);
 
+/* The same for a check that is not about the search but about the check itself. */
+int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
+                       enum verdict *ret, struct error *err);
+
+/* Has the check, which has said `suspicious` (no skip) of the candidate before, look at a file that is no `kind` ("engine"), under this
+ * key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the same, so that it does not look at candidates.
+ * VERDICT_SKIP: that cannot be told, because it writes nothing when it fails, or because the verdict is from a replay. */
+int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
+                     struct error *err);
+
 /* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were broken
  * (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before the verdict counts;
  * its errors end the session. */
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data);
+
+/* The check does not work: shows what its last run has written, -q or not, and sets `err` to the message, a colon, and how that run
+ * ended. Returns ERR_INVALID. */
+int loop_refuse_check(struct loop *loop, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What the runs of the check have written. */
+const struct check_evidence *loop_evidence(const struct loop *loop);
 
 /* How the checks that were run in this session have ended, and one line about that for the log. */
 const struct check_counts *loop_check_counts(const struct loop *loop);
@@ -124,10 +145,16 @@ bool loop_went_without(const struct loop *loop, const char *key);
 /* True when a candidate of this identity was checked (or replayed with that identity) and had this verdict. */
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret);
 
+/* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and whether it has after
+ * it was first seen on the candidate of this identity. */
+bool loop_has_passed(const struct loop *loop);
+bool loop_has_passed_since(const struct loop *loop, struct hash identity);
+
 /* Totals over all numbered iterations so far. */
 int64_t loop_passed(const struct loop *loop);
 int64_t loop_failed(const struct loop *loop);
 int64_t loop_skipped(const struct loop *loop);
+bool loop_looks_for_other_than_hangs(const struct loop *loop); /* --fail-code without 124, or --fail-regex */
 bool loop_is_interactive(const struct loop *loop);
 bool loop_is_flaky(const struct loop *loop); /* --flaky */
 bool loop_is_spent(const struct loop *loop); /* so is its budget of checks or time */

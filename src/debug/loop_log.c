@@ -16,14 +16,19 @@ void loop_log_start(struct log *log, const struct loop_subject *subject, int64_t
         log_message(log, LOG_START, "RUNNING | Iteration %" PRId64, number);
 }
 
-void loop_log_end(struct log *log, enum verdict verdict, enum log_level fail_level, const char *what, double seconds)
+void loop_log_end(struct log *log, enum verdict verdict, enum checked what_it_was, const char *what, double seconds)
 {
     static const char *const words[] = {
         [VERDICT_PASS] = "PASSED", [VERDICT_FAIL] = "FAILED", [VERDICT_SKIP] = "SKIPPED"};
-    enum log_level levels[] = {[VERDICT_PASS] = LOG_FINISH, [VERDICT_FAIL] = fail_level, [VERDICT_SKIP] = LOG_WARNING};
+    static const enum log_level levels[][3] = {
+        [CHECKED_CANDIDATE] = {[VERDICT_PASS] = LOG_FINISH, [VERDICT_FAIL] = LOG_ERROR, [VERDICT_SKIP] = LOG_WARNING},
+        [CHECKED_APART] = {[VERDICT_PASS] = LOG_FINISH, [VERDICT_FAIL] = LOG_FINISH, [VERDICT_SKIP] = LOG_WARNING},
+        [CHECKED_CONTROL] = {[VERDICT_PASS] = LOG_INFO, [VERDICT_FAIL] = LOG_INFO, [VERDICT_SKIP] = LOG_INFO},
+    };
     char number[NUMBER_TEXT_SIZE];
 
-    log_message(log, levels[verdict], "%s | %s | Duration %ss", words[verdict], what, number_to_text(seconds, number));
+    log_message(log, levels[what_it_was][verdict], "%s | %s | Duration %ss", words[verdict], what,
+                number_to_text(seconds, number));
 }
 
 void loop_log_reuse(struct log *log, const struct loop_subject *subject, const struct seen_candidate *seen)

@@ -25,6 +25,11 @@ struct loop {
     int64_t nodes_now, nodes_whole; /* for the progress; -1: not known */
     char *resume_hint;
 
+    int64_t order;     /* how many verdicts on different candidates there were, known ones included */
+    int64_t last_pass; /* which of them was the last pass; 0: there was none */
+    bool questioned;   /* whether the check looks at candidates, because it always wrote the same */
+    struct watched_files watched;
+
     /* See loop_verify_with(): */
     int (*verify)(void *data, struct error *err); /* or NULL */
     void *verify_data;

@@ -118,6 +118,33 @@ static int wait_for_end(struct loop *loop, const struct trial *trial, size_t run
     return lane->rc;
 }
 
+/* A check that changes what it is about has judged something else. */
+static int refuse_changes(struct loop *loop, const struct lane *lane, struct error *err)
+{
+    enum candidate_file file = candidate_place_find_changed(&lane->place);
+    const struct watched_file *changed;
+
+    if (file != CANDIDATE_FILES)
+        return error_set(
+            err, ERR_INVALID,
+            "the check has changed '%s', which it was given to judge: its verdict is about something else. "
+            "Let it work on a copy",
+            loop->settings.check.files.items[file]);
+    while ((changed = watched_files_find_changed(&loop->watched)) != NULL) {
+        if (changed->vital)
+            return error_set(err, ERR_INVALID,
+                             "'%s' has changed while the check ran: what was found so far is about what it was before. "
+                             "Let the check work on a copy",
+                             changed->path);
+        log_once(
+            loop->log, LOG_WARNING,
+            "'%s', which the check names, has changed while it ran. If the check also reads it, its verdicts depend "
+            "on those before",
+            changed->path);
+    }
+    return 0;
+}
+
 static int run_once(void *data, enum verdict *ret, struct error *err)
 {
     struct scene *scene = data;
@@ -139,7 +166,8 @@ static int run_once(void *data, enum verdict *ret, struct error *err)
     if (rc < 0)
         return rc;
     loop->check_seconds += lane->result.seconds;
-    return check_judge(loop->check, &lane->run, &lane->result, ret, err);
+    rc = refuse_changes(loop, lane, err);
+    return rc == 0 ? check_judge(loop->check, &lane->run, &lane->result, ret, err) : rc;
 }
 
 static int run_check(struct loop *loop, struct trial *trial, struct error *err)
@@ -173,6 +201,12 @@ static int sort_artifacts(struct loop *loop, const struct trial *trial, struct e
     return rc;
 }
 
+/* Whether a verdict of another session will do. What every other verdict is held against shows whether the check still works. */
+static bool may_be_known(enum expectation expectation)
+{
+    return expectation != EXPECT_AGAIN && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS;
+}
+
 int trial_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     struct saved_verdict saved = to_be_saved(trial);
@@ -180,7 +214,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
     bool keeps = rc == 0 && trial->lane->has_content;
     struct hash question = keeps ? trial->lane->question : (struct hash){0};
 
-    if (rc == 0 && trial->lane->cached.found && trial->candidate.expectation != EXPECT_AGAIN) {
+    if (rc == 0 && trial->lane->cached.found && may_be_known(trial->candidate.expectation)) {
         loop_use_cached(loop, trial);
         return trial->index >= 0 ? sort_artifacts(loop, trial, err) : 0;
     }

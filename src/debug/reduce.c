@@ -10,6 +10,7 @@
 #include "base/stopwatch.h"
 #include "debug/candidate_files.h"
 #include "debug/reduce_candidate.h"
+#include "debug/reduce_control.h"
 #include "debug/reduce_cuts.h"
 #include "debug/reduce_minimal.h"
 #include "debug/simplify.h"
@@ -19,6 +20,9 @@
 /* Of the original model's verdicts in the replay. */
 #define VERIFY_KEY "_verify"
 #define VERIFY_AGAIN_KEY "_verify_again"
+
+/* Of a control that tells whether the check works on candidates at all. */
+#define SIGHT_KEY "_sight"
 
 struct reduce {
     const struct reduce_settings *settings;
@@ -32,6 +36,10 @@ struct reduce {
     struct subgraph good; /* the one that passed and is closest to it */
     bool has_good;
     bool is_minimal;                          /* so was `bad` seen to be, node by node */
+    bool is_ended;                            /* the minimal search for it came to its end */
+    size_t untested;                          /* nodes of `bad` without which the check says nothing */
+    enum ruled_out ruled_out;                 /* whether the check fails on everything */
+    const struct subgraph *apart;             /* what is checked apart; NULL: `bad` */
     enum expectation expectation;             /* of what is checked apart */
     const struct external_settings *external; /* how write() saves; NULL: everything inside */
     struct external_settings results;         /* how the files that the user wants are saved */
@@ -58,14 +66,14 @@ static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
 /* ---- Checks apart from the searches ---- */
 
 /* A given model instead of a cut: the original, or the result. */
-static int describe_bad(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_given(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
 {
     struct reduce *reduce = data;
     uint32_t not_a_tensor;
 
     (void)index, (void)quiet;
     drop_candidate(reduce);
-    subgraph_init_copy(&reduce->candidate, &reduce->bad);
+    subgraph_init_copy(&reduce->candidate, reduce->apart != NULL ? reduce->apart : &reduce->bad);
     reduce->has_candidate = true;
     /* With external data it is another file than without. */
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
@@ -105,8 +113,7 @@ static int run_cuts(struct reduce *reduce, struct error *err)
         rc = cut_reduction_run(&reduction, INDEX_FOR_INPUTS, err);
     if (rc == 0) {
         keep_as_bad(reduce, &reduction.bad);
-        if (settings->min_good != NULL)
-            rc = cut_reduction_find_good(&reduction, &reduce->bad, &reduce->has_good, &reduce->good, err);
+        rc = cut_reduction_find_good(&reduction, &reduce->bad, &reduce->has_good, &reduce->good, err);
     }
     cut_reduction_release(&reduction);
     return rc;
@@ -122,7 +129,8 @@ static int run_minimal(struct reduce *reduce, size_t number, struct error *err)
     rc = minimal_reduction_run(&reduction, number, err);
     if (rc == 0) {
         keep_as_bad(reduce, &reduction.bad);
-        reduce->is_minimal = reduction.is_ended && reduction.untested == 0;
+        reduce->is_ended = reduction.is_ended;
+        reduce->untested = reduction.untested;
     }
     if (rc == 0 && reduction.has_good && !reduce->has_good) {
         reduce->has_good = true;
@@ -142,7 +150,7 @@ static int check_bad_apart(struct reduce *reduce, const char *key, const char *w
                            struct error *err)
 {
     struct loop_subject subject = {
-        .data = reduce, .describe = describe_bad, .prepare = prepare_candidate, .write = write_candidate};
+        .data = reduce, .describe = describe_given, .prepare = prepare_candidate, .write = write_candidate};
 
     reduce->expectation = strcmp(key, VERIFY_KEY) == 0         ? EXPECT_FAILURE
                           : strcmp(key, VERIFY_AGAIN_KEY) == 0 ? EXPECT_AGAIN
@@ -319,6 +327,103 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     return rc;
 }
 
+/* ---- Whether the check is to be believed ---- */
+
+/* Once more, of a model whose verdict is known. */
+static int check_once_more(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
+                           enum verdict *ret, struct error *err)
+{
+    struct loop_subject subject = {
+        .data = reduce, .describe = describe_given, .prepare = prepare_candidate, .write = write_candidate};
+    char key[64];
+    int rc;
+
+    snprintf(key, sizeof(key), "_once_more_%zu", number);
+    reduce->apart = subgraph;
+    reduce->expectation = EXPECT_AGAIN;
+    rc = loop_check_control(reduce->loop, &subject, key, what, ret, err);
+    reduce->apart = NULL;
+    return rc;
+}
+
+/* A check can stop working at any time. If it has failed on everything since its last pass, the result included, what has passed must
+ * still do so; if it has passed since it failed on the result, that must still fail. */
+static int look_back(struct reduce *reduce, size_t number, struct error *err)
+{
+    bool passes_late = loop_has_passed_since(reduce->loop, subgraph_identity(&reduce->bad));
+    enum verdict verdict;
+    int rc;
+
+    if (!passes_late && reduce->has_good) {
+        rc = check_once_more(reduce, &reduce->good, number, "a candidate that has passed, once more", &verdict, err);
+        if (rc == 0 && verdict == VERDICT_FAIL)
+            return loop_refuse_check(
+                reduce->loop, err,
+                "the check fails on a candidate that it has passed on before, so that its verdicts cannot be believed: "
+                "they depend on chance, on the time, or on what has changed meanwhile. If that is how the failure is, "
+                "--flaky finds out how often it comes, and `polygraphy debug repeat` counts. This time");
+        return rc;
+    }
+    rc = check_once_more(reduce, &reduce->bad, number, "the result, once more", &verdict, err);
+    if (rc == 0 && verdict != VERDICT_FAIL)
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the result does not fail any more when it is checked once more, so that the verdicts of the check cannot "
+            "be "
+            "believed: they depend on chance, on the time, or on what has changed meanwhile. If that is how the "
+            "failure "
+            "is, --flaky finds out how often it comes, and `polygraphy debug repeat` counts. This time");
+    return rc;
+}
+
+/* In a search in which nothing was learnt there is nothing to be believed. */
+static bool said_nothing(const struct reduce *reduce)
+{
+    return bitset_equal(&reduce->bad.nodes, &reduce->maker.whole.nodes) && loop_skipped(reduce->loop) > 0 &&
+           !loop_has_passed(reduce->loop) && loop_check_counts(reduce->loop)->other_failure == 0 &&
+           !loop_is_flaky(reduce->loop);
+}
+
+/* With --flaky the searches see to themselves whether verdicts stay the same. */
+static int question_check(struct reduce *reduce, size_t number, struct error *err)
+{
+    enum control_outcome outcome;
+    int rc = 0;
+
+    if (loop_is_interactive(reduce->loop))
+        return 0;
+    if (said_nothing(reduce))
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check says nothing about any part of the model, so there is nothing to go by. Last "
+            "time");
+    if (loop_has_passed(reduce->loop)) {
+        if (reduce->ruled_out == RULED_OUT_BY_NOTHING)
+            reduce->ruled_out = RULED_OUT_BY_CANDIDATE;
+        if (reduce->settings->verify && !loop_is_flaky(reduce->loop) && !loop_went_without(reduce->loop, VERIFY_KEY))
+            rc = look_back(reduce, number, err);
+        return rc;
+    }
+    rc = reduce_control_run(&reduce->maker, &reduce->bad, reduce->loop, reduce->log, &outcome, err);
+    if (rc == 0 && outcome == CONTROL_PASSED)
+        reduce->ruled_out = RULED_OUT_BY_CONTROL;
+    else if (rc == 0)
+        log_message(reduce->log, LOG_WARNING,
+                    "No candidate has passed, and there is no other model on which the check would have to. It is not "
+                    "ruled out that it fails on everything");
+    return rc;
+}
+
+/* What the minimal search has shown. */
+static void certify(struct reduce *reduce)
+{
+    bool believed = reduce->ruled_out != RULED_OUT_BY_NOTHING || loop_is_interactive(reduce->loop);
+
+    reduce->is_minimal = reduce->is_ended && reduce->untested == 0 && believed;
+    if (reduce->is_ended && believed)
+        minimal_reduction_certify(bitset_count(&reduce->bad.nodes), reduce->untested, reduce->log);
+}
+
 /* Looks for the smallest part of `reduce->bad` that fails, and saves it. */
 static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
 {
@@ -327,6 +432,10 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
     *ret_found = false;
     if (rc == 0)
         rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
+    if (rc == 0 && *ret_found)
+        rc = question_check(reduce, ret->count + 1, err);
+    if (rc == 0 && *ret_found && reduce->settings->minimal)
+        certify(reduce);
     if (rc == 0 && *ret_found) {
         struct culprit *culprit = VECTOR_APPEND(ret);
 
@@ -384,6 +493,43 @@ static int find_more(struct reduce *reduce, struct reduce_result *ret, struct er
     return rc;
 }
 
+/* The original passes. A check that says the same of something that is no model has not looked at it. */
+static int report_good_original(struct reduce *reduce, struct error *err)
+{
+    bool late = loop_evidence(reduce->loop)->timed_out;
+    enum verdict sight;
+    int rc = loop_check_sight(reduce->loop, SIGHT_KEY, "model", VERDICT_PASS, &sight, err);
+
+    if (rc < 0)
+        return rc;
+    if (sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check passes on the original model, and on a file that is no model just as well: it "
+            "does not look at what it is given. Last time");
+    log_message(
+        reduce->log, LOG_WARNING,
+        "The original model does not fail the check%s, so there is nothing to reduce. Try the check on its own, "
+        "on the model that fails; --no-verify reduces all the same. If it fails only now and then, `polygraphy debug "
+        "repeat` counts how often, and --flaky reduces it.",
+        late ? " (running out of time does not count as failing)" : "");
+    return 0;
+}
+
+/* A hang can be what is looked for, unless the failure was said to be something else. */
+static int question_hang(struct reduce *reduce, struct error *err)
+{
+    if (loop_looks_for_other_than_hangs(reduce->loop))
+        return loop_refuse_check(reduce->loop, err,
+                                 "the check of the original model did not come to its end, and a failure is something "
+                                 "else by --fail-regex or --fail-code: give it more time with --check-timeout");
+    log_message(
+        reduce->log, LOG_WARNING,
+        "The check of the original model did not come to its end: hangs are what is looked for now. If it is only "
+        "slow, a longer --check-timeout tells");
+    return 0;
+}
+
 static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
 {
     int rc;
@@ -396,15 +542,13 @@ static int verify_original(struct reduce *reduce, enum verdict *ret, struct erro
         return rc;
     loop_verify_with(reduce->loop, verify_again, reduce);
     if (*ret == VERDICT_SKIP)
-        return error_set(err, ERR_INVALID,
-                         "the check says nothing about the original model, so it cannot tell anything about its "
-                         "parts");
-    if (*ret == VERDICT_PASS)
-        log_message(
-            reduce->log, LOG_WARNING,
-            "The original model does not fail the check, so there is nothing to reduce. Try the check on its own, "
-            "on the model that fails; --no-verify reduces all the same.");
-    return 0;
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check says nothing about the original model, so it cannot tell anything about its "
+            "parts");
+    if (*ret == VERDICT_FAIL && loop_evidence(reduce->loop)->timed_out)
+        return question_hang(reduce, err);
+    return *ret == VERDICT_PASS ? report_good_original(reduce, err) : 0;
 }
 
 static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
@@ -423,11 +567,13 @@ static int search_and_save(struct reduce *reduce, struct reduce_result *ret, str
     rc = find_culprit(reduce, ret, &found, err);
     if (rc < 0)
         return rc;
+    ret->ruled_out = reduce->ruled_out;
     if (found)
         ret->outcome = REDUCE_FOUND;
     else
         log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
     rc = save_good(reduce, err);
+    ret->has_good = rc == 0 && reduce->settings->min_good != NULL && reduce->has_good;
     if (rc == 0 && found)
         report_found(reduce);
     return rc == 0 && found && reduce->settings->all ? find_more(reduce, ret, err) : rc;

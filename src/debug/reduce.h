@@ -48,6 +48,13 @@ enum reduce_outcome {
     REDUCE_NOTHING_FAILED, /* no candidate failed, nor was the original seen to */
 };
 
+/* What has shown that the check does not fail on everything. */
+enum ruled_out {
+    RULED_OUT_BY_NOTHING, /* so it may */
+    RULED_OUT_BY_CANDIDATE,
+    RULED_OUT_BY_CONTROL, /* debug/reduce_control.h */
+};
+
 /* A model that was seen to fail. */
 struct culprit {
     struct bitset nodes; /* of the model, that it consists of */
@@ -58,6 +65,8 @@ struct reduce_result {
     enum reduce_outcome outcome;
     struct culprit *items; /* REDUCE_FOUND: one, with `all` as many as there are */
     size_t count, capacity;
+    enum ruled_out ruled_out; /* REDUCE_FOUND */
+    bool has_good;            /* a model that passes was written to `min_good` */
 };
 
 void reduce_result_release(struct reduce_result *result);

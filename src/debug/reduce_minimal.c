@@ -246,20 +246,18 @@ void minimal_reduction_release(struct minimal_reduction *reduction)
     dag_release(&reduction->dag);
 }
 
-static void log_certificate(const struct minimal_reduction *reduction)
+void minimal_reduction_certify(size_t nodes, size_t untested, struct log *log)
 {
-    size_t nodes = bitset_count(&reduction->bad.nodes);
-
     if (nodes == 1)
-        log_message(reduction->log, LOG_FINISH, "The model is 1-minimal: it is a single node");
-    else if (reduction->untested > 0)
-        log_message(reduction->log, LOG_WARNING,
+        log_message(log, LOG_FINISH, "The model is 1-minimal: it is a single node");
+    else if (untested > 0)
+        log_message(log, LOG_WARNING,
                     "No single one of the %zu nodes can be left out. But %zu of them only because the check says "
                     "nothing about the model without them",
-                    nodes, reduction->untested);
+                    nodes, untested);
     else
-        log_message(reduction->log, LOG_FINISH,
-                    "The model is 1-minimal: without any single one of its %zu nodes it does not fail", nodes);
+        log_message(log, LOG_FINISH, "The model is 1-minimal: without any single one of its %zu nodes it does not fail",
+                    nodes);
 }
 
 /* Makes the model again to which the search went back last. */
@@ -301,7 +299,5 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
     if (rc == 0 && reduction->went_back)
         rc = restore_bad(reduction, err);
     doubtful_search_release(&reduction->search);
-    if (rc == 0 && reduction->is_ended)
-        log_certificate(reduction);
     return rc;
 }

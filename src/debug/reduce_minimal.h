@@ -35,4 +35,7 @@ void minimal_reduction_release(struct minimal_reduction *reduction);
 /* `number`: which search of the session it is, counted from 1: its verdicts have keys of their own in the replay. */
 int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, struct error *err);
 
+/* Logs what a search that came to its end has shown of its result. */
+void minimal_reduction_certify(size_t nodes, size_t untested, struct log *log);
+
 #endif

@@ -1,0 +1,79 @@
+/* debug/loop_sight.c: whether a check looks at its candidate at all. It is shown a file that is none. */
+#include "base/file.h"
+#include "base/stopwatch.h"
+#include "debug/loop_log.h"
+#include "debug/loop_state.h"
+
+#define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
+
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    (void)data, (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_AGAIN};
+    return 0;
+}
+
+static int write_nonsense(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    (void)data;
+    return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
+}
+
+/* What that says of the check, which has said `suspicious` of a candidate. */
+static enum verdict judge(const struct loop *loop, const struct check_evidence *before, enum verdict suspicious,
+                          enum verdict verdict)
+{
+    const struct check_evidence *now = check_evidence(loop->check);
+
+    if (suspicious == VERDICT_PASS)
+        return verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS;
+    if (before->runs == 0)
+        return VERDICT_SKIP;
+    if (!hash_equal(now->said, before->said))
+        return VERDICT_PASS;
+    return now->silent ? VERDICT_SKIP : VERDICT_FAIL;
+}
+
+static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, struct error *err)
+{
+    const struct check_evidence before = *check_evidence(loop->check);
+    int rc = trial->subject->describe(NULL, -1, false, &trial->candidate, err);
+
+    if (rc == 0)
+        rc = trial_check(loop, trial, err);
+    check_take_broken_code(loop->check); /* it may well be this file that it cannot be run on */
+    if (rc < 0)
+        return rc;
+    trial->verdict = judge(loop, &before, suspicious, trial->verdict);
+    check_leave_out_evidence(loop->check, &before);
+    return session_replay_save(&loop->replay, trial->key,
+                               &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
+}
+
+int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
+                     struct error *err)
+{
+    const struct loop_subject subject = {.describe = describe, .write = write_nonsense};
+    struct trial trial = {.subject = &subject, .index = -1, .key = key, .what = "a file that is none", .num_nodes = -1};
+    double start = stopwatch_now();
+    struct string_builder title;
+    struct saved_verdict known;
+    int rc = 0;
+
+    string_init(&title);
+    string_add_format(&title, "Control: what the check says of a file that is no %s", kind);
+    log_indent(loop->log, 1);
+    log_message(loop->log, LOG_INFO, "RUNNING | %s", title.data);
+    if (session_replay_find(&loop->replay, key, &known))
+        trial.verdict = known.verdict;
+    else
+        rc = run(loop, &trial, suspicious, err);
+    if (rc == 0)
+        loop_log_end(loop->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
+    log_indent(loop->log, -1);
+    trial_clean_up(loop, &trial);
+    string_release(&title);
+    if (rc == 0)
+        *ret = trial.verdict;
+    return rc;
+}
