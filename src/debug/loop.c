@@ -336,9 +336,9 @@ static void remember(struct loop *loop, const struct trial *trial)
     const struct loop_candidate *candidate = &trial->candidate;
     const char *phase = trial->index >= 0 ? trial->subject->suffix : NULL;
 
-    if (candidate->action == CANDIDATE_CHECK && find_seen(loop, candidate) == NULL) {
-        loop->order++;
-        loop->last_pass = trial->verdict == VERDICT_PASS ? loop->order : loop->last_pass;
+    if (candidate->action == CANDIDATE_CHECK && trial->verdict != VERDICT_SKIP && find_seen(loop, candidate) == NULL) {
+        loop->verdicts_told++;
+        *(trial->verdict == VERDICT_PASS ? &loop->last_pass : &loop->last_failure) = loop->verdicts_told;
     }
     if (trial->verdict == VERDICT_FAIL && trial->num_nodes >= 0) {
         loop->nodes_now = trial->num_nodes;
@@ -351,7 +351,7 @@ static void remember(struct loop *loop, const struct trial *trial)
     if (candidate->expectation == EXPECT_AGAIN)
         seen_candidates_correct(&loop->seen, candidate->identity, trial->verdict, trial->counts);
     seen_candidates_add(&loop->seen, candidate->identity,
-                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts, loop->order});
+                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts});
 }
 
 /* Takes one candidate from its description to a verdict. */
@@ -526,7 +526,8 @@ static int check_apart(struct loop *loop, const struct loop_subject *subject, en
                        const char *what, enum verdict *ret, struct error *err)
 {
     double start = stopwatch_now();
-    struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what};
+    struct trial trial = {
+        .subject = subject, .index = -1, .key = key, .what = what, .is_control = checked == CHECKED_CONTROL};
     struct string_builder title;
 
     session_replay_announce(&loop->replay);
@@ -587,11 +588,11 @@ bool loop_has_passed(const struct loop *loop)
     return loop->last_pass > 0;
 }
 
-bool loop_has_passed_since(const struct loop *loop, struct hash identity)
+int64_t loop_same_verdicts(const struct loop *loop, enum verdict *ret)
 {
-    const struct seen_candidate *seen = seen_candidates_find(&loop->seen, identity);
-
-    return seen != NULL && loop->last_pass > seen->order;
+    *ret = loop->last_pass > loop->last_failure ? VERDICT_PASS : VERDICT_FAIL;
+    return loop->last_pass > loop->last_failure ? loop->last_pass - loop->last_failure
+                                                : loop->last_failure - loop->last_pass;
 }
 
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret)

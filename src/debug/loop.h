@@ -145,10 +145,10 @@ bool loop_went_without(const struct loop *loop, const char *key);
 /* True when a candidate of this identity was checked (or replayed with that identity) and had this verdict. */
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret);
 
-/* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and whether it has after
- * it was first seen on the candidate of this identity. */
+/* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and with how many equal
+ * verdicts in a row, on different candidates, the session has ended so far. */
 bool loop_has_passed(const struct loop *loop);
-bool loop_has_passed_since(const struct loop *loop, struct hash identity);
+int64_t loop_same_verdicts(const struct loop *loop, enum verdict *ret);
 
 /* Totals over all numbered iterations so far. */
 int64_t loop_passed(const struct loop *loop);

@@ -54,7 +54,12 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
                      struct error *err)
 {
     const struct loop_subject subject = {.describe = describe, .write = write_nonsense};
-    struct trial trial = {.subject = &subject, .index = -1, .key = key, .what = "a file that is none", .num_nodes = -1};
+    struct trial trial = {.subject = &subject,
+                          .index = -1,
+                          .key = key,
+                          .what = "a file that is none",
+                          .num_nodes = -1,
+                          .is_control = true};
     double start = stopwatch_now();
     struct string_builder title;
     struct saved_verdict known;

@@ -25,9 +25,9 @@ struct loop {
     int64_t nodes_now, nodes_whole; /* for the progress; -1: not known */
     char *resume_hint;
 
-    int64_t order;     /* how many verdicts on different candidates there were, known ones included */
-    int64_t last_pass; /* which of them was the last pass; 0: there was none */
-    bool questioned;   /* whether the check looks at candidates, because it always wrote the same */
+    int64_t verdicts_told;           /* passes and failures of different candidates, known ones included */
+    int64_t last_pass, last_failure; /* which of them these were; 0: there was none */
+    bool questioned;                 /* whether the check looks at candidates, because it always wrote the same */
     struct watched_files watched;
 
     /* See loop_verify_with(): */
@@ -45,6 +45,7 @@ struct trial {
     const char *what; /* how candidates that are identical refer to this one */
     struct loop_candidate candidate;
     struct lane *lane; /* where it is checked; NULL: nowhere yet */
+    bool is_control;   /* it is about the check, and does not count as one */
 
     /* What came of it: */
     bool stopped; /* the subject wants to leave the loop: there is no verdict */

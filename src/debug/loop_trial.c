@@ -223,7 +223,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
     loop_show_progress(loop, trial->subject);
     if (rc == 0)
         rc = run_check(loop, trial, err);
-    loop->checks++;
+    loop->checks += trial->is_control ? 0 : 1;
     if (rc == 0 && keeps)
         loop_keep_in_cache(loop, trial, question);
     if (rc == 0 && trial->index >= 0)

@@ -39,6 +39,7 @@ struct reduce {
     bool is_ended;                            /* the minimal search for it came to its end */
     size_t untested;                          /* nodes of `bad` without which the check says nothing */
     enum ruled_out ruled_out;                 /* whether the check fails on everything */
+    bool controlled;                          /* controls were checked */
     const struct subgraph *apart;             /* what is checked apart; NULL: `bad` */
     enum expectation expectation;             /* of what is checked apart */
     const struct external_settings *external; /* how write() saves; NULL: everything inside */
@@ -339,6 +340,7 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
     int rc;
 
     snprintf(key, sizeof(key), "_once_more_%zu", number);
+    reduce->controlled = true;
     reduce->apart = subgraph;
     reduce->expectation = EXPECT_AGAIN;
     rc = loop_check_control(reduce->loop, &subject, key, what, ret, err);
@@ -346,33 +348,33 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
     return rc;
 }
 
-/* A check can stop working at any time. If it has failed on everything since its last pass, the result included, what has passed must
- * still do so; if it has passed since it failed on the result, that must still fail. */
+#define NOT_TO_BE_BELIEVED                                                                                             \
+    ", so that its verdicts cannot be believed: they depend on chance, on the time, or on what has changed "           \
+    "meanwhile. If the failure itself comes and goes, --flaky reduces it, and `polygraphy debug repeat` counts. "      \
+    "This time"
+
+/* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
+#define SUSPICIOUS_VERDICTS 4
+
+/* If it has only failed of late, what has passed must still do so; if it has only passed, the result must still fail. */
 static int look_back(struct reduce *reduce, size_t number, struct error *err)
 {
-    bool passes_late = loop_has_passed_since(reduce->loop, subgraph_identity(&reduce->bad));
-    enum verdict verdict;
+    enum verdict late, verdict;
     int rc;
 
-    if (!passes_late && reduce->has_good) {
+    if (loop_same_verdicts(reduce->loop, &late) < SUSPICIOUS_VERDICTS)
+        return 0;
+    if (late == VERDICT_FAIL && reduce->has_good) {
         rc = check_once_more(reduce, &reduce->good, number, "a candidate that has passed, once more", &verdict, err);
         if (rc == 0 && verdict == VERDICT_FAIL)
-            return loop_refuse_check(
-                reduce->loop, err,
-                "the check fails on a candidate that it has passed on before, so that its verdicts cannot be believed: "
-                "they depend on chance, on the time, or on what has changed meanwhile. If that is how the failure is, "
-                "--flaky finds out how often it comes, and `polygraphy debug repeat` counts. This time");
+            return loop_refuse_check(reduce->loop, err,
+                                     "the check fails on a candidate that it has passed on before" NOT_TO_BE_BELIEVED);
         return rc;
     }
     rc = check_once_more(reduce, &reduce->bad, number, "the result, once more", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
-        return loop_refuse_check(
-            reduce->loop, err,
-            "the result does not fail any more when it is checked once more, so that the verdicts of the check cannot "
-            "be "
-            "believed: they depend on chance, on the time, or on what has changed meanwhile. If that is how the "
-            "failure "
-            "is, --flaky finds out how often it comes, and `polygraphy debug repeat` counts. This time");
+        return loop_refuse_check(reduce->loop, err,
+                                 "the result does not fail any more when it is checked once more" NOT_TO_BE_BELIEVED);
     return rc;
 }
 
@@ -404,6 +406,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
             rc = look_back(reduce, number, err);
         return rc;
     }
+    reduce->controlled = true;
     rc = reduce_control_run(&reduce->maker, &reduce->bad, reduce->loop, reduce->log, &outcome, err);
     if (rc == 0 && outcome == CONTROL_PASSED)
         reduce->ruled_out = RULED_OUT_BY_CONTROL;
@@ -412,6 +415,15 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
                     "No candidate has passed, and there is no other model on which the check would have to. It is not "
                     "ruled out that it fails on everything");
     return rc;
+}
+
+/* With --no-remove-intermediate the candidate that stays is no control. */
+static int leave_result(struct reduce *reduce, struct error *err)
+{
+    struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = loop_artifact(reduce->loop)}};
+    int rc = candidate_fill(&reduce->maker, &reduce->bad, err);
+
+    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->bad, &paths, NULL, err) : rc;
 }
 
 /* What the minimal search has shown. */
@@ -434,6 +446,8 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
         rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
     if (rc == 0 && *ret_found)
         rc = question_check(reduce, ret->count + 1, err);
+    if (rc == 0 && *ret_found && reduce->settings->keep_intermediate)
+        rc = leave_result(reduce, err);
     if (rc == 0 && *ret_found && reduce->settings->minimal)
         certify(reduce);
     if (rc == 0 && *ret_found) {

@@ -52,7 +52,6 @@ void seen_candidates_add(struct seen_candidates *seen, struct hash identity, str
     struct seen_candidate *copy = VECTOR_APPEND(seen);
     copy->verdict = candidate.verdict;
     copy->counts = candidate.counts;
-    copy->order = candidate.order;
     copy->what = arena_strdup(&seen->memory, candidate.what);
     copy->phase = candidate.phase ? arena_strdup(&seen->memory, candidate.phase) : NULL;
 }

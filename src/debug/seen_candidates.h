@@ -13,7 +13,6 @@ struct seen_candidate {
     const char *what;         /* "iteration 3" */
     const char *phase;        /* "outputs"; NULL: of none */
     struct run_counts counts; /* of a check that was run several times */
-    int64_t order;            /* the how many-th verdict it was */
 };
 
 struct seen_candidates {

@@ -104,6 +104,19 @@ script()
     chmod +x "$1"
 }
 
+# Makes ./fails.sh, a check that fails on the original and on every candidate, but not on controls: on what the tool checks to see
+# whether it fails on everything.
+fails_on_candidates()
+{
+    rm -f "$BATS_TEST_TMPDIR/original"
+    script fails.sh <<EOF
+: "\$POLYGRAPHY_ARTIFACT"
+[ "\$POLYGRAPHY_ITERATION" -ge 0 ] || [ ! -e "$BATS_TEST_TMPDIR/original" ] || exit 0
+touch "$BATS_TEST_TMPDIR/original"
+exit 1
+EOF
+}
+
 # How many verdicts a debug replay holds; fails when it is not whole.
 verdicts_in()
 {

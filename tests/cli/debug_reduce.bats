@@ -103,10 +103,10 @@ iterations()
     reduce_models make multi_output model.onnx
     check=(--check polygraphy run polygraphy_debug.onnx --onnxrt)
     reduce model.onnx -o reduced.onnx --no-reduce-outputs --mode=linear "${check[@]}"
-    worked
+    refused "'reduced.onnx' is not written: the original model does not fail the check"
     logged '^\[W\] The original model does not fail the check'
     reduce model.onnx -o reduced.onnx --no-reduce-outputs --mode=linear --no-verify "${check[@]}"
-    worked
+    refused "'reduced.onnx' is not written: no model was seen to fail"
     [ "$(iterations)" = PPP ]
     [ "$(grep -oE 'Marking model inputs: \[Variable \([a-z]+' <<<"$output" | sed 's/.*(//' | tr '\n' ' ')" = 'input copy third ' ]
     logged '^\[W\] No model was seen to fail the check'
@@ -119,7 +119,7 @@ iterations()
     cp inputs.json same.json
     check=(--check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs merged.json --load-outputs golden.json)
     reduce "$models/reducable.onnx" -o reduced.onnx --no-reduce-outputs --no-verify --load-inputs merged.json "${check[@]}"
-    worked
+    refused "'reduced.onnx' is not written: no model was seen to fail"
     [ "$(iterations)" = PP ]
     not_logged 'multiple branches'
     [ ! -e reduced.onnx ]
@@ -135,18 +135,28 @@ iterations()
 # ---- Verification ----
 
 @test "a model that does not fail is not reduced" {
-    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --check 'echo x >>runs'
-    worked
+    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx \
+        --check "echo x >>runs; $check_nodes polygraphy_debug.onnx --fail-node nowhere"
+    refused "'reduced.onnx' is not written: the original model does not fail the check"
     logged '^\[I\]     PASSED \| Check of the original model \| Duration '
-    logged '^\[W\] The original model does not fail the check, so there is nothing to reduce\.'
+    logged '^\[W\] The original model does not fail the check, so there is nothing to reduce\..*`polygraphy debug repeat` counts how often, and --flaky reduces it'
+    logged 'PASSED \| Control: what the check says of a file that is no model'
     not_logged 'RUNNING \| Iteration'
     [ "$(ls)" = $'polygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json\nruns' ]
-    [ "$(wc -l <runs)" -eq 1 ]
+    [ "$(wc -l <runs)" -eq 2 ]
+}
+
+@test "a good model that was asked for alone and is not there is no success either" {
+    reduce "$models/reducable.onnx" --min-good good.onnx --check "$check_nodes" polygraphy_debug.onnx --fail-node nowhere
+    refused "'good.onnx' is not written: the original model does not fail the check"
+    fails_on_candidates
+    reduce "$models/reducable.onnx" --min-good good.onnx --check ./fails.sh
+    refused "'good.onnx' is not written: no candidate passed"
 }
 
 @test "--no-verify reduces all the same, and writes nothing that was not seen to fail" {
     reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --no-verify --check true
-    worked
+    refused "'reduced.onnx' is not written: no model was seen to fail"
     not_logged 'Check of'
     logged '^\[W\] No model was seen to fail the check: no reduced model is written\.$'
     [ ! -e reduced.onnx ]
@@ -155,7 +165,9 @@ iterations()
 
 @test "the original is verified as it is, and counts as no iteration" {
     reduce_models make chain model.onnx
-    reduce model.onnx -o reduced.onnx --no-reduce-inputs --check 'cp polygraphy_debug.onnx seen$POLYGRAPHY_ITERATION.onnx; false'
+    fails_on_candidates
+    reduce model.onnx -o reduced.onnx --no-reduce-inputs --check \
+        'cp -n polygraphy_debug.onnx seen$POLYGRAPHY_ITERATION.onnx; ./fails.sh'
     worked
     [ "$(ls seen*)" = $'seen-1.onnx\nseen0.onnx\nseen1.onnx\nseen2.onnx\nseen3.onnx' ]
     reduce_models show model.onnx seen-1.onnx | uniq | grep -c . | grep -qx 1
@@ -238,7 +250,8 @@ iterations()
 }
 
 @test "without a passing candidate a warning says why there is no good model" {
-    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --check false
+    fails_on_candidates
+    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --check ./fails.sh
     worked
     logged "^\[W\] Could not find a minimal model that passes: no candidate passed, so 'good\.onnx' is not written$"
     [ ! -e good.onnx ]
@@ -254,16 +267,17 @@ iterations()
 
 # ---- Exit status ----
 
-@test "the exit status is 0 whatever came out, unless --exit-code asks for more" {
+@test "the exit status is 0 when what was asked for is there, and --exit-code tells what is not from errors" {
     reduce_models make chain model.onnx
-    reduce model.onnx -o reduced.onnx --exit-code --check false
+    fails_on_candidates
+    reduce model.onnx -o reduced.onnx --exit-code --check ./fails.sh
     [ "$status" -eq 0 ]
-    reduce model.onnx -o reduced.onnx --exit-code --check true
+    reduce model.onnx -o other.onnx --exit-code --check "$check_nodes" polygraphy_debug.onnx --fail-node nowhere
     [ "$status" -eq 4 ]
     reduce model.onnx -o reduced.onnx --exit-code --no-verify --check true
     [ "$status" -eq 4 ]
-    reduce model.onnx -o reduced.onnx --check true
-    [ "$status" -eq 0 ]
+    reduce model.onnx -o other.onnx --check "$check_nodes" polygraphy_debug.onnx --fail-node nowhere
+    [ "$status" -eq 1 ]
 }
 
 # ---- Files on the way ----
@@ -314,9 +328,10 @@ iterations()
 
 @test "no replay is kept when its path is empty" {
     reduce_models make chain model.onnx
-    reduce model.onnx -o reduced.onnx --save-debug-replay '' --check false
+    fails_on_candidates
+    reduce model.onnx -o reduced.onnx --save-debug-replay '' --check ./fails.sh
     worked
-    [ "$(ls)" = $'model.onnx\nreduced.onnx' ]
+    [ "$(ls)" = $'fails.sh\nmodel.onnx\nreduced.onnx' ]
     not_logged 'Saving debug replay'
 }
 

@@ -274,7 +274,7 @@ assert all(part["one_minimal"] for part in found)'
 
 # ---- Verdicts of other sessions ----
 
-@test "with a verdict cache nothing is checked twice, also from another folder" {
+@test "with a verdict cache nothing but the original is checked twice, also from another folder" {
     "$make_chain" model.onnx 40 0 branches
     script check.sh <<'EOF'
 echo >>"$RUNS"
@@ -289,7 +289,7 @@ EOF
         mkdir folder$jobs
         (cd folder$jobs && polygraphy debug reduce ../model.onnx -o second.onnx -j $jobs --mode minimal \
             --verdict-cache ../cache --check "$OLDPWD/check.sh" '{artifact}' >log)
-        [ ! -e runs ]
+        [ "$(wc -l <runs)" -eq 1 ] # whether the check still works
         cmp first.onnx folder$jobs/second.onnx
         grep -q 'Known from the verdict cache: its verdict is reused' folder$jobs/log
     done
