@@ -16,8 +16,9 @@
 
 #define WANTED_PARTS 2
 
-/* So many nodes are tried; most of them make a model, but not all. */
+/* So many nodes are tried; most of them make a model, but not all. And so many are checked, should the check say nothing about some. */
 #define MOST_PARTS 16
+#define MOST_CONTROLS 4
 
 /* Of a model that is written without an operator set of ONNX's own. */
 #define ANY_OPSET 13
@@ -185,7 +186,9 @@ static int check_parts(struct control *control, bool *ret_passed, struct error *
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && !*ret_passed && i < MOST_PARTS && control->parts < WANTED_PARTS; i++) {
+    for (size_t i = 0;
+         rc == 0 && !*ret_passed && i < MOST_PARTS && control->parts < WANTED_PARTS && control->number < MOST_CONTROLS;
+         i++) {
         size_t node = choose_node(control);
         enum verdict verdict;
 

@@ -80,8 +80,8 @@ EOF
     worked
     reduce model.onnx -o again.onnx --load-debug-replay polygraphy_debug_replay.json --check ./fails.sh
     refused 'belongs to another model, or to other options'
-    POLYGRAPHY_TRT=builtin reduce model.onnx -o again.onnx --golden trt --check ./fails.sh \
-        --load-debug-replay polygraphy_debug_replay.json
+    POLYGRAPHY_TRT=builtin reduce model.onnx -o again.onnx --golden trt \
+        --load-debug-replay polygraphy_debug_replay.json --check ./fails.sh
     worked
 }
 

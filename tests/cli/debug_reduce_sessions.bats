@@ -178,6 +178,7 @@ reduce_and_kill()
 @test "so does one with branches, in both phases, linearly" {
     "$POLYGRAPHY_TEST_PROGRAMS/make_chain" model.onnx 30 0 branches
     fails_on node_13
+    sed -i '2s/^/[ "$POLYGRAPHY_ITERATION" -lt 0 ] \&\& [ -s runs ] ||/' check.sh # a candidate may be checked once more in the end
     reduce_and_kill 20 "$PWD/model.onnx" --mode linear
 }
 
