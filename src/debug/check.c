@@ -296,7 +296,6 @@ void check_announce(struct check *check)
 }
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
-#define ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
 
 bool check_is_around_us(void)
 {

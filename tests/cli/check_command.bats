@@ -153,7 +153,7 @@ failed()
 
 @test "a shell that does not find the command is pointed out" {
     repeat_once --check 'no-such-program -x'
-    failed
+    refused "the check cannot be run: 'no-such-program -x' ends with code 127"
     logged '^\[W\]     The shell ended with code 127: it did not find the command'
     repeat_once --check 'exit 1 '
     not_logged 'The shell ended'

@@ -20,27 +20,28 @@ static void log_reads_like_polygraphys(void **state)
 {
     struct fixture fixture;
 
-    fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION");
+    fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION # debug.bin");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.subject.count = 2;
     fixture.subject.shows_remaining = true;
     fixture_run(&fixture, "outputs");
     fixture_assert_log(
-        &fixture, "S     RUNNING | Iteration 1 | Approximately 2 iteration(s) remaining\n"
-                  "I         This is candidate 0\n"
-                  "I         Saving candidate 0 to debug.bin\n"
-                  "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; exit $POLYGRAPHY_ITERATION\n"
-                  "I     Saving debug replay to replay.json\n"
-                  "F     PASSED | Iteration 1 | Duration #s\n"
-                  "S     RUNNING | Iteration 2 | Approximately 2 iteration(s) remaining\n"
-                  "I         This is candidate 1\n"
-                  "I         Saving candidate 1 to debug.bin\n"
-                  "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; exit $POLYGRAPHY_ITERATION\n"
-                  "I     ========== CAPTURED STDOUT ==========\n\n"
-                  "E     ========== CAPTURED STDERR ==========\n\n"
-                  "I     Saving debug replay to replay.json\n"
-                  "E     FAILED | Iteration 2 | Duration #s\n"
-                  "F Finished 2 iteration(s) | Passed: 1/2 | Pass Rate: 50.0%\n");
+        &fixture,
+        "S     RUNNING | Iteration 1 | Approximately 2 iteration(s) remaining\n"
+        "I         This is candidate 0\n"
+        "I         Saving candidate 0 to debug.bin\n"
+        "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; exit $POLYGRAPHY_ITERATION # debug.bin\n"
+        "I     Saving debug replay to replay.json\n"
+        "F     PASSED | Iteration 1 | Duration #s\n"
+        "S     RUNNING | Iteration 2 | Approximately 2 iteration(s) remaining\n"
+        "I         This is candidate 1\n"
+        "I         Saving candidate 1 to debug.bin\n"
+        "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; exit $POLYGRAPHY_ITERATION # debug.bin\n"
+        "I     ========== CAPTURED STDOUT ==========\n\n"
+        "E     ========== CAPTURED STDERR ==========\n\n"
+        "I     Saving debug replay to replay.json\n"
+        "E     FAILED | Iteration 2 | Duration #s\n"
+        "F Finished 2 iteration(s) | Passed: 1/2 | Pass Rate: 50.0%\n");
     assert_string_equal(fixture.subject.learned.data, "0:10:pass 1:11:fail ");
     assert_int_equal(loop_passed(fixture.loop), 1);
     assert_int_equal(loop_failed(fixture.loop), 1);
@@ -332,7 +333,7 @@ static void check_apart_is_not_counted_or_sorted(void **state)
     enum verdict verdict;
 
     scratch_file("log.txt", "x");
-    fixture_init(&fixture, "cat info.json >info; exit 1");
+    fixture_init(&fixture, "cat info.json >info; exit 1 # debug.bin");
     fixture.settings.check.hide_fail_output = true;
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
@@ -346,13 +347,13 @@ static void check_apart_is_not_counted_or_sorted(void **state)
     assert_true(scratch_file_is("info", "{\n    \"iteration\": -1\n}"));
     assert_true(file_exists("log.txt"));
     assert_false(file_exists("debug.bin"));
-    fixture_assert_log(
-        &fixture, "S     RUNNING | Check of the original model\n"
-                  "I         This is candidate 0\n"
-                  "I         Saving candidate 0 to debug.bin\n"
-                  "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; cat info.json >info; exit 1\n"
-                  "I     Saving debug replay to replay.json\n"
-                  "F     FAILED | Check of the original model | Duration #s\n");
+    fixture_assert_log(&fixture, "S     RUNNING | Check of the original model\n"
+                                 "I         This is candidate 0\n"
+                                 "I         Saving candidate 0 to debug.bin\n"
+                                 "I     Running check command: sh -c echo $POLYGRAPHY_ITERATION >>runs; cat info.json "
+                                 ">info; exit 1 # debug.bin\n"
+                                 "I     Saving debug replay to replay.json\n"
+                                 "F     FAILED | Check of the original model | Duration #s\n");
     fixture_release(&fixture);
 }
 

@@ -24,7 +24,7 @@ static void whole_replay_needs_no_check_and_saves_nothing(void **state)
 {
     struct fixture fixture;
 
-    fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION");
+    fixture_init(&fixture, "exit $POLYGRAPHY_ITERATION # debug.bin");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     run_and_prepare_resumption(&fixture, 2);
