@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/style.sh: the house rules that a machine can check. One line per finding, "file:line: what"; fails when there
-# is one. The rules on the text of C files are in style.awk.
+# is one. The rules on the text of C files are in style.awk, those on tests of the commands in style_bats.awk.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -18,6 +18,7 @@ all_files()
 
 mapfile -t files < <(all_files | LC_ALL=C sort)
 mapfile -t c_files < <(printf '%s\n' "${files[@]}" | grep -E '\.[ch]$')
+mapfile -t bats_files < <(printf '%s\n' "${files[@]}" | grep -E '\.bats$|^tests/cli/.*\.bash$')
 mapfile -t headers < <(printf '%s\n' "${files[@]}" | grep -E '^src/.*\.h$')
 mapfile -t public_headers < <(printf '%s\n' "${files[@]}" | grep -E '^include/.*\.h$')
 mapfile -t written < <(printf '%s\n' "${files[@]}" | grep -vE '^(LICENSE|tests/(golden|models|fuzz/corpus)/)')
@@ -62,6 +63,7 @@ foreign_names()
 findings=$(
     layout
     [ ${#c_files[@]} -eq 0 ] || awk -f scripts/style.awk "${c_files[@]}"
+    [ ${#bats_files[@]} -eq 0 ] || awk -f scripts/style_bats.awk "${bats_files[@]}"
     headers_alone
     foreign_names
 )

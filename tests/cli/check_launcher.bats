@@ -186,7 +186,7 @@ words()
     worked
     [ "$(names_of reduced.onnx)" = node_9 ]
     grep -qFx "[$PWD/shared/polygraphy_debug.onnx]" words
-    ! grep -Fx '[polygraphy_debug.onnx]' words
+    run ! grep -Fx '[polygraphy_debug.onnx]' words
     [ -z "$(ls -A shared)" ]
 }
 

@@ -110,7 +110,8 @@ shown()
         --external-data-size-threshold 0
     close_outputs "$models/external_weights.onnx" half.onnx 1
     size=$(polygraphy inspect model "$models/external_weights.onnx" --show weights | wc -c)
-    [ -s half.bin ] && [ "$size" -gt 0 ]
+    [ -s half.bin ]
+    [ "$size" -gt 0 ]
 }
 
 @test "run converts, too, and saves what it runs" {

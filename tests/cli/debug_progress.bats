@@ -41,7 +41,7 @@ showed_nothing()
     showed '^\[======>             \] 1 of 3 checks, about 0:01 left$'
     showed '^\[=============>      \] 2 of 3 checks'
     diff <(terminal screen record) log.txt
-    ! grep -E 'of 3 checks|'$'\033' log.txt
+    run ! grep -E 'of 3 checks|'$'\033' log.txt
 }
 
 @test "no log line ever has a piece of it, however many there are" {
@@ -71,16 +71,16 @@ showed_nothing()
     on_terminal COLUMNS=40 polygraphy debug repeat --until 2 --check sleep 0.3
     [ "$ended" -eq 0 ]
     showed '^\[.{8,}\] 1 of 2 checks'
-    ! terminal lines record | grep '.\{40\}'
+    run ! grep '.\{40\}' <(terminal lines record)
 }
 
 @test "pipes and files get no byte of it" {
     polygraphy debug repeat --until 2 --log-file log.txt --check sleep 0.3 >out 2>errors
     [ ! -s errors ]
     cmp out log.txt
-    ! grep 'of 2 checks' out
+    run ! grep 'of 2 checks' out
     polygraphy debug repeat --until 2 --check sleep 0.3 2>&1 | cat >out
-    ! grep -E 'of 2 checks|'$'\r' out
+    run ! grep -E 'of 2 checks|'$'\r' out
 }
 
 @test "a file gets the log, the terminal shows the line alone, and nothing in the end" {
@@ -116,7 +116,7 @@ showed_nothing()
     [ "$ended" -eq -2 ]
     showed '1 of 3 checks'
     terminal screen record
-    ! terminal screen record | grep 'of 3 checks'
+    run ! grep 'of 3 checks' <(terminal screen record)
     terminal screen record | tail -1 | grep -qxF '[W] Interrupted: Interrupt'
 }
 
@@ -125,8 +125,8 @@ showed_nothing()
         polygraphy debug repeat --until 3 --check sh -c 'trap "" INT TERM; test $POLYGRAPHY_ITERATION = 0 || exec sleep 60'
     [ "$ended" -eq -2 ]
     terminal screen record
-    ! terminal screen record | grep 'of 3 checks'
-    ! terminal screen record | grep Interrupted
+    run ! grep 'of 3 checks' <(terminal screen record)
+    run ! grep Interrupted <(terminal screen record)
 }
 
 @test "an error takes it away" {
@@ -137,7 +137,7 @@ END
     on_terminal polygraphy debug repeat --until 3 --check ./check.sh
     [ "$ended" -eq 1 ]
     showed 'of 3 checks'
-    ! terminal screen record | grep 'of 3 checks'
+    run ! grep 'of 3 checks' <(terminal screen record)
     terminal screen record | grep -q '^\[!\]'
 }
 

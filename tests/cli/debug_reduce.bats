@@ -286,7 +286,7 @@ iterations()
     reduce_models make chain model.onnx
     reduce model.onnx -o reduced.onnx --iter-artifact folder/candidate.onnx --iter-info info.json --check \
         "[ \$POLYGRAPHY_ARTIFACT = folder/candidate.onnx ] || exit 0; tr -d '\n ' <info.json >>infos
-         [ ! -e polygraphy_debug.onnx ] && $check_nodes folder/candidate.onnx --fail-node n3"
+         test ! -e polygraphy_debug.onnx && $check_nodes folder/candidate.onnx --fail-node n3"
     worked
     [ "$(reduce_models show reduced.onnx)" = 'n3 [t3->t4] const w3' ]
     [ "$(cat infos)" = '{"iteration":0}{"iteration":0}{"iteration":1}{"iteration":2}{"iteration":0}{"iteration":1}' ] ||

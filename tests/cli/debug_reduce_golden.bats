@@ -35,7 +35,7 @@ EOF
         [ "$(reduce_models show minimal.onnx)" = 'tanh1 [a->b]' ]
         mkdir $golden
         mv golden*.json minimal.onnx $golden/
-        ! grep -q 'FAILED' run.log
+        run ! grep FAILED run.log
         rm -f polygraphy_debug_replay*
     done
     cmp onnxrt/minimal.onnx trt/minimal.onnx

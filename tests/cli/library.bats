@@ -158,7 +158,7 @@ END
     make_into install DESTDIR="$PWD/stage" PREFIX=/opt/somewhere
     [ -x stage/opt/somewhere/bin/polygraphy ]
     grep -qx 'prefix=/opt/somewhere' stage/opt/somewhere/lib/pkgconfig/polygraphy.pc
-    ! grep -r "$PWD" stage --include='*.pc' --include='*.h'
+    run ! grep -r "$PWD" stage --include='*.pc' --include='*.h'
     PKG_CONFIG_PATH=stage/opt/somewhere/lib/pkgconfig run pkg-config --variable=onnxruntime polygraphy
     [ "$output" = /opt/somewhere/lib/polygraphy/libonnxruntime.so.1 ]
 }

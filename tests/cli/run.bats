@@ -289,7 +289,8 @@ mask()
     failed
     not_logged 'Stats|Histogram|Tolerance:'
     run --separate-stderr polygraphy run --load-outputs a.json --silent
-    [ "$status" -eq 1 ] && [ -z "$output$stderr" ]
+    [ "$status" -eq 1 ]
+    [ -z "$output$stderr" ]
 }
 
 @test "--validate finds NaN and infinities" {
@@ -554,7 +555,8 @@ mask()
 @test "what cannot be saved is said before anything is run" {
     mkdir out.json
     run_tool "$models/identity.onnx" --onnxrt --save-outputs out.json/
-    [ "$status" -eq 1 ] && [[ $stderr == '[!] '* ]]
+    [ "$status" -eq 1 ]
+    [[ $stderr == '[!] '* ]]
     not_logged 'Completed'
 }
 
@@ -655,7 +657,8 @@ json_value()
     [ "$(json_value 'it["passed"], it["comparisons"], len(it["validation"])')" = '(True, [], 1)' ]
     mkdir folder
     run_tool "$models/identity.onnx" --onnxrt --json folder/
-    [ "$status" -eq 1 ] && [[ $stderr == '[!] '* ]]
+    [ "$status" -eq 1 ]
+    [[ $stderr == '[!] '* ]]
     not_logged 'Completed'
 }
 

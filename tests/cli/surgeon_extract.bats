@@ -35,7 +35,7 @@ output identity_out_8 float[1]
 node onnx_graphsurgeon_node_7: Identity(add_out_4) -> identity_out_6
 node onnx_graphsurgeon_node_9: Identity(add_out_4) -> identity_out_8
 END
-    logged "\[W\] No output depends on the input 'X0'" && false
+    not_logged "\[W\] No output depends on the input 'X0'"
     surgeon extract "$models/reducable.onnx" -o all.onnx
     worked
     diff <(show all.onnx) <(show "$models/reducable.onnx")

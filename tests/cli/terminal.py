@@ -40,7 +40,7 @@ def run(path, *arguments):
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(options.get("COLUMNS", 80)), 0, 0))
-        os.environ.setdefault("TERM", "xterm")
+        os.environ["TERM"] = "xterm"
         os.execvp(command[0], command)
     output = b""
     while data := read(terminal):
