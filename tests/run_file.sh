@@ -3,7 +3,7 @@
 # "passed failed skipped" to a .counts file in the folder WORK.
 set -u
 build=$(realpath "$1") work=$2 file=$3
-time_limit=600 # seconds; only a test that hangs gets there
+time_limit=1200 # seconds; only a test that hangs gets there
 log=$work/${file//\//.}
 echo 0 1 0 >"$log.counts" # should this script not live to the end
 
@@ -35,6 +35,11 @@ mkdir "$TMPDIR"
 # Signals that whoever started `make` ignores must not be ignored by programs whose handling of signals is under test.
 status=0
 env --default-signal timeout --kill-after=10 "$time_limit" "${command[@]}" >"$log" 2>&1 </dev/null || status=$?
+
+# What a test that was ended has started may go on for ever.
+for process in $(find /proc -maxdepth 2 -name cwd -lname "$TMPDIR*" 2>/dev/null | cut -d / -f 3); do
+    kill -KILL "$process" 2>/dev/null && echo "# ended a process that was left: $process" >>"$log"
+done
 findings=("$log".sanitizer.*)
 if [ -e "${findings[0]}" ]; then
     cat "${findings[@]}" >>"$log"

@@ -8,29 +8,54 @@ setup()
     mkdir "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/tmp"
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
     disk=
+    watch_over_test 3>&- >/dev/null 2>&1 &
+    watchdog=$!
     cd "$BATS_TEST_TMPDIR/here" || return 1
+}
+
+# Ends what the test has started once it has taken longer than any should; the test then goes on, and fails. (bats has a
+# time limit, too, but a program that holds the pipe of `run` outlives it, and the test with it.)
+watch_over_test()
+{
+    local never
+    exec {never}<> <(:) # the shell's own waiting leaves no `sleep` behind
+    read -rt "${TEST_TIME_LIMIT:-300}" -u $never || :
+    end_processes "$(processes_in "$BATS_TEST_TMPDIR" | grep -vx $$)"
 }
 
 teardown()
 {
     cd / || return 1
     local result=0
+    kill "$watchdog"
     { no_process_left "$BATS_TEST_TMPDIR" && no_temporary_file_left; } || result=1
     [ -z "$disk" ] || umount "$disk"
     return $result
 }
 
-# Processes are told by their working folder, which even a daemon of the check keeps. A killed one needs a moment to go.
+# Processes are told by their working folder, which even a daemon of the check keeps.
+processes_in()
+{
+    find /proc -maxdepth 2 -name cwd -lname "$1*" 2>/dev/null | cut -d / -f 3
+}
+
+end_processes()
+{
+    [ -z "$1" ] || kill -KILL $1 2>/dev/null || :
+}
+
+# A killed process needs a moment to go.
 no_process_left()
 {
     local attempt left
     [ -d /proc/self/cwd ] || return 0
     for attempt in $(seq 100); do
-        left=$(find /proc -maxdepth 2 -name cwd -lname "$1*" 2>/dev/null)
+        left=$(processes_in "$1")
         [ -n "$left" ] || return 0
         sleep 0.01
     done
-    echo "processes are left: $left"
+    echo "processes are left, and ended now:" $left
+    end_processes "$left"
     return 1
 }
 
