@@ -403,7 +403,7 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
         after = count_nodes(model);
         if (rc == 0)
             log_message(settings->log, LOG_INFO,
-                        "Total Nodes | Original: %5zu, After Folding: %5zu, %5lld Nodes Folded", before, after,
+                        "Total Nodes | Original: %5zu, After Folding: %5zu | %5lld Nodes Folded", before, after,
                         (long long)before - (long long)after);
         log_indent(settings->log, -1);
         before = after;

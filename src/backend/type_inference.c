@@ -571,7 +571,19 @@ int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend 
 int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                 struct bitset *ret_not_tensors, struct error *err)
 {
-    return types_infer_in_pieces(subgraph, backend, request, usual_piece(subgraph->model), ret_not_tensors, err);
+    int rc;
+
+    if (bitset_count(&subgraph->nodes) == 0) /* no tensor is made; a runtime may refuse such a model */
+        return 0;
+    log_message(request->log, LOG_VERBOSE, "Starting shape inference");
+    rc = types_infer_in_pieces(subgraph, backend, request, usual_piece(subgraph->model), ret_not_tensors, err);
+    if (rc < 0)
+        return rc;
+    log_once(request->log, LOG_VERBOSE,
+             "Inferred shapes in the model with `onnxruntime`.\n"
+             "Note: --no-onnxruntime-shape-inference turns this off where there is such an option.");
+    log_message(request->log, LOG_VERBOSE, "Shape inference completed successfully");
+    return 0;
 }
 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,

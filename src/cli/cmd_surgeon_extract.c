@@ -184,6 +184,24 @@ static void list_open(const struct value_list *values, const struct tensor_metad
             value_list_add(ret, values->items[i]);
 }
 
+/* Whether the model itself says all that was left open. */
+static bool says_all(const struct subgraph *open)
+{
+    struct value_type type;
+
+    for (size_t i = 0; i < open->inputs.count; i++) {
+        value_info_decode(open->model->values.items[open->inputs.items[i]].info, &type);
+        if (type.not_a_tensor == NULL && (type.element == DATA_UNDEFINED || !type.has_shape))
+            return false;
+    }
+    for (size_t i = 0; i < open->outputs.count; i++) {
+        value_info_decode(open->model->values.items[open->outputs.items[i]].info, &type);
+        if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
+            return false;
+    }
+    return true;
+}
+
 /* What is open is looked up in the whole model: what it says, what ONNX Runtime infers, or, in the end, what a run
  * gives. */
 static int complete_open(struct candidate_maker *maker, const struct subgraph *part,
@@ -196,6 +214,10 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
     subgraph_init_copy(&open, part);
     list_open(&part->inputs, &values->inputs, true, &open.inputs);
     list_open(&part->outputs, &values->outputs, false, &open.outputs);
+    if (!maker->settings->force_fallback && maker->settings->static_inference && !says_all(&open))
+        log_message(maker->log, LOG_INFO,
+                    "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
+                    "To avoid this, you can specify the shapes and data types explicitly.");
     rc = candidate_complete(maker, &open, &not_a_tensor, err);
     if (rc == 0 && not_a_tensor != VALUE_NONE)
         rc = error_set(err, ERR_UNSUPPORTED,
@@ -267,7 +289,7 @@ static int extract(const struct command_context *context, struct model *model, s
     if (rc == 0)
         rc = model_trial_run(trial, &part, model_file_options(context).save->path, err);
     if (rc == 0)
-        rc = model_file_save(context, &part, err);
+        rc = model_file_save_new(context, &part, err);
     subgraph_release(&part);
     candidate_maker_release(&maker);
     return rc;
@@ -278,7 +300,7 @@ static int surgeon_extract_run(const struct command_context *context, struct err
     struct model_trial *trial = model_trial_start(context);
     struct data_loader *loader = NULL;
     struct model *model = NULL;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_original(context, &model, err);
 
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);

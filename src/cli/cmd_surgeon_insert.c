@@ -115,7 +115,7 @@ static int clean_and_save(const struct command_context *context, struct model *m
     subgraph_init_whole(&whole, model);
     subgraph_clean(&whole, NULL, NULL, NULL);
     value_list_assign(&whole.inputs, &model->inputs);
-    rc = model_file_save(context, &whole, err);
+    rc = model_file_save_new(context, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
@@ -123,7 +123,7 @@ static int clean_and_save(const struct command_context *context, struct model *m
 static int surgeon_insert_run(const struct command_context *context, struct error *err)
 {
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_original(context, &model, err);
 
     if (rc < 0)
         return rc;

@@ -48,7 +48,7 @@ static int prune_all(struct model *model, struct log *log, struct error *err)
 static int surgeon_prune_run(const struct command_context *context, struct error *err)
 {
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_original(context, &model, err);
 
     if (rc < 0)
         return rc;
@@ -57,7 +57,7 @@ static int surgeon_prune_run(const struct command_context *context, struct error
         rc = prune_all(model, context->log, err);
     if (rc == 0) {
         model_set_producer(model, "polygraphy surgeon prune");
-        rc = model_file_save_whole(context, model, err);
+        rc = model_file_save_new_whole(context, model, err);
     }
     model_free(model);
     return rc;

@@ -154,7 +154,7 @@ static int try_and_save(const struct command_context *context, struct model_tria
     subgraph_init_whole(&whole, model);
     rc = model_trial_run(trial, &whole, model_file_options(context).save->path, err);
     if (rc == 0)
-        rc = model_file_save(context, &whole, err);
+        rc = model_file_save_new(context, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
@@ -163,7 +163,7 @@ static int surgeon_sanitize_run(const struct command_context *context, struct er
 {
     struct model_trial *trial = model_trial_start(context);
     struct model *model = NULL;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_original(context, &model, err);
 
     if (rc == 0)
         rc = sanitize(context, model, err);

@@ -69,13 +69,13 @@ static int reconstruct_all(struct model *model, struct log *log, struct error *e
 static int surgeon_weight_reconstruct_run(const struct command_context *context, struct error *err)
 {
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_original(context, &model, err);
 
     if (rc < 0)
         return rc;
     rc = reconstruct_all(model, context->log, err);
     if (rc == 0)
-        rc = model_file_save_whole(context, model, err);
+        rc = model_file_save_new_whole(context, model, err);
     model_free(model);
     return rc;
 }

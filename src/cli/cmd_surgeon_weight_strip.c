@@ -164,7 +164,7 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
 {
     const struct weight_strip_values *values = parse_values(context->parse, &weight_strip_options);
     struct stripping stripping = {.log = context->log};
-    int rc = model_file_load(context, &stripping.model, err);
+    int rc = model_file_load_original(context, &stripping.model, err);
 
     if (rc < 0)
         return rc;
@@ -173,7 +173,7 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
     if (rc == 0)
         rc = strip_all(&stripping, values->exclude_list, err);
     if (rc == 0)
-        rc = model_file_save_whole(context, stripping.model, err);
+        rc = model_file_save_new_whole(context, stripping.model, err);
     bitset_release(&stripping.weights);
     free(stripping.candidates.items);
     model_free(stripping.model);

@@ -9,6 +9,7 @@
 #include "onnx/mark_outputs.h"
 #include "onnx/model_edit.h"
 #include "onnx/model_save.h"
+#include "onnx/model_text.h"
 
 /* The variants of a group; no command has two. */
 static const struct option_group *const model_groups[] = {
@@ -185,6 +186,29 @@ int model_file_load(const struct command_context *context, struct model **ret, s
     return rc;
 }
 
+static void show(const struct command_context *context, const char *title, const struct subgraph *subgraph)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    subgraph_summary(&text, subgraph);
+    log_message(context->log, LOG_INFO, "%s\n%s\n", title, text.data);
+    string_release(&text);
+}
+
+int model_file_load_original(const struct command_context *context, struct model **ret, struct error *err)
+{
+    struct subgraph whole;
+    int rc = model_file_load(context, ret, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, *ret);
+    show(context, "Original Model:", &whole);
+    subgraph_release(&whole);
+    return 0;
+}
+
 int model_file_override_shapes(const struct command_context *context, struct model *model, struct error *err)
 {
     const struct input_shapes *shapes = &model_file_options(context).model->shapes;
@@ -220,13 +244,22 @@ int model_file_save(const struct command_context *context, const struct subgraph
                       options.load != NULL && options.load->ignore_external_data, err);
 }
 
-int model_file_save_whole(const struct command_context *context, struct model *model, struct error *err)
+int model_file_save_new(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+{
+    int rc = model_file_save(context, subgraph, err);
+
+    if (rc == 0)
+        show(context, "New Model:", subgraph);
+    return rc;
+}
+
+int model_file_save_new_whole(const struct command_context *context, struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_file_save(context, &whole, err);
+    rc = model_file_save_new(context, &whole, err);
     subgraph_release(&whole);
     return rc;
 }

@@ -2,7 +2,7 @@
  *
  *   rc = model_file_load(context, &model, err);
  *   ... change it ...
- *   rc = model_file_save_whole(context, model, err);
+ *   rc = model_file_save_new_whole(context, model, err);
  *
  * Commands have these groups in different variants; every function here finds the one that is there, and does without a
  * group that the command does not have.
@@ -36,6 +36,9 @@ struct external_settings model_file_external(const struct onnx_save_values *save
  * options were not given. */
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err);
 
+/* model_file_load(), and the log shows in a few lines what was loaded: the "Original Model:" of the surgeon tools. */
+int model_file_load_original(const struct command_context *context, struct model **ret, struct error *err);
+
 /* Maps and indexes the file. */
 int model_file_open(const struct command_context *context, struct model **ret, struct error *err);
 
@@ -54,6 +57,9 @@ int model_file_override_shapes(const struct command_context *context, struct mod
 
 /* Saves to the path that the options name; nothing happens when they name none. */
 int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err);
-int model_file_save_whole(const struct command_context *context, struct model *model, struct error *err);
+
+/* The same, and the log shows in a few lines what was saved: the "New Model:" of the surgeon tools. */
+int model_file_save_new(const struct command_context *context, const struct subgraph *subgraph, struct error *err);
+int model_file_save_new_whole(const struct command_context *context, struct model *model, struct error *err);
 
 #endif

@@ -10,6 +10,8 @@ load surgeon_helper
     lines_are <<'END'
 [I] RUNNING | Command: polygraphy surgeon extract reducable.onnx -o part.onnx --inputs identity_out_0:auto:auto identity_out_2:auto:auto --outputs identity_out_6:auto
 [I] Loading model: reducable.onnx
+[I] Running shape inference to derive shapes and/or data types for `auto` arguments.
+    To avoid this, you can specify the shapes and data types explicitly.
 [I] Saving ONNX model to: part.onnx
 [I] PASSED | Runtime: TIME | Command: polygraphy surgeon extract reducable.onnx -o part.onnx --inputs identity_out_0:auto:auto identity_out_2:auto:auto --outputs identity_out_6:auto
 END
@@ -21,6 +23,48 @@ node onnx_graphsurgeon_node_5: Add(identity_out_0,identity_out_2) -> add_out_4
 node onnx_graphsurgeon_node_7: Identity(add_out_4) -> identity_out_6
 END
     valid_models part.onnx
+}
+
+@test "the model and the part are shown, and it is said when shapes have to be inferred" {
+    surgeon extract "$models/reducable.onnx" -o part.onnx --inputs add_out_4:auto:auto --outputs identity_out_6:auto
+    worked
+    diff <(sed -n '/Original Model/,/Saving/p' <<<"$output" | sed 's/ *$//') - <<'END'
+[I] Original Model:
+    Name: onnx_graphsurgeon_graph | ONNX Opset: 11
+
+    ---- 2 Graph Input(s) ----
+    {X0 [dtype=float32, shape=(1,)],
+     Y0 [dtype=float32, shape=(1,)]}
+
+    ---- 2 Graph Output(s) ----
+    {identity_out_6 [dtype=float32, shape=(1,)],
+     identity_out_8 [dtype=float32, shape=(1,)]}
+
+    ---- 0 Initializer(s) ----
+
+    ---- 5 Node(s) ----
+
+[I] Running shape inference to derive shapes and/or data types for `auto` arguments.
+    To avoid this, you can specify the shapes and data types explicitly.
+[I] Saving ONNX model to: part.onnx
+END
+    diff <(sed -n '/New Model/,/Node/p' <<<"$output" | sed 's/ *$//') - <<'END'
+[I] New Model:
+    Name: onnx_graphsurgeon_graph | ONNX Opset: 11
+
+    ---- 1 Graph Input(s) ----
+    {add_out_4 [dtype=float32, shape=(1,)]}
+
+    ---- 1 Graph Output(s) ----
+    {identity_out_6 [dtype=float32, shape=(1,)]}
+
+    ---- 0 Initializer(s) ----
+
+    ---- 1 Node(s) ----
+END
+    surgeon extract "$models/reducable.onnx" -o part.onnx --inputs 'add_out_4:[1]:float32' --outputs identity_out_6:auto
+    worked
+    not_logged 'Running shape inference'
 }
 
 @test "without --inputs or --outputs the model's own are taken" {

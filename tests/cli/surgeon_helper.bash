@@ -32,10 +32,11 @@ values()
     /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/surgeon_models.py" values "$@"
 }
 
-# The shown lines with folders and durations taken out.
+# The shown lines with folders and durations taken out, but for what is shown of models before and after.
 lines_are()
 {
-    diff <(sed -E "s#[^ ]*/##g; s#Runtime: [0-9.]+s#Runtime: TIME#" <<<"$output") -
+    diff <(sed -E "/^\[I\] (Original|New) Model:$/,/ Node\(s\) ----$/d; /^ *$/d" <<<"$output" |
+        sed -E "s#[^ ]*/([^ /]+\.onnx)#\1#g; s#Runtime: [0-9.]+s#Runtime: TIME#") -
 }
 
 # Whether the tool failed with one error line that holds the text, and wrote nothing to the file.

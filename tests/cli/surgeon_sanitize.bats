@@ -45,8 +45,8 @@ is_settled()
 @test "constants are folded, random numbers and quantisation are not" {
     sanitize "$models/foldable.onnx" -o folded.onnx --fold-constants
     logged '^\[I\] Folding Constants \| Pass 1$'
-    logged '^\[I\]     Total Nodes \| Original:    11, After Folding:     7,     4 Nodes Folded$'
-    logged '^\[I\]     Total Nodes \| Original:     7, After Folding:     7,     0 Nodes Folded$'
+    logged '^\[I\]     Total Nodes \| Original:    11, After Folding:     7 \|     4 Nodes Folded$'
+    logged '^\[I\]     Total Nodes \| Original:     7, After Folding:     7 \|     0 Nodes Folded$'
     [ "$(operators folded.onnx)" = 'Mul Reshape RandomUniform Mul QuantizeLinear DequantizeLinear Add ' ]
     same_outputs "$models/foldable.onnx" folded.onnx
     is_settled folded.onnx
@@ -57,6 +57,47 @@ is_settled()
     [ "$(operators folded.onnx)" = 'Shape Gather Mul Concat Reshape ' ]
     same_outputs "$models/dynamic_shapes.onnx" folded.onnx --input-shapes x:[3,2,4]
     is_settled folded.onnx
+}
+
+@test "the model is shown before and after, as Polygraphy does" {
+    sanitize "$models/foldable.onnx" -o folded.onnx --fold-constants
+    diff <(grep -E '^(\[I\] )?(.* Model:|    ---- .*|Saving .*)$' <<<"$output") - <<'END'
+[I] Original Model:
+    ---- 1 Graph Input(s) ----
+    ---- 2 Graph Output(s) ----
+    ---- 4 Initializer(s) ----
+    ---- 11 Node(s) ----
+[I] Saving ONNX model to: folded.onnx
+[I] New Model:
+    ---- 1 Graph Input(s) ----
+    ---- 2 Graph Output(s) ----
+    ---- 6 Initializer(s) ----
+    ---- 7 Node(s) ----
+END
+}
+
+@test "with -v it is said how shapes are inferred" {
+    sanitize "$models/foldable.onnx" -o same.onnx
+    not_logged 'inference'
+    sanitize "$models/foldable.onnx" -o same.onnx -v
+    logged '^\[V\] Inferred shapes in the model with `onnxruntime`\.$'
+    logged '^\[V\] Shape inference completed successfully$'
+    sanitize "$models/foldable.onnx" -o same.onnx -v --no-shape-inference
+    not_logged 'Inferred shapes'
+}
+
+@test "nothing is inferred, and nothing goes wrong, where there are no nodes" {
+    /usr/bin/python3 - <<'END'
+import onnx
+from onnx import helper, numpy_helper, TensorProto
+import numpy
+graph = helper.make_graph([], "graph", [], [helper.make_tensor_value_info("w", TensorProto.FLOAT, [2])],
+                          [numpy_helper.from_array(numpy.ones(2, numpy.float32), "w")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "no_nodes.onnx")
+END
+    sanitize no_nodes.onnx -o same.onnx --fold-constants
+    not_logged '^\[W\]'
+    logged 'Total Nodes \| Original:     0, After Folding:     0 \|     0 Nodes Folded$'
 }
 
 @test "--no-fold-shapes leaves shapes alone" {
