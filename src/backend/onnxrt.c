@@ -1,5 +1,6 @@
 /* backend/onnxrt.c: models run by ONNX Runtime. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "backend/onnxrt_io.h"
@@ -101,6 +102,17 @@ static int change_code(struct error *err, enum error_code code)
     return code;
 }
 
+/* The runtime says which file of weights is not there, but not what to do. */
+static int explain_missing_data(struct error *err)
+{
+    struct error said;
+
+    if (err == NULL || strstr(err->message, "xternal data") == NULL || strstr(err->message, "does not exist") == NULL)
+        return ERR_BACKEND;
+    said = *err;
+    return error_set(err, ERR_BACKEND, "%s (--external-data-dir says where the data are)", said.message);
+}
+
 static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct ort_api *api = session->ort->api;
@@ -122,7 +134,9 @@ static int load_model(struct backend_session *session, const struct backend_requ
     api->release_session_options(options);
     is_model = status == NULL || api->get_error_code(status) != ORT_INVALID_PROTOBUF;
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
-    return is_file && !is_model ? change_code(err, ERR_CORRUPT) : rc;
+    if (is_file && !is_model)
+        return change_code(err, ERR_CORRUPT);
+    return rc < 0 ? explain_missing_data(err) : 0;
 }
 
 static int describe_model(struct backend_session *session, struct error *err)

@@ -6,6 +6,7 @@
 #include "cli/data_loader_values.h"
 #include "cli/model_file.h"
 #include "comparator/lint.h"
+#include "onnx/external_data.h"
 
 struct lint_values {
     const char *output;
@@ -74,6 +75,31 @@ static int lint_model(const struct command_context *context, struct model *model
     return rc;
 }
 
+/* Without its weights a model cannot be judged, which is not its fault. */
+static int find_external_data(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    struct text_list locations = {0};
+    struct subgraph whole;
+    struct error why = {0};
+    int rc = 0;
+
+    if (load->ignore_external_data)
+        return 0;
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, &why) == 0)
+        for (size_t i = 0; rc == 0 && i < locations.count; i++) {
+            char *path = NULL;
+
+            if (external_data_path(model, locations.items[i], &path, &why) == ERR_MISSING)
+                rc = error_set(err, ERR_MISSING, "%s", why.message);
+            free(path);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+    return rc;
+}
+
 /* A file that is no model is a finding, too. */
 static int load_and_lint(const struct command_context *context, struct lint_report *report, struct error *err)
 {
@@ -87,7 +113,9 @@ static int load_and_lint(const struct command_context *context, struct lint_repo
     }
     if (rc < 0)
         return rc;
-    rc = lint_model(context, model, report, err);
+    rc = find_external_data(context, model, err);
+    if (rc == 0)
+        rc = lint_model(context, model, report, err);
     model_free(model);
     return rc;
 }

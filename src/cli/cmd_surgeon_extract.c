@@ -9,6 +9,7 @@
 #include "cli/model_trial.h"
 #include "debug/reduce_candidate.h"
 #include "onnx/model_edit.h"
+#include "onnx/model_text.h"
 #include "onnx/tensor_proto.h"
 
 /* ---- What the user says of tensors ---- */
@@ -23,7 +24,7 @@ static int find_values(const struct model *model, const struct tensor_metadata_l
         uint32_t value = model_find_tensor(model, text_of(list->items[i].name));
 
         if (value == VALUE_NONE)
-            return error_set(err, ERR_INVALID, "Tensor: %s does not exist in the model.", list->items[i].name);
+            return tensor_refuse_unknown(model, text_of(list->items[i].name), err);
         value_list_add(ret, value);
     }
     return 0;
@@ -127,6 +128,29 @@ static void warn_of_unused(const struct subgraph *part, const struct value_list 
                         TEXT_ARGS(part->model->values.items[inputs->items[i]].name));
 }
 
+/* An output that is an input comes out as it went in. Where all of them are, there is no part at all. */
+static int check_ends(const struct subgraph *part, const struct extract_values *values, struct log *log,
+                      struct error *err)
+{
+    const struct model *model = part->model;
+    size_t passed_through = 0;
+
+    for (size_t i = 0; i < part->outputs.count; i++)
+        passed_through += value_list_has(&part->inputs, part->outputs.items[i]);
+    if (passed_through > 0 && passed_through == part->outputs.count &&
+        (values->inputs.count > 0 || values->outputs.count > 0))
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' is an input and%s output: no node lies between; name a tensor behind it "
+                         "with --outputs",
+                         TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
+                         passed_through == 1 ? " the only" : ", like all others, an");
+    for (size_t i = 0; passed_through > 0 && i < part->outputs.count; i++)
+        if (value_list_has(&part->inputs, part->outputs.items[i]))
+            log_message(log, LOG_WARNING, "The output '" TEXT_FORMAT "' is also an input: no node of the part makes it",
+                        TEXT_ARGS(model->values.items[part->outputs.items[i]].name));
+    return 0;
+}
+
 /* Makes `part` what lies between the inputs and outputs. */
 static int cut(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
                struct error *err)
@@ -136,6 +160,8 @@ static int cut(struct model *model, const struct extract_values *values, struct 
 
     if (rc == 0)
         rc = find_values(model, &values->outputs, &part->outputs, err);
+    if (rc == 0)
+        rc = check_ends(part, values, log, err);
     if (rc == 0) {
         value_list_assign(&inputs, &part->inputs);
         subgraph_clean(part, NULL, NULL, &missing);

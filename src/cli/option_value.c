@@ -261,8 +261,38 @@ int cast_shape(struct parse *parse, const char *spelling, const char *word, cons
     return 0;
 }
 
-int convert_shapes(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+/* Whether a shape, which may still be to come, goes on in the next word. */
+static bool goes_on(struct text word)
 {
+    size_t at = word.size, open = 0, closed = 0;
+
+    if (at > 0 && word.data[at - 1] == ':')
+        return true;
+    for (; at > 0 && word.data[at - 1] != ':'; at--) {
+        open += word.data[at - 1] == '[';
+        closed += word.data[at - 1] == ']';
+    }
+    return at > 0 && open > closed;
+}
+
+struct words join_shape_words(struct parse *parse, struct words words)
+{
+    const char **items = arena_alloc_zero(parse_arena(parse), words.count + 1, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        const char *word = words.items[i];
+
+        while (i + 1 < words.count && (goes_on(text_of(word)) || words.items[i + 1][0] == ':'))
+            word = arena_printf(parse_arena(parse), "%s %s", word, words.items[++i]);
+        items[count++] = word;
+    }
+    return (struct words){items, count};
+}
+
+int convert_shapes(struct parse *parse, const char *spelling, struct words given, void *field, struct error *err)
+{
+    struct words words = join_shape_words(parse, given);
     struct input_shape *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
     size_t count = 0;
 
@@ -273,6 +303,7 @@ int convert_shapes(struct parse *parse, const char *spelling, struct words words
         int rc;
 
         split_name(words.items[i], &name, &value);
+        name = strip(name, blanks);
         cast_word(parse, value, &list);
         if (name.size == 0 || list.kind != CAST_LIST)
             return refuse_shape(spelling, words.items[i], name, value, err);

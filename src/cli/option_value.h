@@ -135,6 +135,10 @@ struct cast_value {
 
 void cast_word(struct parse *parse, struct text word, struct cast_value *ret);
 
+/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE as they were meant: what a shell has split at blanks ("x: [1, 3]") is one again.
+ * Lives as long as the parse. */
+struct words join_shape_words(struct parse *parse, struct words words);
+
 /* Fills shape and symbols of `ret` from a list. Empty elements are dropped: [] is the shape of a scalar. */
 int cast_shape(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
                struct input_shape *ret, struct error *err);

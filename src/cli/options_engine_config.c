@@ -27,9 +27,10 @@ static bool has_name(const struct input_shape *shapes, size_t count, const char 
     return false;
 }
 
-static int convert_shape_profiles(struct parse *parse, const char *spelling, struct words words, void *field,
+static int convert_shape_profiles(struct parse *parse, const char *spelling, struct words given, void *field,
                                   struct error *err)
 {
+    struct words words = join_shape_words(parse, given);
     struct input_shape *shapes = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*shapes));
     struct input_shapes *profiles = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*profiles));
     size_t count = 0;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
+#include "engine/plan.h"
 
 static const char *const types[] = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script",
                                     "caffe",  NULL};
@@ -45,14 +46,22 @@ static void find_model(struct parse *parse, struct model_values *values)
         log_message(parse_log(parse), LOG_WARNING, "Model path does not exist: %s", values->path);
 }
 
+/* By its first bytes, whatever it is called. */
+static bool is_engine(const char *path)
+{
+    return plan_is(path) || plan_is_tensorrt(path);
+}
+
 /* An ONNX model, whatever it is called. */
 static int finish_onnx(void *data, struct parse *parse, struct error *err)
 {
     struct model_values *values = data;
 
-    (void)err;
     values->type = MODEL_ONNX;
     find_model(parse, values);
+    if (is_engine(values->path))
+        return error_set(err, ERR_INVALID, "'%s' is an engine: give the ONNX model that it was built from",
+                         values->path);
     return 0;
 }
 
@@ -84,7 +93,9 @@ static int finish_any(void *data, struct parse *parse, struct error *err)
     if (!values->path)
         return 0;
     find_model(parse, values);
-    if (!parse_given(parse, "--model-type"))
+    if (is_engine(values->path))
+        values->type = MODEL_ENGINE;
+    else if (!parse_given(parse, "--model-type"))
         rc = guess_type(values, err);
     if (rc < 0)
         return rc;

@@ -62,9 +62,10 @@ static bool take_last(struct text *text, struct text *ret)
     return true;
 }
 
-static int convert_metadata(struct parse *parse, const char *spelling, struct words words, bool with_shapes,
+static int convert_metadata(struct parse *parse, const char *spelling, struct words given, bool with_shapes,
                             struct tensor_metadata_list *ret, struct error *err)
 {
+    struct words words = with_shapes ? join_shape_words(parse, given) : given;
     struct tensor_metadata *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
 
     for (size_t i = 0; i < words.count; i++) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "onnx/model_text.h"
 #include "onnx/value_info.h"
 
 static bool is_constant(const struct node *node)
@@ -47,29 +48,42 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
     bitset_release(&seen);
 }
 
-static void add_missing(struct string_builder *missing, const char *name)
+struct missing_names {
+    struct string_builder list;
+    const char *first;
+};
+
+static void add_missing(struct missing_names *missing, const char *name)
 {
-    string_add_format(missing, "%s'%s'", missing->size > 0 ? ", " : "", name);
+    string_add_format(&missing->list, "%s'%s'", missing->first != NULL ? ", " : "", name);
+    if (missing->first == NULL)
+        missing->first = name;
 }
 
-/* Ends a call that looked names up: an error when `missing` lists any. */
-static int refuse_missing(const struct subgraph *subgraph, const struct string_builder *missing, const char *hint,
+/* Ends a call that looked names up: an error when any are missing, with what is close to the first. */
+static int refuse_missing(const struct subgraph *subgraph, const struct missing_names *missing, const char *hint,
                           struct error *err)
 {
-    if (missing->size == 0)
+    struct string_builder close;
+
+    if (missing->first == NULL)
         return 0;
-    return error_set(err, ERR_INVALID, "The following outputs were not found in the model: [%s] (%s): %s",
-                     missing->data, subgraph->model->display_name, hint);
+    string_init(&close);
+    tensor_suggestion(&close, subgraph->model, text_of(missing->first));
+    error_set(err, ERR_INVALID, "The following outputs were not found in the model: [%s] (%s): %s%s",
+              missing->list.data, subgraph->model->display_name, hint, close.size > 0 ? close.data : "");
+    string_release(&close);
+    return ERR_INVALID;
 }
 
 int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
 {
     struct value_list outputs = {0};
-    struct string_builder missing;
+    struct missing_names missing = {0};
     struct bitset listed;
     int rc;
 
-    string_init(&missing);
+    string_init(&missing.list);
     bitset_init(&listed, subgraph->model->values.count);
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_tensor(subgraph->model, text_of(names[i]));
@@ -85,7 +99,7 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
     rc = refuse_missing(subgraph, &missing, "'--onnx-outputs mark all' shows which tensors there are", err);
     if (rc == 0)
         value_list_assign(&subgraph->outputs, &outputs);
-    string_release(&missing);
+    string_release(&missing.list);
     free(outputs.items);
     return rc;
 }
@@ -95,10 +109,10 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
     size_t value_count = subgraph->model->values.count;
     struct value_list kept = {0};
     struct bitset outputs, excluded;
-    struct string_builder missing;
+    struct missing_names missing = {0};
     int rc;
 
-    string_init(&missing);
+    string_init(&missing.list);
     value_list_to_set(&subgraph->outputs, value_count, &outputs);
     bitset_init(&excluded, value_count);
     for (size_t i = 0; i < count; i++) {
@@ -122,7 +136,7 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
     }
     value_list_assign(&subgraph->outputs, &kept);
 done:
-    string_release(&missing);
+    string_release(&missing.list);
     free(kept.items);
     bitset_release(&outputs);
     bitset_release(&excluded);

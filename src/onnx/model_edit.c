@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "onnx/fields.h"
 #include "onnx/node_attribute.h"
+#include "onnx/model_text.h"
 #include "onnx/subgraph.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/wire.h"
@@ -74,7 +75,7 @@ int model_override_input(struct model *model, struct text name, const struct sha
     struct value_type type;
 
     if (value == VALUE_NONE)
-        return error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model.", TEXT_ARGS(name));
+        return tensor_refuse_unknown(model, name, err);
     if (model->values.items[value].initializer != INITIALIZER_NONE)
         return error_set(err, ERR_INVALID, "tensor '" TEXT_FORMAT "' is a constant: its shape cannot be overridden",
                          TEXT_ARGS(name));

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/close_names.h"
+
 static void dimension(struct string_builder *out, const struct value_type *type, size_t i)
 {
     if (type->shape.dims[i] >= 0)
@@ -78,6 +80,29 @@ void variable_list_text(struct string_builder *out, const struct model *model, c
         string_add_format(out, ", dtype=%s)", type.element != DATA_UNDEFINED ? data_type_name(type.element) : "None");
     }
     string_add(out, "]");
+}
+
+void tensor_suggestion(struct string_builder *out, const struct model *model, struct text wanted)
+{
+    struct close_names close;
+
+    close_names_start(&close, wanted);
+    for (size_t i = 0; i < model->values.count; i++)
+        if (model_find_tensor(model, model->values.items[i].name) != VALUE_NONE)
+            close_names_offer(&close, model->values.items[i].name);
+    close_names_add_to(&close, out);
+}
+
+int tensor_refuse_unknown(const struct model *model, struct text name, struct error *err)
+{
+    struct string_builder close;
+
+    string_init(&close);
+    tensor_suggestion(&close, model, name);
+    error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model%s", TEXT_ARGS(name),
+              close.size > 0 ? close.data : ".");
+    string_release(&close);
+    return ERR_INVALID;
 }
 
 static size_t count_initializers(const struct subgraph *subgraph)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "onnx/model_rebuild.h"
+#include "onnx/model_text.h"
 #include "onnx/subgraph.h"
 #include "onnx/unused_names.h"
 #include "onnx/value_info.h"
@@ -23,7 +24,7 @@ static int find_tensor(const struct model *model, struct text name, uint32_t *re
 {
     *ret = name.size > 0 ? model_find_tensor(model, name) : VALUE_NONE;
     if (name.size > 0 && *ret == VALUE_NONE)
-        return error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model.", TEXT_ARGS(name));
+        return tensor_refuse_unknown(model, name, err);
     return 0;
 }
 

@@ -72,3 +72,27 @@ refused()
     refused a.engine "needs a tactic of the provider 'onnxrt', which is not there or was not asked for" \
         --tactic-sources onednn
 }
+
+@test "an engine in place of an ONNX model is called an engine, whatever its name" {
+    polygraphy convert "$models/convolutions.onnx" -o plan.engine >log
+    cp plan.engine named.onnx
+    for file in plan.engine named.onnx; do
+        for tool in 'debug reduce -o o.onnx' 'surgeon extract -o o.onnx' 'surgeon sanitize -o o.onnx' \
+            'surgeon insert -o o.onnx --inputs x --outputs y --op Relu' 'surgeon prune -o o.onnx' \
+            'surgeon weight-strip -o o.onnx' 'surgeon weight-reconstruct -o o.onnx' 'check lint' \
+            'inspect capability' 'inspect sparsity' 'convert -o o.onnx' 'run --onnxrt' 'debug build --until good' \
+            'debug precision --fp16'; do
+            # shellcheck disable=SC2086
+            run --separate-stderr polygraphy $tool "$file" </dev/null
+            [ "$status" -eq 1 ] || {
+                echo "$tool: status $status; $output"
+                return 1
+            }
+            [[ $stderr == "[!] '"*"/$file' is an engine"*'give the ONNX model'* ]]
+            [ ! -e o.onnx ]
+        done
+    done
+    run --separate-stderr polygraphy inspect model named.onnx
+    [ "$status" -eq 0 ]
+    logged 'Built-in Engine'
+}

@@ -533,6 +533,17 @@ mask()
     passed
 }
 
+@test "external data that are not there are missed with the option that names their folder" {
+    cp "$models/external_weights.onnx" .
+    run --separate-stderr polygraphy run external_weights.onnx --onnxrt
+    refused '(--external-data-dir says where the data are)'
+    run --separate-stderr polygraphy run external_weights.onnx --onnxrt --external-data-dir "$models"
+    [ "$status" -eq 0 ]
+    run --separate-stderr polygraphy check lint external_weights.onnx -o report.json
+    refused "cannot find external data '$PWD/weights.data' (--external-data-dir says where they are)"
+    [ ! -e report.json ]
+}
+
 @test "runtime options are accepted and change nothing that matters" {
     run_tool "$models/chain17.onnx" --onnxrt --save-outputs out.json
     passed

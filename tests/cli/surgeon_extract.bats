@@ -293,6 +293,32 @@ END
     refused_without 'Tensor: nothing does not exist in the model.' part.onnx
 }
 
+@test "names close to one that is not there are offered" {
+    surgeon extract "$models/reducable.onnx" -o part.onnx --inputs ad_out_4:auto:auto
+    refused_without "Tensor: ad_out_4 does not exist in the model; did you mean 'add_out_4'" part.onnx
+    run --separate-stderr polygraphy run "$models/reducable.onnx" --onnxrt --onnx-outputs ad_out_4
+    refused "did you mean 'add_out_4'"
+    run --separate-stderr polygraphy surgeon sanitize "$models/reducable.onnx" -o part.onnx --override-input-shapes X:[1]
+    refused_without "Tensor: X does not exist in the model; did you mean 'X0'?" part.onnx
+}
+
+@test "outputs that are inputs are no part, and one of several is mentioned" {
+    surgeon extract "$models/reducable.onnx" -o part.onnx --outputs X0:auto
+    refused_without "'X0' is an input and the only output: no node lies between" part.onnx
+    surgeon extract "$models/reducable.onnx" -o part.onnx --inputs add_out_4:auto:auto \
+        --outputs add_out_4:auto identity_out_6:auto
+    worked
+    logged "^\[W\] The output 'add_out_4' is also an input: no node of the part makes it$"
+}
+
+@test "blanks in a shape do no harm, quoted or not" {
+    surgeon extract "$models/reducable.onnx" -o part.onnx --inputs 'add_out_4: [1, ]:float32'
+    worked
+    surgeon extract "$models/reducable.onnx" -o same.onnx --inputs add_out_4: [1, ]:float32
+    worked
+    cmp part.onnx same.onnx
+}
+
 @test "malformed descriptions are refused with the right form" {
     refuses()
     {

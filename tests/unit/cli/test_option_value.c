@@ -204,6 +204,22 @@ static void shapes_have_a_name_and_dimensions(void **state)
     assert_int_equal(shapes->items[2].shape.rank, 1);
 }
 
+static void shapes_that_a_shell_has_split_at_blanks_are_one_again(void **state)
+{
+    PARSE("--shapes", "x: [1, 3]", "y:", "[2,", "4", "]", "z", ":[5]", "s:[]");
+    const struct input_shapes *shapes = &values()->shapes;
+
+    assert_int_equal(shapes->count, 4);
+    assert_string_equal(shapes->items[0].name, "x");
+    assert_int_equal(shapes->items[0].shape.dims[1], 3);
+    assert_string_equal(shapes->items[1].name, "y");
+    assert_int_equal(shapes->items[1].shape.rank, 2);
+    assert_int_equal(shapes->items[1].shape.dims[1], 4);
+    assert_string_equal(shapes->items[2].name, "z");
+    assert_int_equal(shapes->items[2].shape.dims[0], 5);
+    assert_string_equal(shapes->items[3].name, "s");
+}
+
 static void malformed_shapes_are_refused(void **state)
 {
     PARSE("--shapes", "x:1,3");
@@ -354,6 +370,7 @@ int main(void)
         TEST_LINE(pairs_that_make_no_sense_are_refused),
         TEST_LINE(statistics_are_known_by_name),
         TEST_LINE(shapes_have_a_name_and_dimensions),
+        TEST_LINE(shapes_that_a_shell_has_split_at_blanks_are_one_again),
         TEST_LINE(malformed_shapes_are_refused),
         TEST_LINE(ranges_have_two_bounds),
         TEST_LINE(malformed_ranges_are_refused),
