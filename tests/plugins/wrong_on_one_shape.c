@@ -86,7 +86,7 @@ static int32_t run(void *kernel, const void *const *inputs, void *const *outputs
 }
 
 static const struct polygraphy_plugin plugin = {
-    .struct_size = sizeof(plugin),
+    .struct_size = offsetof(struct polygraphy_plugin, takes_fused), /* as of a plug-in from before that was added */
     .version = POLYGRAPHY_PLUGIN_VERSION,
     .name = "pointwise",
     .plugin_version = "1.0",
