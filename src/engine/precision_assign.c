@@ -246,6 +246,7 @@ void precisions_release(struct layer_precision *precisions, size_t count)
 struct candidates {
     size_t count;
     size_t eligible, constrained; /* those that could have it; of them, those that the user wants otherwise */
+    size_t untyped;               /* those with a tensor whose type is not known */
     size_t with_bodies;           /* nodes with bodies, such as If and Loop */
     const struct layer *body;     /* the first of these */
 };
@@ -259,6 +260,17 @@ static const struct node *node_with_body(const struct network *network, const st
             return node;
     }
     return NULL;
+}
+
+static bool has_unknown_type(const struct network *network, const struct layer *layer)
+{
+    const struct value_list *const lists[] = {&layer->inputs, &layer->outputs};
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (lists[i]->items[k] != VALUE_NONE && network_type(network, lists[i]->items[k]) == DATA_UNDEFINED)
+                return true;
+    return false;
 }
 
 static struct candidates find_candidates(const struct network *network, const struct layer_precision *precisions,
@@ -277,6 +289,7 @@ static struct candidates find_candidates(const struct network *network, const st
         found.eligible += eligible;
         found.constrained += eligible && precisions[i].constrained;
         found.with_bodies += has_body;
+        found.untyped += has_unknown_type(network, layer);
         if (has_body && found.body == NULL)
             found.body = layer;
     }
@@ -310,6 +323,9 @@ bool precision_explain_unused(const struct network *network, const struct precis
         string_add(ret, "no layer computes with float32 numbers");
     else if (found.with_bodies == found.count)
         explain_bodies(network, &found, ret);
+    else if (found.eligible == 0 && found.untyped > 0)
+        string_add(ret,
+                   "types of tensors are not known, which ONNX Runtime infers, and without them no layer is lowered");
     else if (found.eligible == 0 && precision == PRECISION_INT8)
         string_add(ret, "no layer is a convolution or a matrix product of float32 numbers with constant weights");
     else if (found.eligible == 0)

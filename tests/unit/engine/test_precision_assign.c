@@ -221,6 +221,14 @@ static void a_precision_that_no_layer_has_is_explained(void **state)
     a.settings.layer_count = ARRAY_LEN(layers);
     assign(&a);
     assert_explains(&a, PRECISION_FLOAT16, false, "asked to be something else");
+    precisions_release(a.precisions, a.network->layers.count);
+    a.settings.constraints = PRECISION_CONSTRAINTS_NONE;
+    a.settings.layer_count = 0;
+    for (size_t i = 0; i < a.network->model->values.count; i++) /* as without ONNX Runtime */
+        if (a.network->model->values.items[i].producer != NODE_NONE)
+            a.network->model->values.items[i].info = (struct span){0};
+    assign(&a);
+    assert_explains(&a, PRECISION_FLOAT16, true, "are not known");
     release(&a);
 }
 
