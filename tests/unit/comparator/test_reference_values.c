@@ -468,6 +468,42 @@ static void without_a_folder_for_them_there_are_no_values(void **state)
     bench_close(&bench);
 }
 
+/* `broken` cannot be computed: one element becomes seven. */
+static void what_lies_before_a_failure_has_values_and_constants_need_no_data(void **state)
+{
+    static const int64_t seven = 7;
+    struct error err = {0};
+    struct bench bench;
+
+    REQUIRE_ONNXRUNTIME();
+    bench_init(&bench);
+    made_input(&bench.made, "x", MADE_SHAPE(-1));
+    made_integers(&bench.made, "seven", &seven, 1);
+    made_node(&bench.made, "abs", "Abs", "x", "before", NULL, 0);
+    made_node(&bench.made, "reshape", "Reshape", "before seven", "broken", NULL, 0);
+    made_node(&bench.made, "neg", "Neg", "seven", "certain", NULL, 0);
+    made_output(&bench.made, "broken");
+    made_typed_output(&bench.made, "certain", DATA_INT64);
+    bench_start(&bench);
+    must_get(&bench, "before");
+    must_get(&bench, "certain");
+    assert_int_equal(ask(&bench, "broken", &err), ERR_BACKEND);
+    bench_close(&bench);
+
+    bench_init(&bench);
+    made_typed_input(&bench.made, "x", DATA_COMPLEX64, MADE_SHAPE(1)); /* no data are generated for that */
+    made_integers(&bench.made, "seven", &seven, 1);
+    made_node(&bench.made, "identity", "Identity", "x", "same", NULL, 0);
+    made_node(&bench.made, "neg", "Neg", "seven", "certain", NULL, 0);
+    made_typed_output(&bench.made, "same", DATA_COMPLEX64);
+    made_typed_output(&bench.made, "certain", DATA_INT64);
+    bench_start(&bench);
+    must_get(&bench, "certain");
+    assert_int_equal(*(const int64_t *)reference_values_get(bench.reference, value_of(&bench, "certain"))->data, -7);
+    assert_int_equal(ask(&bench, "same", &err), ERR_UNSUPPORTED);
+    bench_close(&bench);
+}
+
 /* Values go to the folder that the test works in. */
 static int enter(void **state)
 {
@@ -495,6 +531,7 @@ int main(void)
         IN_SCRATCH(what_the_loader_says_to_a_muted_log_is_said_later),
         IN_SCRATCH(a_full_disk_is_an_error),
         IN_SCRATCH(without_a_folder_for_them_there_are_no_values),
+        IN_SCRATCH(what_lies_before_a_failure_has_values_and_constants_need_no_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
