@@ -22,9 +22,11 @@ const struct command cmd_debug = {
         "the model or failed, and 125 that the question made no sense: a mistyped option, a file that is not there, an "
         "input without data, "
         "nothing to compare.",
-    .example = "# the smallest part of model.onnx on which two runs disagree\n"
-               "polygraphy debug reduce model.onnx -o reduced.onnx \\\n"
-               "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json",
+    .example = "# the smallest part of model.onnx on which a float16 engine and ONNX Runtime disagree\n"
+               "polygraphy debug reduce model.onnx -o reduced.onnx --mode minimal \\\n"
+               "    --iter-inputs in.json --iter-golden golden.json \\\n"
+               "    --check polygraphy run polygraphy_debug.onnx --trt --fp16 \\\n"
+               "    --load-inputs in.json --load-outputs golden.json --atol 0.5 --rtol 0.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .subcommands = subtools,

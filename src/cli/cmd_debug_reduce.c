@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "cli/check_data.h"
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
 #include "cli/debug_session.h"
@@ -388,6 +389,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     struct loop *loop = NULL;
     struct hash hash;
     size_t nodes = 0;
+    bool keep_inputs = false;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
     struct debug_report report;
     int rc = refuse_model_as_artifact(context, err);
@@ -402,6 +404,8 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
     if (rc == 0)
+        rc = check_data_look(context, model, &keep_inputs, err);
+    if (rc == 0)
         rc = start_sandbox(context, model, loader, &sandbox, err);
     if (rc == 0)
         rc = find_sizes(context, model, sandbox, loader, err);
@@ -410,6 +414,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0) {
         settings = settings_from_options(context, loader);
         settings.sandbox = sandbox;
+        settings.reduce_inputs &= !keep_inputs;
         rc = use_golden(context, &golden, &settings, err);
     }
     if (rc == 0) {

@@ -46,7 +46,8 @@ static int make(const struct command_context *context, const struct model_values
         .by_name = check_is_around_us(),
     };
     if (settings->by_name)
-        settings->advice = "the debug tool's --iter-inputs writes a file that has it, for --load-inputs here";
+        settings->advice = "give the data of all inputs; for parts of a model, --iter-inputs of `debug reduce "
+                           "--mode minimal` writes a file that has them, for --load-inputs here";
     set_ranges(arena, &values->ranges, settings);
     set_shapes(arena, &model->shapes, settings);
     return data_loader_new(settings, context->log, ret, err);

@@ -1,0 +1,105 @@
+# check_data.bats: checks that compare with files, of which parts of a model need more than the whole.
+
+load debug_helper
+
+models=$POLYGRAPHY_ROOT/tests/models
+
+setup_file()
+{
+    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    export POLYGRAPHY_TRT=builtin
+    cd "$BATS_FILE_TMPDIR" || return
+    cp "$models/attention_overflow.onnx" model.onnx
+    polygraphy run model.onnx --onnxrt --save-inputs in.json --save-outputs golden.json
+    polygraphy run model.onnx --onnxrt --load-inputs in.json --onnx-outputs mark all --save-outputs all.json
+    polygraphy data to-input in.json all.json -o layers.json
+    polygraphy run "$models/chain17.onnx" --onnxrt --save-outputs others.json
+}
+
+# In a folder with the files above, `debug reduce` with these words and a check that ends with the words behind "::".
+reduce_with()
+{
+    local options=()
+    cp "$BATS_FILE_TMPDIR"/*.json "$BATS_FILE_TMPDIR/model.onnx" .
+    while [ "$1" != :: ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    reduce model.onnx -o reduced.onnx --hide-fail-output "${options[@]}" --check polygraphy run polygraphy_debug.onnx \
+        --trt --fp16 --atol 0.5 --rtol 0.1 "$@"
+}
+
+@test "the example of debug --help does what it says, as it stands there" {
+    cp "$models/attention_overflow.onnx" model.onnx
+    polygraphy debug --help | sed -n '/^Example:$/,$p' | sed 1d >example.sh
+    [ "$(grep -c '^  polygraphy debug reduce ' example.sh)" -eq 1 ]
+    run sh -e example.sh
+    [ "$status" -eq 0 ]
+    logged "^\\[I\\] Reduced 15 nodes to 1: 'scores' \\(MatMul\\)"
+    logged '^\[I\] The model is 1-minimal'
+    not_logged '^\[W\] The check has not the data'
+    run polygraphy inspect model reduced.onnx --show layers
+    [ "$(grep -c 'Op: ' <<<"$output")" -eq 1 ]
+    logged "scores.*Op: MatMul"
+}
+
+@test "golden values of outputs alone: no other tensor is taken for them, and what gives the others is said first" {
+    reduce_with :: --load-inputs in.json --load-outputs golden.json
+    worked
+    logged "^\\[W\\] The check has not the data to judge every part: 'golden.json' holds 1 of the [0-9]+ tensors that parts of the model can end with, 'in.json' holds 0 of the [0-9]+ that they can begin with\\. .*mark all.*to-input.*--iter-inputs and --iter-golden$"
+    not_logged 'Assuming that'
+    not_logged 'Buffer name'
+    not_logged 'PASSED \| Iteration'
+    logged '^\[I\] Reduced 15 nodes to 15'
+    reduce_with --mode minimal :: --load-inputs in.json --load-outputs golden.json
+    logged '^\[W\] The check has not the data .*--iter-inputs IN --iter-golden OUT write both'
+}
+
+@test "the data of all layers are all that is needed" {
+    reduce_with :: --load-inputs layers.json --load-outputs all.json
+    worked
+    not_logged 'has not the data'
+    logged "^\\[I\\] Reduced 15 nodes to 1: 'scores' \\(MatMul\\)"
+}
+
+@test "without input data inputs are not cut, as what is made up belongs to no golden value" {
+    reduce_with :: --load-outputs all.json
+    worked
+    logged '^\[W\] Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs'
+    not_logged 'Marking model inputs'
+    reduce_with --no-reduce-inputs :: --load-outputs all.json
+    worked
+    not_logged 'Inputs are not cut'
+    reduce_with --mode minimal --iter-golden each.json :: --load-outputs each.json
+    refused '--check: it compares with --load-outputs, but has no --load-inputs: '
+    [[ $stderr == *'Add --iter-inputs in.json here, and --load-inputs in.json to the check' ]]
+    [ "$(ls -- *.onnx)" = "model.onnx
+reduced.onnx" ]
+}
+
+@test "a file of another model is refused before the first check" {
+    reduce_with :: --load-inputs in.json --load-outputs others.json
+    [ "$status" -eq 1 ]
+    grep -q "^\\[!\\] --check: 'others.json' holds none of the outputs of '.*model.onnx' (\\[.y.\\])" <<<"$stderr"
+    not_logged 'Running check command'
+    cp "$BATS_FILE_TMPDIR"/*.json .
+    reduce "$BATS_FILE_TMPDIR/model.onnx" -o reduced.onnx \
+        --check "polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs others.json"
+    [ "$status" -eq 1 ]
+    grep -q "^\\[!\\] --check: 'others.json' holds none of the outputs" <<<"$stderr"
+    not_logged 'Running check command'
+}
+
+@test "checks that are something else are left alone" {
+    cp "$BATS_FILE_TMPDIR"/*.json "$BATS_FILE_TMPDIR/model.onnx" .
+    printf '#!/bin/sh\nexit 1\n' >polygraphy.sh
+    chmod +x polygraphy.sh
+    local check
+    for check in "./polygraphy.sh run polygraphy_debug.onnx --onnxrt --load-outputs others.json" \
+        "polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs others.json; exit 1"; do
+        reduce model.onnx -o reduced.onnx --hide-fail-output --check "$check"
+        not_logged 'has not the data|Inputs are not cut'
+        logged 'Running check command'
+    done
+}
