@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/interrupt.h"
@@ -67,6 +68,26 @@ static void error_is_one_critical_line_at_the_margin_and_status_1(void **state)
     assert_closing_line('E', "FAILED");
 }
 
+static void inside_of_a_check_the_kind_of_an_error_is_its_status(void **state)
+{
+    static const struct {
+        enum error_code code;
+        int status;
+    } ends[] = {{ERR_BACKEND, 3}, {ERR_MEMORY, 3},    {ERR_INVALID, 125},     {ERR_MISSING, 125},
+                {ERR_IO, 125},    {ERR_CORRUPT, 125}, {ERR_UNSUPPORTED, 125}, {ERR_EXISTS, 125}};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        setenv("POLYGRAPHY_ITERATION", "0", 1);
+        assert_int_equal(end_with(ends[i].code, true), ends[i].status);
+        unsetenv("POLYGRAPHY_ITERATION");
+        setenv("POLYGRAPHY_ARTIFACT", "polygraphy_debug.onnx", 1);
+        assert_int_equal(end_with(ends[i].code, true), ends[i].status);
+        assert_int_equal(end_with(1, true), 1);
+        unsetenv("POLYGRAPHY_ARTIFACT");
+        assert_int_equal(end_with(ends[i].code, true), 1);
+    }
+}
+
 static void unframed_command_still_shows_its_error(void **state)
 {
     assert_int_equal(end_with(ERR_MISSING, false), 1);
@@ -92,6 +113,8 @@ static void interruption_is_a_warning_without_closing_line(void **state)
 
 static int new_log(void **state)
 {
+    unsetenv("POLYGRAPHY_ITERATION"); /* these tests may be a check themselves */
+    unsetenv("POLYGRAPHY_ARTIFACT");
     captured_log_init(&captured);
     return 0;
 }
@@ -110,6 +133,7 @@ int main(void)
         TEST_FRAME(success_is_framed_by_running_and_passed),
         TEST_FRAME(status_other_than_0_is_a_failure),
         TEST_FRAME(error_is_one_critical_line_at_the_margin_and_status_1),
+        TEST_FRAME(inside_of_a_check_the_kind_of_an_error_is_its_status),
         TEST_FRAME(unframed_command_still_shows_its_error),
         TEST_FRAME(interruption_is_a_warning_without_closing_line),
     };

@@ -91,12 +91,32 @@ static void output_is_not_searched_when_the_exit_code_decides(void **state)
     assert_false(verdict_needs_output(&rules, 1));
 }
 
+static void code_125_is_skipped_unless_a_list_says_what_it_means(void **state)
+{
+    const char *pattern = "x";
+    const int one[] = {1}, untestable[] = {125};
+    struct check_settings rules = {0};
+
+    assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_SKIP);
+    rules.fail_patterns = &pattern;
+    rules.fail_pattern_count = 1;
+    assert_int_equal(verdict_from_end(&rules, 125, true), VERDICT_SKIP);
+    assert_false(verdict_needs_output(&rules, 125));
+    rules = (struct check_settings){.fail_codes = one, .fail_code_count = 1};
+    assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_SKIP);
+    rules = (struct check_settings){.fail_codes = untestable, .fail_code_count = 1};
+    assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_FAIL);
+    rules = (struct check_settings){.ignored_codes = untestable, .ignored_code_count = 1};
+    assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_PASS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_the_truth_table_holds),
         cmocka_unit_test(signal_n_counts_as_exit_code_minus_n),
         cmocka_unit_test(running_out_of_time_counts_as_exit_code_124),
+        cmocka_unit_test(code_125_is_skipped_unless_a_list_says_what_it_means),
         cmocka_unit_test(output_is_not_searched_when_the_exit_code_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
