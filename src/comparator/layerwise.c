@@ -98,18 +98,27 @@ static void note_sequences(struct planner *planner, const struct node *node)
     }
 }
 
+static struct layerwise_group *begin_group(struct layerwise *plan, uint32_t first)
+{
+    plan->groups = memory_grow(plan->groups, plan->count, &plan->capacity, sizeof(*plan->groups));
+    plan->groups[plan->count] = (struct layerwise_group){.first = first, .end = first};
+    return &plan->groups[plan->count++];
+}
+
 static void make_groups(struct planner *planner)
 {
     struct layerwise *plan = planner->plan;
     uint64_t size = 0;
+
+    if (plan->model->nodes.count == 0) /* its outputs are inputs and initializers */
+        begin_group(plan, 0);
 
     for (uint32_t i = 0; i < plan->model->nodes.count; i++) {
         const struct node *node = &plan->model->nodes.items[i];
         uint64_t more = node_size(planner, node);
 
         if (plan->count == 0 || (i > planner->open_until && size > 0 && more > planner->bound - size)) {
-            plan->groups = memory_grow(plan->groups, plan->count, &plan->capacity, sizeof(*plan->groups));
-            plan->groups[plan->count++] = (struct layerwise_group){.first = i};
+            begin_group(plan, i);
             size = 0;
         }
         size = more > planner->bound - size ? planner->bound : size + more;
@@ -134,6 +143,23 @@ static void add_inputs(const struct layerwise *plan, size_t index, struct edge_r
             continue;
         bitset_add(taken, value);
         value_list_add(&plan->groups[index].inputs, value);
+    }
+}
+
+/* Outputs that no node makes, inputs and initializers, come with the last group. */
+static void add_loose_outputs(struct layerwise *plan, const struct bitset *feedable)
+{
+    struct layerwise_group *group = &plan->groups[plan->count - 1];
+
+    for (size_t i = 0; i < plan->model->outputs.count; i++) {
+        uint32_t value = plan->model->outputs.items[i];
+
+        if (plan->model->values.items[value].producer != NODE_NONE || !bitset_has(&plan->wanted, value))
+            continue;
+        plan->last_use[value] = (uint32_t)plan->count - 1;
+        value_list_add(&group->outputs, value);
+        if (bitset_has(feedable, value) && !value_list_has(&group->inputs, value))
+            value_list_add(&group->inputs, value);
     }
 }
 
@@ -169,6 +195,7 @@ static void connect_groups(const struct planner *planner)
             }
         }
     }
+    add_loose_outputs(plan, &feedable);
     bitset_release(&taken);
     bitset_release(&feedable);
 }

@@ -38,8 +38,8 @@ struct layerwise {
     uint64_t bytes;     /* of all wanted tensors, as far as sizes are known */
 };
 
-/* Makes groups of at most `bound` bytes where single nodes allow it. `model` has its nodes in order, no Constant nodes that
- * could be initializers, and outputs that nodes make; the shapes in it are forgotten, as far as they do not follow from `feed`. A size
+/* Makes groups of at most `bound` bytes where single nodes allow it. `model` has its nodes in order, and no Constant nodes that
+ * could be initializers; the shapes in it are forgotten, as far as they do not follow from `feed`. A size
  * that cannot be inferred counts as the largest one that can. ERR_BACKEND when the runtime refuses the model. */
 int layerwise_plan(struct layerwise *ret, struct model *model, const struct backend *backend,
                    const struct backend_request *request, const struct tensor_list *feed, uint64_t bound,

@@ -25,10 +25,11 @@ static bool is_tensor(const struct value *value)
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
 {
     const struct model *model = subgraph->model;
+    struct value_list before = subgraph->outputs;
     struct bitset seen;
 
     bitset_init(&seen, model->values.count);
-    subgraph->outputs.count = 0;
+    subgraph->outputs = (struct value_list){0};
     for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
          i = bitset_next(&subgraph->nodes, i + 1)) {
         const struct node *node = &model->nodes.items[i];
@@ -45,6 +46,10 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
                 value_list_add(ret_skipped, value);
         }
     }
+    for (size_t i = 0; i < before.count; i++)
+        if (model->values.items[before.items[i]].producer == NODE_NONE)
+            value_list_add(&subgraph->outputs, before.items[i]);
+    free(before.items);
     bitset_release(&seen);
 }
 

@@ -7,7 +7,8 @@
 #include "onnx/subgraph.h"
 
 /* Makes every output of every node the outputs, in the order of nodes, each once. Left out are constants, omitted
- * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. */
+ * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. Outputs that no node
+ * makes, inputs and initializers, stay, behind the others. */
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped);
 
 /* Makes the named tensors the outputs, in this order. ERR_INVALID lists the names that the model does not have. */

@@ -64,3 +64,15 @@ END
     echo "$whole $grouped"
     [ $((whole)) -gt $((3 * grouped)) ]
 }
+
+@test "outputs that no node makes are compared, too" {
+    for memory in 0 1G; do
+        run polygraphy run "$models/input_and_weight_are_outputs.onnx" --onnxrt --onnxrt --onnx-outputs mark all \
+            --output-memory $memory
+        [ "$status" -eq 0 ]
+        [[ $output == *"All outputs matched | Outputs: ['sum', 'x', 'weight']"* ]]
+        run polygraphy run "$models/no_nodes.onnx" --onnxrt --onnxrt --onnx-outputs mark all --output-memory $memory
+        [ "$status" -eq 0 ]
+        [[ $output == *"All outputs matched | Outputs: ['w']"* ]]
+    done
+}

@@ -601,6 +601,12 @@ def external_data_in_a_function():
     return proto
 
 
+@model
+def no_nodes():
+    """The only output is an initializer."""
+    return [], [tensor("x", [2])], [tensor("w", [2])], [weight("w", [1, 2])]
+
+
 # ---- Mistakes, for `check lint` ----
 
 
