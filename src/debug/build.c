@@ -57,11 +57,40 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     return !builds->session->is_last(builds->session->until, index, verdict);
 }
 
+/* No build has passed: the check may fail whatever it is given. */
+static int question_check(const struct build_session *session, struct loop *loop, struct error *err)
+{
+    const struct check_evidence *evidence = loop_evidence(loop);
+    enum verdict sight;
+    int rc;
+
+    if (evidence->runs == 0 || loop_is_interactive(loop))
+        return 0;
+    if (evidence->alike && evidence->runs > 1)
+        return loop_refuse_check(
+            loop, err, "all builds fail, and the check says the same of each: it is not about builds. Each time");
+    rc = loop_check_sight(loop, "_sight", "engine", VERDICT_FAIL, &sight, err);
+    if (rc < 0)
+        return rc;
+    if (sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            loop, err,
+            "the check says the same of the engine and of a file that is no engine, so it does not "
+            "look at what it is given, or fails before it does");
+    log_message(session->log, LOG_WARNING,
+                "No build has passed. As long as none does, it is not known whether it is the builds that fail, or the "
+                "check");
+    return 0;
+}
+
 int build_run(const struct build_session *session, struct loop *loop, struct error *err)
 {
     struct builds builds = {.session = session};
     struct loop_subject subject = {.data = &builds, .describe = describe, .write = write, .advance = advance};
     int rc = loop_run(loop, &subject, err);
+
+    if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)
+        rc = question_check(session, loop, err);
 
     engine_free(builds.engine);
     return rc;

@@ -118,6 +118,10 @@ int loop_check_control(struct loop *loop, const struct loop_subject *subject, co
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err);
 
+/* For tools that begin with two engines, of which one has to pass and the other to fail: this one, built `how`, did the contrary. ERR_INVALID
+ * when that is due to the check, which says nothing about it, or the same of a file that is no engine. */
+int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err);
+
 /* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were broken
  * (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before the verdict counts;
  * its errors end the session. */

@@ -82,3 +82,23 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
         *ret = trial.verdict;
     return rc;
 }
+
+int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err)
+{
+    enum verdict sight = VERDICT_PASS;
+    int rc = 0;
+
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || check_evidence(loop->check)->runs == 0)
+        return 0;
+    if (verdict == VERDICT_SKIP)
+        return loop_refuse_check(loop, err, "the check says nothing about the engine %s, so there is nothing to go by",
+                                 how);
+    rc = loop_check_sight(loop, "_sight", "engine", verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS)
+        return rc;
+    return loop_refuse_check(
+        loop, err,
+        "the check %s on the engine %s, and says the same of a file that is no engine, so it does not "
+        "look at what it is given, or ends before it does",
+        verdict == VERDICT_PASS ? "passes" : "fails", how);
+}

@@ -204,6 +204,8 @@ static int verify(struct session *session, struct precision_result *result, bool
     if (!*ret_verified)
         return 0;
     rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, "all layers in higher precision", &high, err);
+    if (rc == 0 && high != VERDICT_PASS)
+        rc = loop_question_end(session->loop, "with all layers in higher precision", high, err);
     if (rc == 0 && high != VERDICT_PASS) {
         result->outcome = PRECISION_NOT_FOUND;
         log_message(session->log, LOG_WARNING,
@@ -222,6 +224,8 @@ static int verify(struct session *session, struct precision_result *result, bool
                          err);
     }
     bitset_release(&none);
+    if (rc == 0 && low == VERDICT_PASS)
+        rc = loop_question_end(session->loop, "with all layers in lower precision", low, err);
     if (rc == 0 && low == VERDICT_PASS) {
         result->outcome = PRECISION_FOUND;
         result->none_needed = true;

@@ -190,11 +190,13 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
         return rc;
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
-        return 0;
+        return loop_question_end(loop, "with the tactics of the good replay", verdict, err);
     }
     rc = check_whole(isolation, true, loop, &verdict, err);
-    if (rc == 0 && verdict != VERDICT_FAIL)
+    if (rc == 0 && verdict != VERDICT_FAIL) {
         isolation->outcome = ISOLATION_BAD_PASSES;
+        rc = loop_question_end(loop, "with the tactics of the bad replay", verdict, err);
+    }
     return rc;
 }
 

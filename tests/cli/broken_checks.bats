@@ -1,0 +1,144 @@
+# broken_checks.bats: ways to get a check wrong, tool by tool: what is said, with which exit status, and that nothing is called proven.
+
+load debug_helper
+
+check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
+
+make_model()
+{
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" model.onnx 20 0 chain
+}
+
+# Whether nothing of a result is there, nor is any called so.
+nothing_is_proven()
+{
+    [ ! -e out.onnx ] && [ ! -e result.json ] && not_logged '1-minimal|^\[I\] Reduced' && not_logged 'PASSED \| Runtime'
+}
+
+# reduce_wrongly TEXT OPTION...: in all modes the session ends with an error that says this.
+reduce_wrongly()
+{
+    local text=$1 mode
+    shift
+    for mode in bisect linear minimal; do
+        rm -rf model.onnx polygraphy_debug_replay*
+        make_model
+        reduce model.onnx -o out.onnx --json result.json --mode $mode -q --hide-fail-output "$@"
+        refused "$text"
+        nothing_is_proven
+    done
+}
+
+# tools_say TEXT CHECK...: build and precision end with an error that says this.
+tools_say()
+{
+    local text=$1
+    shift
+    rm -f polygraphy_debug*
+    run --separate-stderr polygraphy debug build model.onnx --until 2 --artifacts none --check "$@"
+    refused "$text"
+    run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --json result.json --check "$@"
+    refused "$text"
+    nothing_is_proven
+    rm -f polygraphy_debug*
+}
+
+@test "a mistyped option" {
+    reduce_wrongly 'the check says nothing about the original model' \
+        --check polygraphy run polygraphy_debug.onnx --onxrt --validate
+    [[ $stderr == *--onxrt* ]]
+    logged 'CAPTURED STDERR'
+    tools_say onxrt polygraphy run polygraphy_debug.engine --onxrt --validate
+    repeat --until 2 --check polygraphy run model.onnx --onxrt
+    refused 'the check says of itself that it cannot tell anything'
+}
+
+@test "a script that is missing" {
+    reduce_wrongly "can't open file" --check /usr/bin/python3 nope.py
+    logged 'CAPTURED STDERR'
+    tools_say "can't open file" /usr/bin/python3 nope.py
+    repeat --until 2 --check /usr/bin/python3 nope.py
+    worked
+    logged "^\[W\] All 2 iterations have failed, and the check has said the same each time.*can't open file"
+}
+
+@test "a candidate that is never looked at" {
+    reduce_wrongly 'does not look at what it is given' --check 'echo wrong; exit 1'
+    logged "^\[W\] The check names neither 'polygraphy_debug.onnx' nor \{artifact\} nor \\\$POLYGRAPHY_ARTIFACT"
+    tools_say 'wrong' 'echo wrong; exit 1'
+}
+
+@test "a wrong working folder" {
+    reduce_wrongly 'the check says nothing about the original model' \
+        --check 'cd / && polygraphy run polygraphy_debug.onnx --onnxrt --validate'
+    tools_say 'polygraphy_debug.engine' 'cd / && polygraphy run polygraphy_debug.engine --trt --validate'
+}
+
+@test "a check that says nothing about parts" {
+    script check.sh <<<': $POLYGRAPHY_ARTIFACT; [ "$POLYGRAPHY_ITERATION" = -1 ] || { echo no golden values; exit 125; }; exit 1'
+    reduce_wrongly 'the check says nothing about any part of the model' --check ./check.sh
+    [[ $stderr == *'no golden values'* ]]
+}
+
+@test "a check that always fails" {
+    reduce_wrongly 'the check fails on everything that it is given' --check false
+    tools_say 'it ended with code 1, and wrote nothing' false
+    repeat --until 2 --check false
+    worked
+    logged '^\[W\] All 2 iterations have failed'
+}
+
+@test "a check that always passes" {
+    reduce_wrongly 'on a file that is no model just as well' --check true
+    run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --check true
+    refused 'passes on the engine with all layers in lower precision, and says the same of a file that is no engine'
+    [ ! -e out.onnx ]
+}
+
+@test "a check that runs out of time" {
+    reduce_wrongly 'the check fails on everything that it is given' --check-timeout 0.1 --check 'sleep 100'
+    [[ $stderr == *'it ran out of time'* ]]
+    reduce_wrongly 'did not come to its end, and a failure is something else' --check-timeout 0.1 --fail-regex wrong \
+        --check 'sleep 100'
+}
+
+@test "a check that depends on the time" {
+    for from in 1 0; do # fails at first and passes later, or the other way round
+        script check.sh <<EOF
+: \$POLYGRAPHY_ARTIFACT
+[ "\$POLYGRAPHY_ITERATION" -ge 0 ] || [ -e again ] || { touch again; exit 1; }
+[ "\$POLYGRAPHY_ITERATION" -lt 0 ] || [ "\$POLYGRAPHY_ITERATION" -gt 0 ] || exit $from
+exit $((1 - from))
+EOF
+        make_model
+        reduce model.onnx -o out.onnx --json result.json --mode minimal --check ./check.sh
+        refused 'cannot be believed'
+        nothing_is_proven
+        [[ $stderr == *--flaky*'polygraphy debug repeat'* ]]
+        rm -f again polygraphy_debug*
+    done
+}
+
+@test "a check that changes what it is given" {
+    reduce_wrongly "the check has changed 'polygraphy_debug.onnx'" --check 'echo x >>polygraphy_debug.onnx; exit 1'
+    reduce_wrongly "model.onnx' has changed while the check ran" --check 'echo x >>model.onnx; exit 1'
+    make_model
+    tools_say "the check has changed 'polygraphy_debug.engine'" 'echo x >>polygraphy_debug.engine; exit 1'
+    echo 0 >counter
+    repeat --until 2 --check 'read n < counter; echo $((n + 1)) > other; cp other counter'
+    worked
+    logged "^\[W\] +'counter', which the check names, has changed while it ran"
+}
+
+@test "an answer without a passing candidate says that a control has passed" {
+    make_model
+    fails_on_candidates
+    reduce model.onnx -o out.onnx --mode minimal --json result.json --check ./fails.sh
+    worked
+    logged 'PASSED \| Control: '
+    grep -q '"always_failing_ruled_out_by": "control"' result.json
+    grep -q '"one_minimal": true' result.json
+    reduce model.onnx -o again.onnx --mode minimal --load-debug-replay polygraphy_debug_replay.json --check ./fails.sh
+    worked
+    not_logged 'Running check command'
+}
