@@ -492,25 +492,6 @@ static int run_iterations(struct loop *loop, const struct loop_subject *subject,
     return rc;
 }
 
-/* Of iterations without an original nothing but their likeness says that it may be the check that fails. */
-static void report_likeness(const struct loop *loop, int64_t count, int64_t passed)
-{
-    const struct check_evidence *evidence = check_evidence(loop->check);
-    struct string_builder text;
-
-    if (loop->verify != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
-        loop->verdicts[VERDICT_FAIL] < count)
-        return;
-    string_init(&text);
-    check_evidence_describe(evidence, &text);
-    log_message(loop->log, LOG_WARNING,
-                "All %" PRId64
-                " iterations have failed, and the check has said the same each time: what fails does not "
-                "depend on the iteration. Each time %s",
-                count, text.data);
-    string_release(&text);
-}
-
 int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err)
 {
     int64_t passed_before = loop->verdicts[VERDICT_PASS], count;
@@ -531,7 +512,7 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
     if (count == 0)
         return 0;
     int64_t passed = loop->verdicts[VERDICT_PASS] - passed_before;
-    report_likeness(loop, count, passed);
+    loop_report_likeness(loop, count, passed);
     if (loop->verdicts[VERDICT_SKIP] > 0)
         log_message(loop->log, LOG_WARNING,
                     "%" PRId64 " iteration(s) so far were skipped: the check said nothing about the candidate",

@@ -1,4 +1,6 @@
 /* debug/loop_sight.c: whether a check looks at its candidate at all. It is shown a file that is none. */
+#include <inttypes.h>
+
 #include "base/file.h"
 #include "base/stopwatch.h"
 #include "debug/loop_log.h"
@@ -101,4 +103,22 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
         "the check %s on the engine %s, and says the same of a file that is no engine, so it does not "
         "look at what it is given, or ends before it does",
         verdict == VERDICT_PASS ? "passes" : "fails", how);
+}
+
+void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)
+{
+    const struct check_evidence *evidence = check_evidence(loop->check);
+    struct string_builder text;
+
+    if (loop->verify != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
+        loop->verdicts[VERDICT_FAIL] < count)
+        return;
+    string_init(&text);
+    check_evidence_describe(evidence, &text);
+    log_message(loop->log, LOG_WARNING,
+                "All %" PRId64
+                " iterations have failed, and the check has said the same each time: what fails does not "
+                "depend on the iteration. Each time %s",
+                count, text.data);
+    string_release(&text);
 }

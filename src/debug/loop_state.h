@@ -69,6 +69,9 @@ void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct has
 /* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
 void trial_clean_up(struct loop *loop, struct trial *trial);
 
+/* debug/loop_sight.c: of iterations without an original, nothing but their likeness says that it may be the check that fails: says so. */
+void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed);
+
 /* Tells whoever shows it how far the session is. */
 void loop_show_progress(const struct loop *loop, const struct loop_subject *subject);
 
