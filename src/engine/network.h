@@ -68,7 +68,7 @@ struct layer {
         size_t count, capacity;
     } nodes;
     /* Of the first node, VALUE_NONE where omitted; then captures of bodies; then operands of fused operations. The
-     * bounds of a fused Clip are in alpha and beta only. Of nodes that exchange sequences: all that they read, each
+     * constants of a fused Clip or GELU are none of them: they are in alpha and beta, and in the model. Of nodes that exchange sequences: all that they read, each
      * value once. */
     struct value_list inputs;
     struct value_list

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "onnx/fields.h"
+#include "onnx/subgraph.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/value_info.h"
 #include "onnx/wire.h"
@@ -116,6 +117,33 @@ static bool has_bodies(const struct kernel_request *request)
     return false;
 }
 
+/* What fused operations read that is no operand of the layer: the bounds of a Clip, the numbers that a GELU is made of.
+ * They are small, and as the model has them: what the layer does with them is part of the operation. */
+static void add_fused_constants(const struct kernel_request *request, struct string_builder *graph)
+{
+    const struct model *model = request->network->model;
+    const struct layer *layer = request->layer;
+    struct value_list added = {0};
+
+    for (size_t i = 0; layer->fused.count > 0 && i < layer->nodes.count; i++) {
+        struct edge_range inputs = model->nodes.items[layer->nodes.items[i]].inputs;
+
+        for (size_t k = 0; k < inputs.count; k++) {
+            uint32_t value = model_edge(model, inputs, k);
+            const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
+            struct span message;
+
+            if (!v || v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE ||
+                value_list_has(&layer->inputs, value) || value_list_has(&added, value))
+                continue;
+            message = model->initializers.items[v->initializer].message;
+            wire_write_bytes(graph, GRAPH_INITIALIZER, message.data, message.size);
+            value_list_add(&added, value);
+        }
+    }
+    free(added.items);
+}
+
 /* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types of
  * both when it loads the layer, must not know these then. */
 static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *request, struct string_builder *graph)
@@ -145,6 +173,7 @@ static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *r
             add_input(layer, graph, name, i, input, shapes_are_said);
         }
     }
+    add_fused_constants(request, graph);
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->items[i] != VALUE_NONE)
             add_output(layer, graph, &model->values.items[outputs->items[i]], i);

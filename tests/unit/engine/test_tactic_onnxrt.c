@@ -3,6 +3,7 @@
 #include "support/unit_test.h"
 
 #include "backend/onnxrt_library.h"
+#include "network_test.h"
 #include "node_network.h"
 
 static struct tactic_provider *open_provider(void)
@@ -140,6 +141,84 @@ static void several_nodes_are_one_layer_fused_or_not(void **state)
     compare("sequence_between.onnx", true, "default", 2);
 }
 
+/* One layer of several nodes, by its tactics fused and unfused. */
+static void compare_fused(struct made_model *made)
+{
+    static const char *const tactics[] = {"default", "unfused"};
+    struct tactic_provider *provider = open_provider();
+    struct network *network = made_network(made);
+    struct span bytes = made_bytes(made);
+    struct tensor_list feed, expected;
+
+    assert_int_equal(network->layers.count, 1);
+    made_feed(network->model, &feed);
+    run_bytes(bytes.data, bytes.size, &feed, &expected);
+    for (size_t i = 0; i < ARRAY_LEN(tactics); i++) {
+        struct node_values values;
+        struct tensor_list got = {0};
+        struct tensor *y;
+        struct error err = {0};
+
+        node_values_init(&values, network, &feed);
+        if (node_layer_run(network, &network->layers.items[0], provider, tactics[i], &values, &err) < 0)
+            fail_msg("%s", err.message);
+        y = &values.items[network->outputs.items[0]];
+        tensor_list_add(&got, TEXT("y"), y);
+        *y = (struct tensor){0};
+        assert_true(difference_of(&expected, &got) < 1e-6);
+        tensor_list_release(&got);
+        node_values_release(&values);
+    }
+    tensor_list_release(&feed);
+    tensor_list_release(&expected);
+    network_free(network);
+    made_release(made);
+    provider->free(provider);
+}
+
+static void begin_convolution(struct made_model *made)
+{
+    made_init(made, 13);
+    made_input(made, "x", MADE_SHAPE(2, 2, 5, 5));
+    made_constant(made, "w", MADE_SHAPE(3, 2, 3, 3), -1, 1);
+    made_node(made, "conv", "Conv", "x w", "t", NULL, 0);
+}
+
+static void fused_clips_have_their_bounds(void **state)
+{
+    struct made_model made;
+
+    begin_convolution(&made);
+    made_constant(&made, "low", (struct shape){0}, -0.5F, -0.5F);
+    made_constant(&made, "high", (struct shape){0}, 0.25F, 0.25F);
+    made_node(&made, "clip", "Clip", "t low high", "y", NULL, 0);
+    made_output(&made, "y");
+    compare_fused(&made);
+
+    begin_convolution(&made);
+    made_constant(&made, "high", (struct shape){0}, 0.25F, 0.25F);
+    made_node(&made, "clip", "Clip", "t - high", "y", NULL, 0);
+    made_output(&made, "y");
+    compare_fused(&made);
+}
+
+static void a_fused_gelu_has_its_numbers(void **state)
+{
+    struct made_model made;
+
+    begin_convolution(&made);
+    made_constant(&made, "root", (struct shape){0}, 1.41421356F, 1.41421356F);
+    made_constant(&made, "one", MADE_SHAPE(1), 1, 1);
+    made_constant(&made, "half", (struct shape){0}, 0.5F, 0.5F);
+    made_node(&made, "divide", "Div", "t root", "a", NULL, 0);
+    made_node(&made, "erf", "Erf", "a", "b", NULL, 0);
+    made_node(&made, "add", "Add", "b one", "c", NULL, 0);
+    made_node(&made, "product", "Mul", "t c", "d", NULL, 0);
+    made_node(&made, "scale", "Mul", "d half", "y", NULL, 0);
+    made_output(&made, "y");
+    compare_fused(&made);
+}
+
 static void empty_tensors_are_computed(void **state)
 {
     compare("dynamic_identity.onnx", false, NULL, 0);
@@ -273,6 +352,8 @@ int main(void)
         cmocka_unit_test(bodies_that_use_outer_tensors_are_computed),
         cmocka_unit_test(a_branch_that_is_not_taken_need_not_fit_the_shapes),
         cmocka_unit_test(several_nodes_are_one_layer_fused_or_not),
+        cmocka_unit_test(fused_clips_have_their_bounds),
+        cmocka_unit_test(a_fused_gelu_has_its_numbers),
         cmocka_unit_test(empty_tensors_are_computed),
         cmocka_unit_test(a_constant_is_computed_with_as_the_request_has_it),
         cmocka_unit_test(what_the_runtime_does_not_know_is_an_error_that_names_the_layer),
