@@ -106,6 +106,10 @@ char *file_folder(const char *path);   /* "." when there is none */
 char *file_basename(const char *path); /* ignores trailing slashes: "a/b/" gives "b" */
 char *file_join(const char *folder, const char *name);
 
+/* What a chain of symbolic links at `path` ends at, whether that exists or not; `path` itself when it is no link.
+ * NULL with errno set when the chain goes in a circle. malloc'd. */
+char *file_follow_links(const char *path);
+
 /* The absolute, link-free form of `path`, or NULL with errno set. malloc'd. */
 char *file_real_path(const char *path);
 

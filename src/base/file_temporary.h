@@ -6,8 +6,4 @@
  * that file_remove_leftovers() knows what nobody is writing any more. malloc'd. */
 char *file_temporary_name(const char *path);
 
-/* What a chain of symbolic links at `path` ends at, whether that exists or not; `path` itself when it is no link.
- * NULL with errno set when the chain goes in a circle. malloc'd. */
-char *file_follow_links(const char *path);
-
 #endif

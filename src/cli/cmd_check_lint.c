@@ -17,6 +17,7 @@ static const struct option options[] = {
         .names = {"-o", "--output"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct lint_values, output),
         .help = "write the report to this file, as JSON",
     },

@@ -57,7 +57,7 @@ static void choose_precisions(struct session *session)
     }
 }
 
-/* The loop refuses to write over what exists, but takes a file there for its own when it goes on with a replay. */
+/* What candidates are called depends on --emit where nobody says it. */
 static int refuse_model_as_artifact(const struct session *session, struct error *err)
 {
     const char *path = model_file_options(session->context).model->path;

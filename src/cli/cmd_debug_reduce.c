@@ -1,7 +1,6 @@
 /* cmd_debug_reduce.c: cut a failing ONNX model down to the smallest part that still fails. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "cli/check_data.h"
@@ -165,22 +164,6 @@ static int prepare(const struct command_context *context, struct model **ret, si
     else
         *ret = model;
     return rc;
-}
-
-/* The loop refuses to write over what exists, but takes a file there for its own when it goes on with a replay. */
-static int refuse_model_as_artifact(const struct command_context *context, struct error *err)
-{
-    const struct model_values *values = parse_values(context->parse, &reduce_model_options);
-    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
-    struct stat model, artifact;
-
-    if (stat(values->path, &model) != 0 || stat(intermediate->path, &artifact) != 0 ||
-        model.st_ino != artifact.st_ino || model.st_dev != artifact.st_dev)
-        return 0;
-    return error_set(err, ERR_EXISTS,
-                     "'%s' is the model itself, and candidates would replace it: choose another path for them with "
-                     "--intermediate-artifact",
-                     intermediate->path);
 }
 
 /* One result may lie there, as nothing comes after it. */
@@ -392,10 +375,8 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     bool keep_inputs = false;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
     struct debug_report report;
-    int rc = refuse_model_as_artifact(context, err);
+    int rc = refuse_results_as_artifact(context, err);
 
-    if (rc == 0)
-        rc = refuse_results_as_artifact(context, err);
     if (rc == 0)
         rc = debug_report_open(&report, context, err);
     if (rc < 0)

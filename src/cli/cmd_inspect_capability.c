@@ -26,6 +26,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .fallback = DEFAULT_FOLDER,
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct capability_values, folder),
         .help = "where the report and the parts of the model go",
     },

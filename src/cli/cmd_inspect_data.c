@@ -29,6 +29,7 @@ static const struct option options[] = {
     {
         .names = {"path"},
         .kind = OPTION_ONE,
+        .file = OPTION_READS,
         .offset = offsetof(struct inspect_data_values, path),
         .help = "a file with results or input data",
     },

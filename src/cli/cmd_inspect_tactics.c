@@ -12,6 +12,7 @@ static const struct option options[] = {
     {
         .names = {"tactic_replay"},
         .kind = OPTION_ONE,
+        .file = OPTION_READS,
         .offset = offsetof(struct tactics_values, path),
         .help = "a file that --save-tactics has written",
     },

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "cli/command_files.h"
 #include "cli/command_frame.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
@@ -122,6 +123,19 @@ static void print_refusal(struct parse *parse, const struct error *err)
     string_release(&text);
 }
 
+/* Nothing is written before it is known what would be lost, the log file included. */
+static int configure_log(struct parse *parse, struct log_sink *sink, struct error *err)
+{
+    struct log_settings settings = ((const struct logging_values *)parse_values(parse, &logging_options))->settings;
+    int rc = command_files_check(parse, err);
+
+    if (rc == 0)
+        return log_sink_configure(sink, &settings, err);
+    settings.file = NULL;
+    log_sink_configure(sink, &settings, NULL);
+    return rc;
+}
+
 /* Everything between the parsed words and the exit status. */
 static int run_command(struct parse *parse, struct log_sink *sink, struct command_context *context)
 {
@@ -133,8 +147,7 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     command_frame_begin(&frame, &sink->log, context->command_line, false);
     rc = parse_finish_group(parse, &logging_options, &err);
     if (rc == 0)
-        rc = log_sink_configure(sink, &((const struct logging_values *)parse_values(parse, &logging_options))->settings,
-                                &err);
+        rc = configure_log(parse, sink, &err);
     if (rc == 0)
         rc = parse_finish(parse, &sink->log, &err);
     if (rc < 0)

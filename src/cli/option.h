@@ -52,6 +52,18 @@ enum option_type {
     /* FLAG: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
 };
 
+/* What becomes of the files that an option's values are paths of (cli/command_files.h): */
+enum option_file {
+    OPTION_NO_FILE,
+    OPTION_READS_MODEL, /* read, and so are the external data of the model */
+    OPTION_READS,
+    OPTION_WRITES,        /* replaced whole */
+    OPTION_SCRATCH,       /* written anew for each check, and removed */
+    OPTION_MOVES,         /* taken to another folder, whoever has written it */
+    OPTION_WRITES_FOLDER, /* a folder that files are put into */
+    OPTION_WRITES_BESIDE, /* replaced whole; the path is relative to the model that is written */
+};
+
 /* Makes the typed value of an option out of its words. `spelling` is the option as the user typed it, for messages.
  * Memory comes from parse_arena(). */
 typedef int option_convert(struct parse *parse, const char *spelling, struct words words, void *field,
@@ -67,6 +79,8 @@ struct option {
     const char *fallback;       /* the value when the option is not given, as it would be typed; NULL: a zeroed field */
     option_convert *convert;    /* for values that the types above do not cover; NULL otherwise */
     bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
+    enum option_file file;
+    const char *shares;  /* the first name of an option whose file this one may write over; NULL: none */
     const char *refusal; /* not NULL: recognised, but refused with this explanation and alternative */
     int exclusive;       /* options of a group that share a number other than 0 exclude each other */
     bool append;         /* values of several occurrences add up; otherwise the last occurrence wins */

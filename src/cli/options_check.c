@@ -187,6 +187,7 @@ static const struct option options[] = {
         .names = {"--work-dir"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct check_values, work_folder),
         .help =
             "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "

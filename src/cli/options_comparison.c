@@ -69,6 +69,7 @@ static const struct option options[] = {
         .names = {"--load-outputs", "--load-results"},
         .kind = OPTION_MANY,
         .value_name = "PATH",
+        .file = OPTION_READS,
         .offset = offsetof(struct comparison_values, load_outputs),
         .help = "compare with the results in these files, too, as written by --save-outputs",
     },
@@ -223,6 +224,7 @@ static const struct option options[] = {
         .names = {"--save-heatmaps"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct comparison_values, heat_map_folder),
         .help =
             "simple: save two pictures (SVG) of each output, of the absolute and of the relative difference of each "
@@ -237,6 +239,7 @@ static const struct option options[] = {
         .names = {"--save-error-metrics-plot"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct comparison_values, error_plot_folder),
         .help = "simple: save a picture (SVG) of each output that shows its differences against the magnitude of the "
                 "second output, and the tolerances",

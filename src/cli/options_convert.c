@@ -87,6 +87,8 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .required = true,
+        .file = OPTION_WRITES,
+        .shares = "model_file",
         .offset = offsetof(struct convert_values, output),
         .help = "where to save the converted model",
     },

@@ -127,6 +127,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .exclusive = 1,
+        .file = OPTION_READS,
         .offset = offsetof(struct data_loader_values, load_inputs),
         .help =
             "take the input data from these files, as written by `run --save-inputs` or `data to-input`, in this order",

@@ -32,6 +32,7 @@ static const struct option options[] = {
         .names = {"--save-inputs", "--save-input-data"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct inference_values, save_inputs),
         .help = "write the input data to this file, for --load-inputs",
     },
@@ -39,6 +40,7 @@ static const struct option options[] = {
         .names = {"--save-outputs", "--save-results"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct inference_values, save_outputs),
         .help =
             "write the outputs of all runners to this file, for --load-outputs. With --save-inputs, too, a name that "

@@ -28,6 +28,7 @@ static const struct option artifact_rows[] = {
         .names = {"--artifacts"},
         .kind = OPTION_MANY,
         .value_name = "PATH",
+        .file = OPTION_MOVES,
         .offset = offsetof(struct artifact_values, paths),
         .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name",
     },
@@ -36,6 +37,7 @@ static const struct option artifact_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .fallback = "polygraphy_artifacts",
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct artifact_values, folder),
         .help = "where good/ and bad/ are",
     },
@@ -56,7 +58,7 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
 #define INTERMEDIATE_ROWS(path_unless_given, what)                                                                     \
     {                                                                                                                  \
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
-        .fallback = path_unless_given, .offset = offsetof(struct intermediate_values, path),                           \
+        .file = OPTION_SCRATCH, .fallback = path_unless_given, .offset = offsetof(struct intermediate_values, path),   \
         .help = "where each iteration writes its " what ", for the check to use",                                      \
     },                                                                                                                 \
     {                                                                                                                  \
@@ -85,6 +87,7 @@ static const struct option iteration_rows[] = {
         .names = {"--iter-info", "--iteration-info"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_SCRATCH,
         .offset = offsetof(struct iteration_values, iteration_info),
         .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
     },
@@ -109,6 +112,7 @@ static const struct option replay_rows[] = {
         .names = {"--load-debug-replay"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_READS,
         .offset = offsetof(struct replay_values, load_replay),
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check",
     },
@@ -117,6 +121,8 @@ static const struct option replay_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .fallback = "polygraphy_debug_replay.json",
+        .file = OPTION_WRITES,
+        .shares = "--load-debug-replay",
         .offset = offsetof(struct replay_values, save_replay),
         .help = "keep the verdicts in this file; '' keeps none",
     },
@@ -130,6 +136,7 @@ static const struct option replay_rows[] = {
         .names = {"--verdict-cache"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct replay_values, verdict_cache),
         .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions. It "
                 "knows a candidate by its content, and the check by its command line: when what that runs has "

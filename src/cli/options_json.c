@@ -7,6 +7,7 @@ static const struct option options[] = {
         .names = {"--json"},
         .kind = OPTION_ONE,
         .value_name = "FILE",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct json_values, path),
         .help = "write the result to this file, too, as JSON",
     },

@@ -119,6 +119,7 @@ static const struct option options[] = {
         .names = {"--log-file"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct logging_values, settings.file),
         .help = "write every line that is shown to this file, too; it is emptied first",
     },

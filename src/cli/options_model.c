@@ -108,7 +108,8 @@ static int finish_any(void *data, struct parse *parse, struct error *err)
 /* clang-format off */
 #define MODEL_FILE(how_many, text)                                                                                     \
     {                                                                                                                  \
-        .names = {"model_file"}, .kind = how_many, .offset = offsetof(struct model_values, path), .help = text,        \
+        .names = {"model_file"}, .kind = how_many, .file = OPTION_READS_MODEL,                                        \
+        .offset = offsetof(struct model_values, path), .help = text,                                                   \
     }
 
 #define MODEL_TYPE                                                                                                     \

@@ -16,16 +16,17 @@ static int finish(void *data, struct parse *parse, struct error *err)
 }
 
 /* clang-format off */
-#define OUTPUT(is_required)                                                                                            \
+#define OUTPUT(is_required, may_be)                                                                                    \
     {                                                                                                                  \
         .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = is_required,                \
+        .file = OPTION_WRITES, .shares = may_be,                                                                       \
         .offset = offsetof(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",           \
     }
 
 #define EXTERNAL_DATA                                                                                                  \
     {                                                                                                                  \
         .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
-        .append = true, .convert = convert_external_data_wish,                                                         \
+        .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data_wish,                           \
         .offset = offsetof(struct onnx_save_values, external_data),                                                    \
         .help = "put large tensors into a file beside the model: FILE, or one named after the model. Takes the next "  \
                 "word for FILE, so put it behind the model",                                                           \
@@ -42,14 +43,15 @@ static int finish(void *data, struct parse *parse, struct error *err)
     }
 /* clang-format on */
 
-static const struct option optional_rows[] = {OUTPUT(false), EXTERNAL_DATA};
-static const struct option required_rows[] = {OUTPUT(true), EXTERNAL_DATA};
+static const struct option optional_rows[] = {OUTPUT(false, "--iter-artifact"), EXTERNAL_DATA};
+static const struct option required_rows[] = {OUTPUT(true, "model_file"), EXTERNAL_DATA};
 
 static const struct option run_rows[] = {
     {
         .names = {"--save-onnx"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct onnx_save_values, path),
         .help = "where to save the ONNX model as it was changed by the options above",
     },

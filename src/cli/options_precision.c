@@ -85,6 +85,7 @@ static const struct option options[] = {
         .names = {"--output-onnx"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct raw_values, values.output_onnx),
         .help = "save the result as an ONNX model: float16 with Cast nodes around what has to be float32",
     },

@@ -50,7 +50,6 @@ static int choose_simplifications(struct reduce_values *values, struct parse *pa
 
 static int finish(void *data, struct parse *parse, struct error *err)
 {
-    const struct onnx_save_values *save = parse_values(parse, &onnx_save_options);
     struct reduce_values *values = data;
 
     if (!values->min_good && !parse_given(parse, "--output"))
@@ -70,9 +69,6 @@ static int finish(void *data, struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
     if (values->mode != REDUCE_MINIMAL && values->all)
         return error_set(err, ERR_INVALID, "--all needs --mode minimal");
-    if (values->min_good && save->path && strcmp(values->min_good, save->path) == 0)
-        return error_set(err, ERR_INVALID, "--output and --min-good are both '%s': give each a file of its own",
-                         save->path);
     return choose_simplifications(values, parse, err);
 }
 
@@ -81,6 +77,7 @@ static const struct option options[] = {
         .names = {"--min-good", "--minimal-good"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_WRITES,
         .offset = offsetof(struct reduce_values, min_good),
         .help = "where to save a model of similar size that passes, if one was seen",
     },
@@ -153,6 +150,7 @@ static const struct option options[] = {
         .names = {"--iter-inputs"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_SCRATCH,
         .offset = offsetof(struct reduce_values, iteration_inputs),
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
                 "--load-inputs in the check",
@@ -161,6 +159,7 @@ static const struct option options[] = {
         .names = {"--iter-golden"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
+        .file = OPTION_SCRATCH,
         .offset = offsetof(struct reduce_values, iteration_golden),
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
                 "--load-outputs in the check",

@@ -281,6 +281,7 @@ static const struct option weight_strip_rows[] = {
         .names = {"--exclude-list"},
         .kind = OPTION_ONE,
         .value_name = "FILE",
+        .file = OPTION_READS,
         .offset = offsetof(struct weight_strip_values, exclude_list),
         .help = "a text file with the names of weights that stay, one to a line",
     },

@@ -228,9 +228,10 @@ masked_output()
 }
 
 @test "artifacts that cannot be moved are one clear error" {
-    touch file
-    repeat --until 2 --art-dir file --iter-info info.json --artifacts log --check 'echo 1 >log'
-    refused "'file"
+    mkdir sorted
+    touch sorted/good
+    repeat --until 2 --art-dir sorted --iter-info info.json --artifacts log --check 'echo 1 >log'
+    refused "'sorted/good"
     [ "$(cat log)" = 1 ]
     [ ! -e info.json ]
 }

@@ -1,0 +1,149 @@
+# output_files.bats: no output is written over an input, or over another output.
+
+load debug_helper
+
+check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
+models=$POLYGRAPHY_ROOT/tests/models
+
+# m.onnx with its weights in w.bin, and inputs and results of another model.
+some_files()
+{
+    reduce_models make external m.onnx w.bin
+    reduce_models make weights w.bin
+    cp "$models/identity.onnx" plain.onnx
+    polygraphy run plain.onnx --onnxrt --save-inputs in.json --save-outputs out.json --silent
+    echo 'for me' >notes
+    sha256sum m.onnx w.bin plain.onnx in.json out.json notes >sums
+}
+
+# keeps TEXT ARGUMENTS...: whether the command is refused with the text, before anything is written.
+keeps()
+{
+    local text=$1 before
+    shift
+    before=$(find . -type f | sort)
+    run --separate-stderr polygraphy "$@"
+    [ "$status" -eq 1 ] || {
+        echo "status $status: $*"
+        return 1
+    }
+    [[ $stderr == *"$text"* ]] || {
+        echo "polygraphy $*: $stderr"
+        return 1
+    }
+    untouched && diff <(echo "$before") <(find . -type f | sort)
+}
+
+untouched()
+{
+    sha256sum --quiet -c sums
+}
+
+@test "the model and its data are not written over" {
+    some_files
+    ln -s m.onnx link.onnx
+    ln w.bin hard.bin
+    local where
+    for where in m.onnx ./m.onnx "$PWD/m.onnx" link.onnx; do
+        keeps "'$where' is the model itself, and it would be lost" inspect model m.onnx --log-file "$where"
+    done
+    keeps "--json: 'm.onnx' is the model itself" inspect sparsity m.onnx --json m.onnx
+    keeps 'is the model itself' surgeon sanitize m.onnx -o out.onnx --save-external-data m.onnx
+    keeps 'is the model itself' convert m.onnx -o out.onnx --save-external-data m.onnx
+    keeps "-o: 'w.bin' is external data of the model" surgeon sanitize m.onnx -o w.bin
+    keeps "-o: 'hard.bin' is external data of the model" surgeon sanitize m.onnx -o hard.bin
+    keeps "is external data of the model" surgeon sanitize m.onnx -o out.onnx --save-external-data w.bin
+    keeps "--output: 'w.bin' is external data of the model" convert m.onnx --output w.bin --convert-to onnx
+    keeps "--log-file: 'w.bin' is external data of the model" inspect model m.onnx --log-file w.bin
+    keeps 'is external data of the model' run m.onnx --onnxrt --save-outputs w.bin
+    keeps 'is the model itself' run m.onnx --onnxrt --save-onnx m.onnx
+    keeps 'is the model itself' check lint m.onnx -o m.onnx
+    mkdir elsewhere
+    cp plain.onnx elsewhere/plain.0
+    sha256sum elsewhere/plain.0 >>sums
+    keeps 'is the model itself' surgeon sanitize elsewhere/plain.0 -o elsewhere/out.onnx --save-external-data plain \
+        --no-save-all-tensors-to-one-file
+}
+
+@test "what a command loads is not written over" {
+    some_files
+    keeps "--save-inputs: 'in.json' is what --load-inputs reads" run plain.onnx --onnxrt --load-inputs in.json \
+        --save-inputs in.json
+    keeps "--save-outputs: 'out.json' is what --load-outputs reads" run plain.onnx --onnxrt --load-outputs out.json \
+        --save-outputs out.json
+    keeps "--save-timing-cache: 'in.json' is what --load-inputs reads" run plain.onnx --trt --load-inputs in.json \
+        --save-timing-cache in.json
+    keeps "--calibration-cache: 'in.json' is what --load-inputs reads" run plain.onnx --trt --int8 --load-inputs in.json \
+        --calibration-cache in.json
+    keeps "--save-engine: 'plain.onnx' is the model itself" run plain.onnx --trt --save-engine plain.onnx
+    keeps "-o: 'in.json' is what paths reads" data to-input in.json out.json -o in.json
+    keeps "--json: 'in.json' is what path reads" inspect data in.json --json in.json
+    keeps "--log-file: 'notes' is what --exclude-list reads" surgeon weight-strip plain.onnx -o stripped.onnx \
+        --exclude-list notes --log-file notes
+}
+
+@test "debug tools do not lose what they read" {
+    some_files
+    keeps "--iter-artifact: 'm.onnx' is the model itself, and candidates would replace it" debug reduce m.onnx \
+        -o reduced.onnx --iter-artifact m.onnx --check false
+    keeps "--artifacts: 'm.onnx' is the model itself, and it would be moved away" debug reduce m.onnx -o reduced.onnx \
+        --artifacts m.onnx --check false
+    keeps "-o: 'm.onnx' is the model itself" debug reduce m.onnx -o m.onnx --check false
+    keeps "--min-good: 'w.bin' is external data of the model" debug reduce m.onnx -o reduced.onnx --min-good w.bin --check false
+    keeps "--iter-info: 'in.json' is what --load-inputs reads" debug reduce plain.onnx -o reduced.onnx --load-inputs in.json \
+        --iter-info in.json --check false
+    cp plain.onnx replay_skip_current.json
+    sha256sum replay_skip_current.json >>sums
+    keeps 'is the model itself' debug reduce replay_skip_current.json -o reduced.onnx --save-debug-replay replay.json \
+        --check false
+}
+
+@test "two outputs are not written to one place" {
+    some_files
+    keeps '--save-inputs and --save-outputs both write' run plain.onnx --onnxrt --save-inputs both --save-outputs ./both
+    keeps '--log-file and --json both write' inspect sparsity plain.onnx --log-file both --json "$PWD/both"
+    ln -s new here
+    keeps '--save-inputs and --save-outputs both write' run plain.onnx --onnxrt --save-inputs here --save-outputs new
+    keeps '-o and --min-good both write' debug reduce plain.onnx -o both --min-good both --check false
+    keeps '-o and --save-external-data both write' surgeon sanitize plain.onnx -o both --save-external-data both
+    run --separate-stderr polygraphy run plain.onnx --onnxrt --save-inputs /dev/null --save-outputs /dev/null
+    worked
+}
+
+@test "what is no file is named before anything is done" {
+    some_files
+    mkdir folder
+    keeps "--save-outputs: cannot write 'folder': it is a folder" run plain.onnx --onnxrt --save-outputs folder \
+        --log-file log
+    keeps "--art-dir: 'notes' is no folder" debug repeat --until 1 --art-dir notes --artifacts x --check 'touch ran'
+    keeps "--verdict-cache: 'notes' is no folder" debug repeat --until 1 --verdict-cache notes --check 'touch ran'
+}
+
+@test "existing files that are none of the inputs are replaced, as ever" {
+    some_files
+    local again
+    for again in 1 2; do
+        run --separate-stderr polygraphy run plain.onnx --onnxrt --save-inputs i.json --save-outputs o.json --log-file log
+        worked
+        run --separate-stderr polygraphy surgeon sanitize m.onnx -o w.onnx --log-file log
+        worked
+        run --separate-stderr polygraphy debug build plain.onnx --until 1 --save-tactics replay.json --artifacts replay.json \
+            --save-timing-cache cache --load-timing-cache cache --check true
+        worked
+    done
+    untouched
+}
+
+@test "surgeon and convert may replace the model" {
+    some_files
+    cp plain.onnx model.onnx
+    run --separate-stderr polygraphy surgeon sanitize model.onnx -o model.onnx --save-external-data
+    worked
+    run --separate-stderr polygraphy convert model.onnx -o ./model.onnx --fp-to-fp16
+    worked
+    cp m.onnx n.onnx
+    run --separate-stderr polygraphy surgeon sanitize n.onnx -o n.onnx
+    worked
+    polygraphy run n.onnx --onnxrt --silent
+    untouched
+}
