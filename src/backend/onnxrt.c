@@ -8,6 +8,7 @@
 #include "backend/onnxrt_providers.h"
 #include "backend/onnxrt_values.h"
 #include "base/arena.h"
+#include "base/crash.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/name_map.h"
@@ -126,11 +127,13 @@ static int load_model(struct backend_session *session, const struct backend_requ
         return change_code(err, ERR_INVALID);
     if (rc < 0)
         return rc;
+    crash_work_begins("ONNX Runtime loaded a model");
     if (is_file)
         status = api->create_session(session->ort->env, request->model_path, options, &session->session);
     else
         status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
                                                 &session->session);
+    crash_work_ends();
     api->release_session_options(options);
     is_model = status == NULL || api->get_error_code(status) != ORT_INVALID_PROTOBUF;
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
@@ -180,7 +183,9 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
     session->model =
         request->model_path ? arena_printf(&session->arena, "'%s'", request->model_path) : "the model in memory";
     onnxrt_set_log(request->log);
+    crash_work_begins("ONNX Runtime started");
     rc = onnxrt_load(request->library, &session->ort, err);
+    crash_work_ends();
     if (rc == 0)
         rc = load_model(session, request, err);
     onnxrt_set_log(NULL);
@@ -299,11 +304,13 @@ static int call_run(struct call *call, const struct backend_session *session, do
     int rc;
 
     onnxrt_set_log(session->log);
+    crash_work_begins("ONNX Runtime ran a model");
     start = stopwatch_now();
     status =
         session->ort->api->run(session->session, NULL, call->input_names, (const struct ort_value *const *)call->inputs,
                                call->input_count, call->output_names, call->output_count, call->outputs);
     elapsed = stopwatch_now() - start;
+    crash_work_ends();
     onnxrt_set_log(NULL);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot run %s", session->model);
     if (rc == 0 && seconds)

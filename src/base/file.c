@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/memory.h"
 
 static int cannot_open(const char *path, struct error *err)
@@ -58,6 +59,8 @@ int file_map_open(const char *path, struct file_map *ret, struct error *err)
         }
     }
     *ret = (struct file_map){.data = data, .size = size, .fd = fd, .path = memory_strdup(path)};
+    if (data != NULL)
+        crash_note_map(data, size, ret->path);
     return 0;
 failed:
     close(fd);
@@ -66,6 +69,7 @@ failed:
 
 void file_map_release(struct file_map *map)
 {
+    crash_forget_map(map->data);
     if (map->data)
         munmap((void *)map->data, map->size);
     if (map->path) /* else never opened: all zero */

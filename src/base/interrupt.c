@@ -156,11 +156,8 @@ static void say_last_words(void)
     }
 }
 
-static _Noreturn void die(int signal_number)
+void interrupt_leave_nothing(void)
 {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t only;
-
     kill_groups();
     say_last_words();
     for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
@@ -168,6 +165,14 @@ static _Noreturn void die(int signal_number)
         if (path)
             unlink(path); /* a handler may not free it */
     }
+}
+
+void interrupt_die_by(int signal_number)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t only;
+
+    interrupt_leave_nothing();
     sigaction(signal_number, &action, NULL);
     raise(signal_number);
     sigemptyset(&only);
@@ -189,7 +194,7 @@ static void end_at_last(int signal_number)
 {
     (void)signal_number;
     if (atomic_load(&first_signal) != 0)
-        die(atomic_load(&first_signal));
+        interrupt_die_by(atomic_load(&first_signal));
 }
 
 static void start_last_call(void)
@@ -216,7 +221,7 @@ static void handle(int signal_number)
         int64_t at = atomic_load(&first_signal_at);
         bool same = first == signal_number && (at == 0 || milliseconds_now() - at < SAME_REQUEST_MILLISECONDS);
         if (!same)
-            die(signal_number);
+            interrupt_die_by(signal_number);
     }
     errno = saved_errno;
 }
@@ -274,5 +279,5 @@ void interrupt_die(void)
     int signal_number = interrupt_pending();
 
     if (signal_number != 0)
-        die(signal_number);
+        interrupt_die_by(signal_number);
 }

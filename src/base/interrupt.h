@@ -24,6 +24,10 @@ void interrupt_forget(void);
 int interrupt_pending(void); /* the signal that came first, or 0 */
 void interrupt_die(void);    /* removes what is registered, restores the default action, raises the signal again */
 
+/* For handlers of other signals: does what interrupt_die() does before it raises the signal, and all of it for any signal. */
+void interrupt_leave_nothing(void);
+_Noreturn void interrupt_die_by(int signal_number);
+
 /* A descriptor for poll() that is readable from the first signal on, for ever; -1 without interrupt_install(). */
 int interrupt_descriptor(void);
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process_guard.h"
@@ -110,6 +111,7 @@ static _Noreturn void run(const struct server *server, struct request *request)
     close(request->outputs[1]);
     close(server->socket);
     interrupt_forget();
+    crash_forget();
     restore_signals(server);
     roomy_heap_choose();
     status = server->main(count, arguments);

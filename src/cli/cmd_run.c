@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "base/memory.h"
 #include "base/name_rule.h"
 #include "cli/commands.h"
@@ -496,6 +497,8 @@ static int run(const struct command_context *context, struct error *err)
     bool passed = true;
     int rc = check_request(context, err);
 
+    crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
+                     "--onnxrt takes the model as it is");
     if (rc == 0)
         rc = json->path != NULL ? run_and_report(context, json->path, &passed, err)
                                 : run_and_draw(context, NULL, &passed, err);

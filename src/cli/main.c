@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process.h"
@@ -19,6 +20,7 @@
 #include "cli/option_groups.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
+#include "debug/check.h"
 
 #ifdef __has_feature /* clang */
 #define SANITIZED                                                                                                      \
@@ -196,6 +198,16 @@ static int leave(int status)
     return status;
 }
 
+/* Inside of a check exit codes say what kind of failure it was: a signal would say that it was this program's. */
+static void install_last_sentence(void)
+{
+#if !SANITIZED /* sanitizers tell of crashes themselves */
+    crash_install();
+    if (check_is_around_us())
+        crash_set_exit_codes(EXIT_STATUS_NOT_RUN, EXIT_STATUS_UNTESTABLE);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction failed_write = {.sa_handler = note_failed_write};
@@ -210,6 +222,7 @@ int main(int argc, char **argv)
     sigaction(SIGPIPE, &failed_write, NULL);
     sigaction(SIGXFSZ, &failed_write, NULL);
     interrupt_install();
+    install_last_sentence();
 
     program = find_program(argv[0]);
     log_sink_init(&sink);

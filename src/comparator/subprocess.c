@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/crash.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -26,6 +27,7 @@ static _Noreturn void run_child(const struct runner *runner, struct data_loader 
     struct run_results results = {0};
     struct report report = {0};
 
+    crash_forget();
     own.writer = NULL;
     own.keep_outputs = settings->keep_outputs || settings->writer != NULL;
     report.rc = runner_run(runner, loader, &own, &results, &report.error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -24,6 +25,7 @@ static const char rest[] = " + rest";
 struct plugin_provider {
     struct tactic_provider base;
     char *path, *version;
+    char *work; /* what is said when it crashes */
     void *library;
     struct polygraphy_plugin table; /* a copy of what this program knows of it */
     bool opened;                    /* the table is good: close() is due */
@@ -103,7 +105,9 @@ static int open_library(struct plugin_provider *provider, struct error *err)
     rc = plugin_file_check(provider->path, err);
     if (rc < 0)
         return rc;
+    crash_work_begins(provider->work);
     provider->library = dlopen(provider->path, RTLD_NOW | RTLD_LOCAL);
+    crash_work_ends();
     if (!provider->library)
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' cannot be loaded: %s", provider->path, dlerror());
     symbol = dlsym(provider->library, symbol_name);
@@ -113,7 +117,9 @@ static int open_library(struct plugin_provider *provider, struct error *err)
             "'%s' is no plug-in of the built-in engine: it has no symbol %s (plug-ins of TensorRT need TensorRT)",
             provider->path, symbol_name);
     memcpy(&get_table, &symbol, sizeof(get_table)); /* ISO C has no conversion from a pointer to data */
+    crash_work_begins(provider->work);
     table = get_table(POLYGRAPHY_PLUGIN_VERSION);
+    crash_work_ends();
     rc = check_table(table, provider->path, err);
     if (rc < 0)
         return rc;
@@ -151,6 +157,7 @@ static void plugin_provider_free(struct tactic_provider *base)
         dlclose(provider->library);
     free(provider->path);
     free(provider->version);
+    free(provider->work);
     free(provider);
 }
 
@@ -164,6 +171,16 @@ static bool is_listed(const struct tactic_list *list, size_t first, const char *
     return false;
 }
 
+static const char *tactic_name(const struct plugin_provider *provider, const struct polygraphy_layer *layer, uint32_t i)
+{
+    const char *ret;
+
+    crash_work_begins(provider->work);
+    ret = provider->table.tactic_name(provider->table.context, layer, i);
+    crash_work_ends();
+    return ret;
+}
+
 static int list_names(struct plugin_provider *provider, const struct kernel_request *request,
                       const struct polygraphy_layer *layer, const char *suffix, struct tactic_list *ret,
                       struct error *err)
@@ -172,7 +189,7 @@ static int list_names(struct plugin_provider *provider, const struct kernel_requ
     char full[TACTIC_NAME_SIZE];
     const char *name;
 
-    for (uint32_t i = 0; (name = provider->table.tactic_name(provider->table.context, layer, i)) != NULL; i++) {
+    for (uint32_t i = 0; (name = tactic_name(provider, layer, i)) != NULL; i++) {
         size_t size = strnlen(name, POLYGRAPHY_MAX_TACTIC_NAME + 1);
 
         if (i == POLYGRAPHY_MAX_TACTICS)
@@ -293,7 +310,10 @@ static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, s
         kernel->inputs[i] = layer->inputs[i].present && !layer->inputs[i].constant ? inputs[i].data : NULL;
     for (size_t i = 0; i < kernel->output_count; i++)
         kernel->outputs[i] = (void *)outputs[i].data;
-    if (kernel->provider->table.run(kernel->kernel, kernel->inputs, kernel->outputs, &message) == 0) {
+    crash_work_begins(kernel->provider->work);
+    rc = kernel->provider->table.run(kernel->kernel, kernel->inputs, kernel->outputs, &message);
+    crash_work_ends();
+    if (rc == 0) {
         if (kernel->fused && outputs[0].data)
             run_rest(kernel, inputs, (float *)(uintptr_t)outputs[0].data);
         return 0;
@@ -344,7 +364,9 @@ static int create_kernel(struct plugin_kernel *kernel, const struct kernel_reque
     const char *message = NULL;
     int rc = 0;
 
+    crash_work_begins(kernel->provider->work);
     kernel->kernel = table->create(table->context, &kernel->layer.layer, tactic, outputs, &message);
+    crash_work_ends();
     if (!kernel->kernel)
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' cannot compute layer '%s' with tactic '%s': %s",
                          kernel->provider->base.name, kernel->name, tactic, message ? message : "it does not say why");
@@ -436,6 +458,7 @@ static int plugin_create(struct tactic_provider *base, const struct kernel_reque
 int plugin_provider_load(const char *path, struct tactic_provider **ret, struct error *err)
 {
     struct plugin_provider *provider;
+    struct string_builder work;
     char *real = file_real_path(path); /* with a slash in it: no search along the system's path */
     int rc;
 
@@ -443,6 +466,9 @@ int plugin_provider_load(const char *path, struct tactic_provider **ret, struct 
         return error_set_errno(err, ERR_MISSING, "plug-in '%s'", path);
     provider = memory_alloc_zero(1, sizeof(*provider));
     provider->path = real;
+    string_init(&work);
+    string_add_format(&work, "plug-in '%s' was called", path);
+    provider->work = string_take(&work);
     rc = open_library(provider, err);
     if (rc == 0)
         rc = name_version(provider, err);
