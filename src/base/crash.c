@@ -19,11 +19,8 @@ struct crash_signal {
 };
 
 static const struct crash_signal crash_signals[] = {
-    {SIGSEGV, "11 (Segmentation fault)"},
-    {SIGBUS, "7 (Bus error)"},
-    {SIGFPE, "8 (Floating point exception)"},
-    {SIGILL, "4 (Illegal instruction)"},
-    {SIGABRT, "6 (Aborted)"},
+    {SIGSEGV, "11 (Segmentation fault)"}, {SIGBUS, "7 (Bus error)"}, {SIGFPE, "8 (Floating point exception)"},
+    {SIGILL, "4 (Illegal instruction)"},  {SIGABRT, "6 (Aborted)"},
 };
 
 struct noted_map {

@@ -157,7 +157,9 @@ const struct command cmd_check_lint = {
     .summary = "say what is wrong with a model, and at which node",
     .description =
         "Checks the graph, and runs the model in ONNX Runtime. When it does not run, every node runs alone on what the "
-        "nodes in front of it have made, so that all nodes at fault are found at once.\n\n"
+        "nodes in front of it have made, so that all nodes at fault are found at once. ONNX Runtime is at work in a "
+        "process of its "
+        "own: that it crashes is a finding like others.\n\n"
         "An \"exception\" is a mistake, and makes the exit code 1; a \"warning\" is something that may be one: an "
         "operator "
         "that ONNX Runtime does not know, a node or an input that no output depends on, and what ONNX Runtime itself "

@@ -1,6 +1,7 @@
 /* comparator/lint.c: the order of the checks, and those of the whole model. See lint.h. */
 #include "comparator/lint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,12 @@
 #include "onnx/subgraph.h"
 
 /* ---- Findings ---- */
+
+/* "kind level source node size", a line end, and so many bytes of text. */
+static void tell(const struct lint *lint, char kind, int level, int source, uint32_t node, struct text text)
+{
+    dprintf(lint->events, "%c %d %d %u %zu\n" TEXT_FORMAT, kind, level, source, node, text.size, TEXT_ARGS(text));
+}
 
 void lint_add(struct lint *lint, enum lint_level level, enum lint_source source, uint32_t node, const char *format, ...)
 {
@@ -22,6 +29,11 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
     va_start(args, format);
     string_add_format_list(&message, format, args);
     va_end(args);
+    if (lint->events > 0) {
+        tell(lint, LINT_EVENT_FINDING, (int)level, (int)source, node, (struct text){message.data, message.size});
+        string_release(&message);
+        return;
+    }
     lint_report_add(lint->report, level, source, label, (struct text){message.data, message.size});
     if (label != NULL)
         log_message(lint->log, log_level, "LINT | Name: %s, Op: " TEXT_FORMAT " | %s", label,
@@ -29,6 +41,20 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
     else
         log_message(lint->log, log_level, "LINT | %s", message.data);
     string_release(&message);
+}
+
+void lint_add_passing(struct lint *lint, uint32_t node)
+{
+    if (lint->events > 0)
+        tell(lint, LINT_EVENT_PASSING, 0, 0, node, TEXT(""));
+    else
+        lint_report_add_passing(lint->report, lint->labels[node]);
+}
+
+void lint_add_begun(struct lint *lint, uint32_t node)
+{
+    if (lint->events > 0)
+        tell(lint, LINT_EVENT_BEGUN, 0, 0, node, TEXT(""));
 }
 
 /* A name for node `i` that no node has. `attempts` counts those that were taken, over all nodes. */
@@ -170,7 +196,7 @@ static void keep_warning(void *data, enum log_level level, int depth, struct tex
 
 /* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its warnings
  * are, if it runs: else they repeat what is said of the nodes. */
-static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
+int lint_run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
 {
     struct backend_request request = *lint->request;
     struct backend_session *session;
@@ -217,20 +243,11 @@ static void report_unused(struct lint *lint, bool ran)
 
 static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, struct error *err)
 {
-    struct error why = {0};
-    int rc = in_order ? run_whole(lint, feed, &why) : ERR_BACKEND;
+    bool ran = false;
+    int rc = lint_run_apart(lint, feed, in_order, &ran, err);
 
-    if (rc == 0) {
-        report_unused(lint, true);
-        return 0;
-    }
-    if (rc != ERR_BACKEND && rc != ERR_INVALID && rc != ERR_CORRUPT && rc != ERR_UNSUPPORTED)
-        return error_set(err, (enum error_code)rc, "%s", why.message);
-    rc = lint_run_nodes(lint, feed, err);
-    if (rc == 0 && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
-        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);
     if (rc == 0)
-        report_unused(lint, false);
+        report_unused(lint, ran);
     return rc;
 }
 

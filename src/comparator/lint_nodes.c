@@ -169,8 +169,15 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
         lint_add(lint, is_unknown_operator(why.message) ? LINT_WARNING : LINT_EXCEPTION, LINT_RUNTIME, node,
                  TEXT_FORMAT, TEXT_ARGS(reason));
     if (rc == 0 || is_unknown_operator(why.message))
-        lint_report_add_passing(lint->report, lint->labels[node]);
+        lint_add_passing(lint, node);
     return 0;
+}
+
+/* False when it must not be run, because the runtime crashes on it. */
+static bool begin_node(struct lint *lint, uint32_t node)
+{
+    lint_add_begun(lint, node);
+    return lint->crash == NULL || !bitset_has(lint->crash, node);
 }
 
 static void take_feed(struct node_runs *runs, struct tensor_list *feed)
@@ -206,7 +213,7 @@ int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *er
         if (interrupt_pending())
             rc = error_set(err, ERR_INTERRUPTED, "interrupted");
         else if (node->op_type.size > 0 && are_known(&runs, node->inputs) && are_known(&runs, node->captures))
-            rc = judge_node(&runs, i, err);
+            rc = begin_node(lint, i) ? judge_node(&runs, i, err) : 0;
         node = &model->nodes.items[i];
         give_back(&runs, node->inputs);
         give_back(&runs, node->captures);
