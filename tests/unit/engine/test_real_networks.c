@@ -304,6 +304,12 @@ static bool check_small(const char *path)
     return runs;
 }
 
+/* Of a model in memory, as a layer is, ONNX Runtime looks for the data of functions in the current folder. */
+static bool is_exception(const char *name)
+{
+    return strcmp(name, "external_data_in_a_function.onnx") == 0;
+}
+
 static size_t check_folder(const char *folder)
 {
     DIR *directory = opendir(folder);
@@ -312,7 +318,7 @@ static size_t check_folder(const char *folder)
 
     for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (strstr(entry->d_name, ".onnx") != NULL)
+        if (strstr(entry->d_name, ".onnx") != NULL && !is_exception(entry->d_name))
             count += check_small(path);
     }
     if (directory != NULL)
