@@ -114,11 +114,12 @@ static bool describe(struct onednn_attempt *attempt)
            (attempt->variant == VARIANT_SCALE ? describe_scale(attempt) : describe_normalization(attempt));
 }
 
-/* See onednn_binary.c. */
+/* Of a batch of single pixels, the vectorized implementation of 2.6 adds the first channel's number to all channels. As
+ * for the rest, see onednn_binary.c. */
 static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->variant != VARIANT_SCALE || strcmp(implementation, "ref:any") == 0 ||
-           !onednn_is_padded(&attempt->output);
+           (onednn_fills_vectors(&attempt->output) && !onednn_is_one_pixel(&attempt->output_shape));
 }
 
 const struct onednn_operation onednn_batch_normalization = {

@@ -147,12 +147,13 @@ static bool describe(struct onednn_attempt *attempt)
     return use_tensors(attempt, first, &result) && onednn_fuse(attempt);
 }
 
-/* With a post-op, the vectorized implementation of 2.6 gives zeros among the last channels when these do not fill
- * their block (8 channels side by side on a processor with AVX-512). */
+/* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:
+ * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register, leaves
+ * elements out and writes behind the tensor. */
 static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->request->layer->fused.count == 0 || strcmp(implementation, "ref:any") == 0 ||
-           !onednn_is_padded(&attempt->output);
+           onednn_fills_vectors(&attempt->output);
 }
 
 const struct onednn_operation onednn_binary = {

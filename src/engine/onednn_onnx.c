@@ -104,3 +104,21 @@ bool onednn_is_padded(const struct onednn_memory_desc *memory)
         return false;
     return strides.elements != shape_elements(&memory->shape);
 }
+
+bool onednn_is_one_pixel(const struct shape *shape)
+{
+    return shape->rank > 2 && onednn_product(shape, 2, shape->rank) == 1;
+}
+
+bool onednn_fills_vectors(const struct onednn_memory_desc *memory)
+{
+    enum { FLOATS = 16 }; /* of AVX-512; a multiple of what others hold */
+    struct layout_strides strides;
+
+    if (memory->kind != ONEDNN_MEMORY_LAYOUT || !layout_resolve(&memory->layout, &memory->shape, &strides))
+        return true;
+    for (size_t i = 0; i < strides.block_count; i++)
+        if (memory->shape.dims[strides.block_dimensions[i]] % FLOATS != 0)
+            return false;
+    return true;
+}

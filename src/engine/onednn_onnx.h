@@ -33,4 +33,10 @@ int64_t onednn_product(const struct shape *shape, size_t from, size_t to);
 /* Whether a tensor has more elements in memory than it should, to fill up blocks. */
 bool onednn_is_padded(const struct onednn_memory_desc *memory);
 
+/* Whether there are dimensions behind the channels, and one element along them. */
+bool onednn_is_one_pixel(const struct shape *shape);
+
+/* Whether the dimensions that lie in blocks, if there are such, are a whole number of vector registers long. */
+bool onednn_fills_vectors(const struct onednn_memory_desc *memory);
+
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "engine/onednn.h"
+#include "engine/onednn_onnx.h"
 
 static const struct onednn_operation *const operations[] = {
     &onednn_convolution,
@@ -172,11 +172,30 @@ static void visit_choices(struct visitor *visitor, struct onednn_attempt *attemp
     }
 }
 
-/* Whether the implementation is known to give wrong results. Convolutions through a matrix product (2.6:
- * "x64:gemm:jit") read what is added to a channels-last output as if it were row-major. */
+static bool reads_operands(const struct onednn_computation *computation)
+{
+    for (size_t i = 0; i < computation->post_ops.count; i++)
+        if (computation->post_ops.items[i].kind == ONEDNN_POST_BINARY)
+            return true;
+    return false;
+}
+
+/* Whether the implementation is known to go astray, in 2.6, where something is added to its output. Convolutions through
+ * a matrix product ("x64:gemm:jit") read operands as if the output were row-major, and of single numbers only the first
+ * one; convolutions by channel ("brdgmm_dw:...") leave the last channels of a single pixel out; those of SSE 4.1 end the
+ * process when they add to pixels that are not aligned. */
 static bool is_wrong(const struct onednn_attempt *attempt, const char *implementation, const struct layout *output)
 {
-    return attempt->adds_tensor && strstr(implementation, "gemm:") && !layout_is_row_major(output);
+    const struct shape *shape = &attempt->output_shape;
+
+    if (strstr(implementation, "gemm:"))
+        return reads_operands(&attempt->computation) &&
+               (!layout_is_row_major(output) || (onednn_is_one_pixel(shape) && shape->dims[1] == 1));
+    if (strstr(implementation, "brdgmm_dw:"))
+        return attempt->adds_tensor && onednn_is_one_pixel(shape);
+    if (strstr(implementation, ":sse41"))
+        return attempt->add_as_sum && shape->rank > 2 && !layout_is_row_major(output) && shape->dims[1] % 4 != 0;
+    return false;
 }
 
 /* Names what is described; false when its layouts are none, or it is not to be used. */

@@ -267,6 +267,20 @@ static void fused_activation_comes_after_arithmetic(void **state)
     }
 }
 
+/* On a processor with AVX-512, half a register. */
+static void sums_of_eight_channels_have_their_activation(void **state)
+{
+    struct shape shape = SHAPE(1, 8, 2, 1);
+    struct operator_test test;
+
+    REQUIRE_ONEDNN();
+    operator_begin(&test, LAYER_BINARY, "Add", 14);
+    operator_input(&test, shape, 4);
+    operator_input(&test, shape, 4);
+    test.fused = ACTIVATION_RELU;
+    operator_check(&test, &shape, binary_expected(&test, &shape), 1e-6);
+}
+
 static void maximum_is_left_to_others_unless_a_constant_has_no_nan(void **state)
 {
     static const char *const operations[] = {"Max", "Min"};
@@ -366,6 +380,16 @@ static void batch_normalization_uses_the_given_statistics(void **state)
     }
 }
 
+/* Whose channels lie side by side, as those of a matrix do. */
+static void batches_of_single_pixels_are_normalized(void **state)
+{
+    REQUIRE_ONEDNN();
+    for (int64_t batch = 1; batch <= 5; batch++) {
+        check_normalization(SHAPE(batch, 16, 1, 1), true, ACTIVATION_NONE);
+        check_normalization(SHAPE(batch, 17, 1), true, ACTIVATION_RELU);
+    }
+}
+
 static void batch_normalization_has_its_relu_inside(void **state)
 {
     REQUIRE_ONEDNN();
@@ -407,9 +431,11 @@ int main(void)
         cmocka_unit_test(other_types_and_empty_tensors_have_no_tactics),
         cmocka_unit_test(arithmetic_broadcasts_as_numpy_does),
         cmocka_unit_test(fused_activation_comes_after_arithmetic),
+        cmocka_unit_test(sums_of_eight_channels_have_their_activation),
         cmocka_unit_test(maximum_is_left_to_others_unless_a_constant_has_no_nan),
         cmocka_unit_test(shapes_that_do_not_broadcast_and_integers_have_no_tactics),
         cmocka_unit_test(batch_normalization_uses_the_given_statistics),
+        cmocka_unit_test(batches_of_single_pixels_are_normalized),
         cmocka_unit_test(batch_normalization_has_its_relu_inside),
         cmocka_unit_test(batch_normalization_has_other_activations_inside),
         cmocka_unit_test(batch_normalization_that_trains_has_no_tactics),
