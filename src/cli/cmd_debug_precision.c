@@ -184,7 +184,7 @@ static int open_lab(struct session *session, struct error *err)
         .onnx = onnx,
         .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
         .keep_artifact = session->loop_settings.keep_intermediate,
-        .take_over = loop_resumes(session->loop),
+        .take_over = loop_takes_over(session->loop),
         .log = session->context->log,
     };
     return precision_lab_new(&session->lab_settings, &session->lab, err);

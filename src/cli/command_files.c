@@ -167,7 +167,7 @@ static void add_beside_replay(struct command_files *files)
     option = replay->option;
     name = replay->name;
     path = replay->path;
-    replaces = replay->is_there;
+    replaces = replay->is_there && S_ISREG(replay->status.st_mode);
     skip_current = debug_replay_skip_current_path(path);
     add(files, option, name, arena_strdup(arena, skip_current));
     if (replaces)

@@ -254,6 +254,7 @@ extern const struct option_group intermediate_engine_options; /* polygraphy_debu
 
 struct iteration_values {
     const char *iteration_info; /* NULL: not wanted */
+    bool force;                 /* write over what lies at the paths of candidates' files */
 };
 
 extern const struct option_group iteration_options; /* all debug tools */

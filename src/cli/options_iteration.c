@@ -91,6 +91,14 @@ static const struct option iteration_rows[] = {
         .offset = offsetof(struct iteration_values, iteration_info),
         .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
     },
+    {
+        .names = {"--force"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct iteration_values, force),
+        .help = "write over files that are where candidates, and what goes with them, are written, and which are "
+                "removed in the "
+                "end. Without it such a file is refused before anything is checked",
+    },
 };
 
 const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, struct iteration_values, NULL);
@@ -297,8 +305,10 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
         ret.check.files.items[CANDIDATE_ARTIFACT] = intermediate->path;
         ret.keep_intermediate = intermediate->no_remove_intermediate;
     }
-    if (iteration)
+    if (iteration) {
         ret.check.files.items[CANDIDATE_INFORMATION] = iteration->iteration_info;
+        ret.force = iteration->force;
+    }
     if (replay) {
         ret.load_replay = replay->load_replay;
         ret.save_replay = replay->save_replay;

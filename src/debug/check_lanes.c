@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "format/iteration_info.h"
 
 /* Lanes for each job: checks that have ended ahead of their turn keep theirs until then. */
 #define LANES_PER_JOB 4
@@ -123,12 +124,13 @@ static int refuse(enum candidate_file file, const char *path, struct error *err)
         return error_set(
             err, ERR_EXISTS,
             "'%s' already exists, refusing to overwrite: move it away, or choose another path with "
-            "--intermediate-artifact; if it is from a session that was killed, --load-debug-replay goes on there",
+            "--intermediate-artifact; if it is from a session that was killed, --load-debug-replay goes on there, and "
+            "--force begins anew",
             path);
     return error_set(
         err, ERR_EXISTS,
         "'%s' already exists, refusing to overwrite: it is written anew for each candidate, and removed in "
-        "the end",
+        "the end. Choose another path, or say --force if it is not needed any more",
         path);
 }
 
@@ -139,13 +141,19 @@ static int reserve(struct check_lanes *lanes, struct candidate_place *place, boo
 
         if (file->path == NULL || !file_exists(file->path))
             continue;
-        if (i == CANDIDATE_INFORMATION && !take_over)
+        if (i == CANDIDATE_INFORMATION && iteration_info_may_replace(file->path)) {
+            if (take_over)
+                temporary_file_take_over(file);
             continue; /* as in Polygraphy it is just written */
-        if (!take_over || (!temporary_file_take_over(file) && i != CANDIDATE_INFORMATION))
+        }
+        /* A session that goes on has left its own files, but it writes none that look like this one. */
+        if (i == CANDIDATE_INFORMATION && !lanes->settings.force)
+            return refuse(i, file->path, err);
+        if (!(take_over || lanes->settings.force) || !temporary_file_take_over(file))
             return refuse(i, file->path, err);
         if (i == CANDIDATE_ARTIFACT)
-            log_message(lanes->log, LOG_INFO, "%s '%s', which the session that goes on here has left",
-                        file->kept ? "Replacing" : "Removing", file->path);
+            log_message(lanes->log, LOG_INFO, "%s '%s', which %s", file->kept ? "Replacing" : "Removing", file->path,
+                        take_over ? "the session that goes on here has left" : "was there before");
     }
     return 0;
 }

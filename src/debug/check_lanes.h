@@ -44,6 +44,7 @@ struct lanes_settings {
     struct candidate_paths usual; /* of a candidate's files */
     bool keep_artifact;           /* the last one stays, under its usual name and in `folder`, where its data are */
     const char *folder;           /* --work-dir; NULL: usual paths */
+    bool force;                   /* what lies at these paths is written over, whosever it is */
     size_t jobs;                  /* as many checks run at a time; 1 or more */
 };
 

@@ -80,6 +80,7 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
     const struct lanes_settings lanes = {.usual = settings->check.files,
                                          .keep_artifact = settings->keep_intermediate,
                                          .folder = settings->work_folder,
+                                         .force = settings->force,
                                          .jobs = settings->jobs > 1 ? settings->jobs : 1};
     struct session_replay *replay = &loop->replay;
     int rc =
@@ -663,6 +664,11 @@ bool loop_is_flaky(const struct loop *loop)
 bool loop_resumes(const struct loop *loop)
 {
     return loop->replay.resumes;
+}
+
+bool loop_takes_over(const struct loop *loop)
+{
+    return loop->replay.resumes || loop->settings.force;
 }
 
 const char *loop_artifact(const struct loop *loop)

@@ -24,6 +24,7 @@ struct loop_settings {
     const char *work_folder;   /* --work-dir: candidates are written there; NULL: to their usual paths */
     const char *load_replay;   /* NULL: none */
     const char *save_replay;   /* NULL: none */
+    bool force;                /* write over what lies where candidates are written */
     bool force_replay;         /* accept a replay of another model or check */
     const char *verdict_cache; /* a folder of verdicts that sessions share; NULL: none */
     const char *model;         /* what the session is about, and what it is fed: files, or NULL */
@@ -165,6 +166,9 @@ bool loop_is_spent(const struct loop *loop); /* so is its budget of checks or ti
 
 /* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
 bool loop_resumes(const struct loop *loop);
+
+/* The same, or what is at the paths of candidates may be written over in any case. */
+bool loop_takes_over(const struct loop *loop);
 
 /* Where candidates are written that are checked apart, and in which folder all others are. */
 const char *loop_artifact(const struct loop *loop);

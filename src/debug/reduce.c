@@ -667,7 +667,8 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, settings, log);
     subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
-    rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_resumes(loop), err);
+    rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
+                              err);
     if (rc == 0 && settings->force_fallback)
         rc = candidate_maker_force_shapes(&reduce.maker, err);
     if (rc == 0) {

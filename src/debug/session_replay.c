@@ -1,11 +1,14 @@
 /* debug/session_replay.c: see session_replay.h. */
 #include "debug/session_replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/string_builder.h"
 
 /* Refuses a replay whose verdicts are about something else, unless that is wanted. */
 static int check_binding(struct session_replay *replay, bool force, const char *model, const char *check,
@@ -106,6 +109,42 @@ bool session_replay_find(const struct session_replay *replay, const char *key, s
     return true;
 }
 
+/* What this session was given holds all that there was to lose. */
+static bool is_loaded(const struct session_replay *replay, const struct stat *saved)
+{
+    struct stat loaded;
+
+    return replay->load_path != NULL && ((stat(replay->load_path, &loaded) == 0 && loaded.st_ino == saved->st_ino &&
+                                          loaded.st_dev == saved->st_dev) ||
+                                         strcmp(replay->load_path, replay->skip_current_path) == 0);
+}
+
+/* The replay of another session makes room for this one's: as FILE.old, in place of an older one. */
+static int keep_old(struct session_replay *replay, struct error *err)
+{
+    struct stat status;
+    struct string_builder old;
+    char *target;
+    int rc = 0;
+
+    if (replay->kept_old)
+        return 0;
+    replay->kept_old = true;
+    if (stat(replay->save_path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0 ||
+        is_loaded(replay, &status))
+        return 0;
+    target = file_follow_links(replay->save_path);
+    string_init(&old);
+    string_add_format(&old, "%s.old", target);
+    if (rename(target, old.data) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot keep the debug replay '%s' as '%s'", replay->save_path, old.data);
+    else
+        log_message(replay->log, LOG_INFO, "The debug replay of an earlier session is kept as %s", old.data);
+    free(target);
+    string_release(&old);
+    return rc;
+}
+
 static void set_entry(struct session_replay *replay, const char *key, const struct saved_verdict *verdict,
                       enum verdict said)
 {
@@ -124,8 +163,13 @@ static void set_entry(struct session_replay *replay, const char *key, const stru
 int session_replay_save_as_failed(struct session_replay *replay, const char *key, const struct saved_verdict *verdict,
                                   struct error *err)
 {
+    int rc;
+
     if (!replay->skip_current_path)
         return 0;
+    rc = keep_old(replay, err);
+    if (rc < 0)
+        return rc;
     replay->pending = key;
     set_entry(replay, key, verdict, VERDICT_FAIL);
     return debug_replay_save(&replay->replay, replay->skip_current_path, err);
@@ -137,9 +181,12 @@ int session_replay_save(struct session_replay *replay, const char *key, const st
     replay->pending = NULL;
     if (!replay->save_path)
         return 0;
+    int rc = keep_old(replay, err);
+    if (rc < 0)
+        return rc;
     set_entry(replay, key, verdict, verdict->verdict);
     log_message(replay->log, LOG_INFO, "Saving debug replay to %s", replay->save_path);
-    int rc = debug_replay_save(&replay->replay, replay->save_path, err);
+    rc = debug_replay_save(&replay->replay, replay->save_path, err);
     if (rc == 0)
         replay->saved = true;
     return rc;

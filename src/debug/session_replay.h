@@ -17,6 +17,7 @@ struct session_replay {
     bool resumes;                      /* what was loaded is of this very session, or is said to be */
     const char *remark;                /* a warning about what was loaded, or NULL */
     bool announced, saved;
+    bool kept_old;       /* what was at `save_path` is out of the way */
     const char *pending; /* key of the entry that is only presumed to have failed; NULL: none. The caller's */
     struct log *log;
 };

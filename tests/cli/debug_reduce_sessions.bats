@@ -193,7 +193,7 @@ reduce_and_kill()
     touch again
     reduce model.onnx -o reduced.onnx --check ./check.sh
     refused "'polygraphy_debug.onnx' already exists, refusing to overwrite"
-    logged_error='if it is from a session that was killed, --load-debug-replay goes on there'
+    logged_error='if it is from a session that was killed, --load-debug-replay goes on there, and --force begins anew'
     [[ $stderr == *"$logged_error" ]]
     reduce model.onnx -o reduced.onnx --mode linear --load-debug-replay polygraphy_debug_replay.json --check ./check.sh
     refused 'belongs to another model, or to other options'
@@ -229,7 +229,7 @@ reduce_and_kill()
     mkdir polygraphy_debug.onnx
     reduce model.onnx -o again.onnx --load-debug-replay polygraphy_debug_replay.json --check \
         "$check_nodes" polygraphy_debug.onnx --fail-node n3
-    refused 'already exists'
+    refused "cannot write 'polygraphy_debug.onnx': it is a folder"
     [ -d polygraphy_debug.onnx ]
 }
 

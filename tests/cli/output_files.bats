@@ -147,3 +147,60 @@ untouched()
     polygraphy run n.onnx --onnxrt --silent
     untouched
 }
+
+@test "what is removed in the end is not a file of the user's, unless that is meant" {
+    some_files
+    local option
+    for option in --iter-info --iter-artifact; do
+        keeps "'notes' already exists, refusing to overwrite" debug reduce plain.onnx -o reduced.onnx $option notes \
+            --check 'touch ran'
+    done
+    keeps "'notes' already exists, refusing to overwrite" debug repeat --until 1 --iter-info notes --check 'touch ran'
+    for option in --iter-inputs --iter-golden; do
+        keeps "'notes' already exists, refusing to overwrite" debug reduce plain.onnx -o reduced.onnx --mode minimal \
+            $option notes --check 'touch ran'
+    done
+    run --separate-stderr polygraphy debug repeat --until 1 --iter-info notes --force --check 'cp notes seen'
+    worked
+    grep -q iteration seen
+    [ ! -e notes ]
+}
+
+@test "the information of an iteration that an earlier session has left is none of the user's files" {
+    echo '{"iteration": 3}' >info.json
+    repeat --until 1 --iter-info info.json --check 'cp info.json seen'
+    worked
+    [ "$(tr -d '\n ' <seen)" = '{"iteration":0}' ]
+    touch info.json
+    repeat --until 1 --iter-info info.json --check true
+    worked
+}
+
+@test "--force takes the place of a candidate that was left behind" {
+    reduce_models make chain model.onnx
+    echo left >polygraphy_debug.onnx
+    fails_on_candidates
+    reduce model.onnx -o reduced.onnx --check ./fails.sh
+    refused "'polygraphy_debug.onnx' already exists, refusing to overwrite"
+    rm -f "$BATS_TEST_TMPDIR/original"
+    reduce model.onnx -o reduced.onnx --force --check ./fails.sh
+    worked
+    logged "^\[I\] Removing 'polygraphy_debug.onnx', which was there before"
+    [ ! -e polygraphy_debug.onnx ]
+}
+
+@test "the debug replay of another session is kept beside the new one" {
+    echo precious >r.json
+    repeat --until 1 --save-debug-replay r.json --check 'touch ran'
+    worked
+    logged 'The debug replay of an earlier session is kept as r\.json\.old$'
+    [ "$(cat r.json.old)" = precious ]
+    [ "$(verdicts_in r.json)" = 1 ]
+    cp r.json first.json
+    repeat --until 2 --save-debug-replay r.json --load-debug-replay r.json --check 'touch ran'
+    worked
+    [ "$(cat r.json.old)" = precious ]
+    repeat --until 2 --save-debug-replay r.json --check 'touch ran'
+    worked
+    [ "$(verdicts_in r.json.old)" = 2 ]
+}

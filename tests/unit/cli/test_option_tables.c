@@ -24,6 +24,7 @@
 static const char *const new_options[] = {
     "--check-timeout",
     "--exit-code",
+    "--force",
     "--force-debug-replay",
     "--no-verify",
     "--onnxruntime-lib",
