@@ -58,7 +58,7 @@ int file_writer_add(struct file_writer *writer, const void *data, size_t size, s
 int file_writer_add_format(struct file_writer *writer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (copy_file_range, else sendfile, else
+/* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (shared blocks, else copy_file_range, else sendfile, else
  * a buffer). Small pieces of a mapped file should go through file_writer_add() instead. */
 int file_writer_copy(struct file_writer *writer, int fd, uint64_t offset, uint64_t size, struct error *err);
 

@@ -170,6 +170,8 @@ static int open_network(struct session *session, struct error *err)
 
 static int open_lab(struct session *session, struct error *err)
 {
+    const struct intermediate_values *intermediate =
+        parse_values(session->context->parse, &intermediate_engine_options);
     bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
 
     if (onnx) /* engines only serve for scores: their times do not matter */
@@ -184,6 +186,7 @@ static int open_lab(struct session *session, struct error *err)
         .onnx = onnx,
         .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
         .keep_artifact = session->loop_settings.keep_intermediate,
+        .copy_weights = intermediate->copy_weights,
         .take_over = loop_takes_over(session->loop),
         .log = session->context->log,
     };
@@ -236,8 +239,10 @@ static int run_session(struct session *session, struct error *err)
     rc = open_network(session, err);
     if (rc == 0)
         rc = loop_new(&session->loop_settings, &session->hash, session->context->log, &session->loop, err);
-    if (rc == 0)
+    if (rc == 0) {
+        debug_session_watch_data(session->loop, session->network->model);
         rc = open_lab(session, err);
+    }
     if (rc == 0)
         rc = search(session, err);
     precision_lab_free(session->lab);

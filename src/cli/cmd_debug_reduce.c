@@ -126,6 +126,7 @@ static struct reduce_settings settings_from_options(const struct command_context
         .min_good = reduce->min_good,
         .external = model_file_external(save),
         .keep_intermediate = intermediate->no_remove_intermediate,
+        .copy_weights = intermediate->copy_weights,
         .static_inference = inference->enabled,
         .force_fallback = inference->force_fallback,
         .fixed_shapes = true,
@@ -393,6 +394,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0)
         rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
     if (rc == 0) {
+        debug_session_watch_data(loop, model);
         settings = settings_from_options(context, loader);
         settings.sandbox = sandbox;
         settings.reduce_inputs &= !keep_inputs;

@@ -240,8 +240,10 @@ static int run_with(const struct command_context *context, const struct tactic_p
         rc = hash_session(context, pair, &precision, &hash, err);
     if (rc == 0)
         rc = loop_new(&settings, &hash, context->log, &loop, err);
-    if (rc == 0)
+    if (rc == 0) {
+        debug_session_watch_data(loop, builds.network->model);
         rc = isolate(context, &isolation, loop, report, err);
+    }
     outcome = isolation.outcome;
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);

@@ -1,7 +1,10 @@
 /* cli/debug_session.c: see debug_session.h. */
 #include "cli/debug_session.h"
 
+#include <stdlib.h>
+
 #include "cli/option_groups.h"
+#include "onnx/external_data.h"
 
 static void write_count(struct json_writer *writer, const char *key, int64_t count)
 {
@@ -20,6 +23,25 @@ static void write_checks(struct json_writer *writer, const struct check_counts *
     write_count(writer, "timed_out", checks->timed_out);
     write_count(writer, "signaled", checks->signaled);
     json_writer_end_object(writer);
+}
+
+void debug_session_watch_data(struct loop *loop, struct model *model)
+{
+    struct text_list locations = {0};
+    struct subgraph whole;
+
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, NULL) == 0)
+        for (size_t i = 0; i < locations.count; i++) {
+            char *path;
+
+            if (external_data_path(model, locations.items[i], &path, NULL) < 0)
+                continue;
+            loop_watch(loop, path);
+            free(path);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
 }
 
 int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err)

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "debug/loop.h"
 #include "format/json_writer.h"
+#include "onnx/model.h"
 
 /* The exit status that tells a script, with --exit-code, that at least one iteration failed. 0: all passed; 1 and 2 are
  * errors as ever. */
@@ -29,6 +30,10 @@ int debug_report_save(struct debug_report *report, const struct loop *loop,
                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err);
 
 void debug_report_close(struct debug_report *report); /* without debug_report_save() no file is left */
+
+/* Has the loop watch the external data of the model: linked to candidates, they are within reach of the check. What cannot be
+ * found is left to those who need it. */
+void debug_session_watch_data(struct loop *loop, struct model *model);
 
 /* Turns the loop's end into the command's: after an interruption the log says how to resume; after success it says how the checks
  * have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */

@@ -247,6 +247,7 @@ extern const struct option_group expected_artifact_options; /* warns when there 
 struct intermediate_values {
     const char *path;
     bool no_remove_intermediate;
+    bool copy_weights; /* rather than link external data to candidates */
 };
 
 extern const struct option_group intermediate_onnx_options;   /* polygraphy_debug.onnx: debug reduce */

@@ -65,6 +65,12 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
         .offset = offsetof(struct intermediate_values, no_remove_intermediate),                                        \
         .help = "leave that file behind after each iteration",                                                         \
+    },                                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--copy-weights"}, .kind = OPTION_FLAG,                                                              \
+        .offset = offsetof(struct intermediate_values, copy_weights),                                                  \
+        .help = "give ONNX candidates a copy of external data, once, where hard links would let the check write to "   \
+                "the original's",                                                                                      \
     }
 /* clang-format on */
 

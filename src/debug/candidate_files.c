@@ -35,7 +35,9 @@ void candidate_files_claim_own_data(struct candidate_files *files)
 
 int candidate_files_provide(struct candidate_files *files, const struct subgraph *whole, struct error *err)
 {
-    int rc = external_data_provide(whole, files->folder, &files->made, err);
+    /* What stays behind is a result, and shares nothing with the original. */
+    enum external_transfer transfer = files->copy || files->stay ? EXTERNAL_COPY : EXTERNAL_LINK;
+    int rc = external_data_provide(whole, files->folder, transfer, &files->made, err);
 
     for (size_t i = 0; !files->stay && i < files->made.count; i++)
         interrupt_remove_at_exit(files->made.items[i]);

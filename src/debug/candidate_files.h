@@ -9,6 +9,7 @@ struct candidate_files {
     char *own_data;        /* path of the external data that a candidate gets when it is written with any */
     bool stay;             /* the last candidate is not removed, and so none of this */
     bool claimed;          /* `own_data` is ours */
+    bool copy;             /* rather than link them */
     struct path_list made; /* the original's external data, as far as they had to be linked or copied to the folder */
 };
 

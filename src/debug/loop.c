@@ -666,6 +666,11 @@ bool loop_resumes(const struct loop *loop)
     return loop->replay.resumes;
 }
 
+void loop_watch(struct loop *loop, const char *path)
+{
+    watched_files_add(&loop->watched, path, true);
+}
+
 bool loop_takes_over(const struct loop *loop)
 {
     return loop->replay.resumes || loop->settings.force;

@@ -167,6 +167,9 @@ bool loop_is_spent(const struct loop *loop); /* so is its budget of checks or ti
 /* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
 bool loop_resumes(const struct loop *loop);
 
+/* Watches one more file, as it does the model: a check that changes it ends the session before its verdict counts. */
+void loop_watch(struct loop *loop, const char *path);
+
 /* The same, or what is at the paths of candidates may be written over in any case. */
 bool loop_takes_over(const struct loop *loop);
 

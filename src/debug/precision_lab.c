@@ -220,6 +220,7 @@ static int provide_files(struct precision_lab *lab, struct error *err)
     int rc = candidate_files_init(&lab->files, settings->artifact, settings->keep_artifact, settings->take_over, err);
 
     lab->has_files = true;
+    lab->files.copy = settings->copy_weights;
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, lab->network->model);

@@ -25,6 +25,7 @@ struct precision_lab_settings {
     bool onnx;            /* candidates are ONNX models with Casts, not engines: float16 is the lower precision */
     const char *artifact; /* their path, beside which they find their external data */
     bool keep_artifact;   /* the last one stays */
+    bool copy_weights;    /* candidates share no external data with the original */
     bool take_over;       /* what lies there is from the session that goes on */
     struct log *log;
 };

@@ -638,8 +638,13 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     struct text_list locations = {0};
     int rc;
 
-    if (!reduce->settings->ignore_external_data)
-        return candidate_files_provide(&reduce->files, &reduce->maker.whole, err);
+    reduce->files.copy = reduce->settings->copy_weights;
+    if (!reduce->settings->ignore_external_data) {
+        rc = candidate_files_provide(&reduce->files, &reduce->maker.whole, err);
+        for (size_t i = 0; rc == 0 && i < reduce->files.made.count; i++)
+            loop_watch(reduce->loop, reduce->files.made.items[i]);
+        return rc;
+    }
     rc = external_data_locations(&reduce->maker.whole, &locations, err);
     if (locations.count > 0) {
         reduce->maker.values_missing = true;

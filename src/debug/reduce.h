@@ -29,6 +29,7 @@ struct reduce_settings {
     const char *output, *min_good;                   /* paths; NULL: not wanted */
     struct external_settings external;               /* of the two files above */
     bool keep_intermediate;                          /* the last candidate stays where it is */
+    bool copy_weights;                               /* candidates share no external data with the original */
     const char *iteration_inputs, *iteration_golden; /* `minimal`: files with the candidate's data; NULL: none */
     bool static_inference;                           /* ask the runtime for missing types and shapes */
     bool force_fallback;                             /* run the model once and take all types and shapes from there */

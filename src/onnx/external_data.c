@@ -45,6 +45,7 @@ int external_data_path(const struct model *model, struct text location, char **r
     char *joined = file_join(model->folder, name);
     char *folder = file_real_path(model->folder);
     char *real = NULL;
+    struct stat status;
     int rc = 0;
 
     if (strlen(name) != location.size || external_data_leads_out(name)) {
@@ -63,6 +64,12 @@ int external_data_path(const struct model *model, struct text location, char **r
         rc = error_set(err, ERR_CORRUPT,
                        "%s: external data '%s' are a link that leads out of the model's folder: refused",
                        model->display_name, name);
+        goto done;
+    }
+    if (stat(real, &status) == 0 && !S_ISREG(status.st_mode)) {
+        rc =
+            error_set(err, ERR_INVALID, "%s: external data '%s' are no ordinary file, but a folder, a pipe or a device",
+                      model->display_name, name);
         goto done;
     }
     *ret = real;
@@ -272,6 +279,18 @@ static void list_missing_folders(const char *path, struct path_list *ret)
     *VECTOR_APPEND(ret) = folder;
 }
 
+/* Whether both names are hard links: `from` is a real path. A symbolic link to it is somebody's wish. */
+static bool is_hard_link(const char *from, const char *to)
+{
+    struct stat source, destination;
+    char *real = file_real_path(to);
+    bool ret = real != NULL && strcmp(real, from) != 0 && stat(from, &source) == 0 && stat(real, &destination) == 0 &&
+               source.st_ino == destination.st_ino && source.st_dev == destination.st_dev;
+
+    free(real);
+    return ret;
+}
+
 /* Does nothing when the file is there. */
 static int provide(const char *from, const char *to, bool may_be_link, struct path_list *ret_made, struct error *err)
 {
@@ -279,6 +298,8 @@ static int provide(const char *from, const char *to, bool may_be_link, struct pa
 
     if (file_exists(to)) {
         rc = holds_the_same(from, to, err);
+        if (rc > 0 && !may_be_link && is_hard_link(from, to))
+            return copy_file(from, to, err);
         if (rc != 0)
             return rc < 0 ? rc : 0;
         return error_set(err, ERR_EXISTS,
@@ -297,7 +318,8 @@ static int provide(const char *from, const char *to, bool may_be_link, struct pa
 
 /* Members of `copied` are copied rather than linked. */
 static int provide_all(const struct model *model, const struct text_list *locations, const struct name_map *copied,
-                       const char *folder, struct path_list *ret_made, struct error *err)
+                       const char *folder, enum external_transfer transfer, struct path_list *ret_made,
+                       struct error *err)
 {
     for (size_t i = 0; i < locations->count; i++) {
         char *from, *name, *to;
@@ -307,7 +329,8 @@ static int provide_all(const struct model *model, const struct text_list *locati
             return rc;
         name = memory_copy(locations->items[i].data, locations->items[i].size);
         to = file_join(folder, name);
-        rc = provide(from, to, name_map_find(copied, locations->items[i]) == NAME_MAP_NONE, ret_made, err);
+        rc = provide(from, to, transfer == EXTERNAL_LINK && name_map_find(copied, locations->items[i]) == NAME_MAP_NONE,
+                     ret_made, err);
         free(from);
         free(name);
         free(to);
@@ -317,8 +340,8 @@ static int provide_all(const struct model *model, const struct text_list *locati
     return 0;
 }
 
-int external_data_provide(const struct subgraph *subgraph, const char *folder, struct path_list *ret_made,
-                          struct error *err)
+int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
+                          struct path_list *ret_made, struct error *err)
 {
     struct text_list held_by_nodes = {0}, all = {0};
     struct locations in_nodes = {.model = subgraph->model, .list = &held_by_nodes};
@@ -329,7 +352,7 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, s
     if (rc == 0)
         rc = external_data_locations(subgraph, &all, err);
     if (rc == 0)
-        rc = provide_all(subgraph->model, &all, &in_nodes.met, folder, ret_made, err);
+        rc = provide_all(subgraph->model, &all, &in_nodes.met, folder, transfer, ret_made, err);
     name_map_release(&in_nodes.met);
     free(held_by_nodes.items);
     free(all.items);

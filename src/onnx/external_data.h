@@ -22,7 +22,7 @@ struct path_list {
 bool external_data_leads_out(const char *location);
 
 /* The real path of the external file `location` of `model`, malloc'd. ERR_CORRUPT when it leads out of the model's
- * folder, ERR_MISSING when it is not there. */
+ * folder, ERR_MISSING when it is not there, ERR_INVALID when it is no ordinary file. */
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err);
 
 /* The distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes of its nodes refer to,
@@ -34,12 +34,18 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
 int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
                        struct error *err);
 
-/* Makes these files reachable for a copy of the subgraph in `folder`: nothing to do when they are there already, else a
- * hard link of the same relative name, else a copy by the kernel: on another file system, and of what nodes hold
- * themselves, where ONNX Runtime takes a hard link for an attack. What was made is appended to `ret_made`, new folders
- * in front of what is in them. A different file of that name is not replaced: ERR_EXISTS. */
-int external_data_provide(const struct subgraph *subgraph, const char *folder, struct path_list *ret_made,
-                          struct error *err);
+/* How a file of external data comes to another folder. A link costs nothing, but whoever writes to it writes to the original. */
+enum external_transfer {
+    EXTERNAL_COPY, /* by the kernel; a hard link to the original that is there already is replaced */
+    EXTERNAL_LINK, /* where that can be: not on another file system, nor for what nodes hold themselves, where ONNX
+                    * Runtime takes a hard link for an attack */
+};
+
+/* Makes these files reachable for a copy of the subgraph in `folder`, under the same relative names: nothing to do when they are there
+ * already. What was made is appended to `ret_made`, new folders in front of what is in them. A different file of that
+ * name is not replaced: ERR_EXISTS. */
+int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
+                          struct path_list *ret_made, struct error *err);
 
 /* Removes what was made; a folder only when it is empty. */
 void path_list_remove(const struct path_list *list);

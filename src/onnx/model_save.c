@@ -9,7 +9,7 @@ static int provide_external_data(const struct subgraph *subgraph, const char *pa
                                  struct error *err)
 {
     char *folder = file_folder(path);
-    int rc = external_data_provide(subgraph, folder, ret_made, err);
+    int rc = external_data_provide(subgraph, folder, EXTERNAL_COPY, ret_made, err);
 
     free(folder);
     return rc;

@@ -17,6 +17,12 @@ reduce_to_n3()
     reduce model/model.onnx -o reduced.onnx "$@" --check "$check_nodes" polygraphy_debug.onnx --fail-node n3
 }
 
+# Whether the first file holds what the second does, and is another one.
+is_copy_of()
+{
+    cmp "$1" "$2" && [ ! "$1" -ef "$2" ]
+}
+
 # Whether the model runs where it is, with all that belongs to it.
 runs()
 {
@@ -33,9 +39,9 @@ runs()
     [ "$(sort -u inodes)" = "$(stat -c %i model/weights.data)" ]
     [ ! -e weights.data ]
     [ "$(reduce_models show out/reduced.onnx)" = 'n3 [t3->t4] const w3' ]
-    # The results have their weights beside them, one and the same file.
+    # The results have their weights beside them, and share nothing with the original.
     [ "$(ls out)" = $'good.onnx\nreduced.onnx\nweights.data' ]
-    [ out/weights.data -ef model/weights.data ]
+    is_copy_of out/weights.data model/weights.data
     runs out/reduced.onnx
     runs out/good.onnx
     valid_models out/reduced.onnx out/good.onnx
@@ -49,7 +55,7 @@ runs()
     reduce_to_n3 -o out/reduced.onnx
     worked
     [ "$(ls)" = $'model\nout\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json' ]
-    [ out/some/where/weights.data -ef model/some/where/weights.data ]
+    is_copy_of out/some/where/weights.data model/some/where/weights.data
     runs out/reduced.onnx
     mkdir some
     reduce_to_n3 -o out/reduced.onnx
@@ -146,7 +152,7 @@ runs()
     mkdir out
     reduce_to_n3 -o out/reduced.onnx
     worked
-    [ out/link -ef model/weights.data ]
+    is_copy_of out/link model/weights.data
     runs out/reduced.onnx
 }
 
@@ -195,7 +201,7 @@ runs()
     make_external sub/weights.data
     reduce_to_n3 --min-good good.onnx
     worked
-    [ sub/weights.data -ef model/sub/weights.data ]
+    is_copy_of sub/weights.data model/sub/weights.data
     runs reduced.onnx
     runs good.onnx
     reduce_models make infinity inside.onnx # a model without external data
@@ -211,7 +217,7 @@ runs()
     mkdir out
     reduce_to_n3 -o out/reduced.onnx --no-remove-intermediate
     worked
-    [ sub/weights.data -ef model/sub/weights.data ]
+    is_copy_of sub/weights.data model/sub/weights.data
     runs polygraphy_debug.onnx
 }
 
@@ -236,7 +242,7 @@ runs()
     reduce model/model.onnx -o out/reduced.onnx --load-debug-replay polygraphy_debug_replay.json --check ./check.sh
     worked
     [ sub/weights.data -ef model/sub/weights.data ]
-    [ out/sub/weights.data -ef model/sub/weights.data ]
+    is_copy_of out/sub/weights.data model/sub/weights.data
     runs out/reduced.onnx
 }
 
@@ -253,4 +259,57 @@ runs()
     [ $status -eq 130 ]
     [ ! -e sub ]
     [ -e model/sub/weights.data ]
+}
+
+@test "a check that writes to the weights ends the session, and is told which file it was" {
+    make_external weights.data
+    reduce model/model.onnx -o reduced.onnx --check 'printf x | dd of=weights.data conv=notrunc status=none; false'
+    refused "model/weights.data' has changed while the check ran"
+    [ ! -e reduced.onnx ]
+    [ ! -e weights.data ]
+    make_external weights.data
+    cd model
+    reduce model.onnx -o reduced.onnx --check 'touch weights.data; false'
+    refused "model/weights.data' has changed while the check ran"
+    polygraphy debug build model.onnx --until 1 --silent --check true
+    run --separate-stderr polygraphy debug build model.onnx --until 2 --check 'touch weights.data'
+    refused "model/weights.data' has changed while the check ran"
+}
+
+@test "with --copy-weights the check cannot reach the original's" {
+    make_external weights.data
+    cp model/weights.data before
+    reduce_to_n3 --copy-weights
+    worked
+    is_copy_of weights.data model/weights.data
+    rm weights.data reduced.onnx
+    reduce model/model.onnx -o reduced.onnx --copy-weights --check \
+        'stat -c %i weights.data >inode; printf x | dd of=weights.data conv=notrunc status=none; false'
+    refused "weights.data' has changed while the check ran"
+    cmp model/weights.data before
+    [ "$(cat inode)" != "$(stat -c %i model/weights.data)" ]
+    [ ! -e weights.data ]
+}
+
+@test "a result takes the place of a link that an earlier version has left" {
+    make_external weights.data
+    mkdir out
+    ln model/weights.data out/weights.data
+    reduce_to_n3 -o out/reduced.onnx
+    worked
+    is_copy_of out/weights.data model/weights.data
+    [ "$(stat -c %h model/weights.data)" -eq 1 ]
+}
+
+@test "weights that are no ordinary file are refused" {
+    reduce_models make external model.onnx weights.data
+    mkfifo weights.data
+    local command
+    for command in 'surgeon sanitize model.onnx -o out/out.onnx' 'debug reduce model.onnx -o out/out.onnx --check true' \
+        'convert model.onnx -o out/out.onnx' 'inspect sparsity model.onnx'; do
+        run --separate-stderr timeout 20 polygraphy $command
+        refused 'no ordinary file'
+    done
+    run --separate-stderr timeout 20 polygraphy run model.onnx --onnxrt
+    refused 'weights.data'
 }

@@ -258,7 +258,8 @@ END
     cp "$models/external_weights.onnx" "$models/weights.data" model/
     surgeon extract model/external_weights.onnx -o part/part.onnx
     worked
-    [ part/weights.data -ef model/weights.data ]
+    cmp part/weights.data model/weights.data
+    [ ! part/weights.data -ef model/weights.data ]
     valid_models part/part.onnx
     rm model/weights.data
     surgeon extract model/external_weights.onnx -o other/part.onnx

@@ -25,6 +25,7 @@ static const char *const new_options[] = {
     "--check-timeout",
     "--exit-code",
     "--force",
+    "--copy-weights",
     "--force-debug-replay",
     "--no-verify",
     "--onnxruntime-lib",

@@ -245,7 +245,7 @@ static int provide(const struct model *model, const char *folder, struct path_li
     int rc;
 
     subgraph_init_whole(&whole, (struct model *)model);
-    rc = external_data_provide(&whole, folder, ret_made, err);
+    rc = external_data_provide(&whole, folder, EXTERNAL_LINK, ret_made, err);
     subgraph_release(&whole);
     return rc;
 }
