@@ -115,6 +115,7 @@ struct inference {
     struct backend_request request;
     size_t piece_nodes;
     bool refine;               /* look for sizes of dynamic dimensions, too */
+    bool assume;               /* what nobody can tell is taken for float32 of any shape */
     struct bitset not_tensors; /* values that have no description because they are no tensors */
     struct bitset inputs;      /* values that `whole` is fed with */
     struct bitset frozen;      /* values that are constants in it */
@@ -487,6 +488,96 @@ static int ask_about(struct inference *inference, const uint32_t *nodes, size_t 
     return rc;
 }
 
+/* ---- Assumptions ---- */
+
+static bool lacks_element(const struct inference *inference, uint32_t value)
+{
+    struct value_type known;
+
+    if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
+        return false;
+    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    return known.element == DATA_UNDEFINED && known.not_a_tensor == NULL;
+}
+
+static void assume(const struct inference *inference, uint32_t value)
+{
+    struct value_type type = {.element = DATA_FLOAT32};
+
+    if (lacks_element(inference, value))
+        model_set_type(inference->whole->model, value, &type);
+}
+
+static bool makes_unknown(const struct inference *inference, const struct node *node)
+{
+    for (size_t i = 0; i < node->outputs.count; i++)
+        if (lacks_element(inference, model_edge(inference->whole->model, node->outputs, i)))
+            return true;
+    return false;
+}
+
+/* What is read and nobody makes: a damaged model has such, and inputs may be without a type. */
+static void assume_sources(const struct inference *inference, const struct value_list *nodes)
+{
+    const struct model *model = inference->whole->model;
+
+    for (size_t n = 0; n < nodes->count; n++) {
+        const struct node *node = &model->nodes.items[nodes->items[n]];
+
+        for (size_t i = 0; i < read_count(node); i++) {
+            uint32_t value = read_by(model, node, i);
+
+            if (value != VALUE_NONE && maker_of(inference, value) == NODE_NONE)
+                assume(inference, value);
+        }
+    }
+}
+
+/* Of nodes[0 .. count-1], which were asked about: assumes what refused operators make; were there none, what the first one makes about
+ * which nothing is known. Lists those in `ret` that may have an answer now. */
+static void assume_one_more(const struct inference *inference, const uint32_t *nodes, size_t count,
+                            struct value_list *ret)
+{
+    const struct model *model = inference->whole->model;
+    bool assumed = false;
+
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < count; i++) {
+            const struct node *node = &model->nodes.items[nodes[i]];
+            bool refused = was_refused(inference, node) || inference->refusals >= MOST_REFUSALS;
+
+            if ((round == 0 && !refused) || !makes_unknown(inference, node))
+                continue;
+            if (round == 1 && assumed) {
+                value_list_add(ret, nodes[i]);
+                continue;
+            }
+            for (size_t k = 0; k < node->outputs.count; k++)
+                assume(inference, model_edge(model, node->outputs, k));
+            assumed = true;
+        }
+}
+
+static int assume_about(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
+{
+    struct value_list left = {0};
+    int rc = 0;
+
+    assume_one_more(inference, nodes, count, &left);
+    while (rc == 0 && left.count > 0) {
+        struct value_list asked = left;
+
+        left = (struct value_list){0};
+        rc = ask_about(inference, asked.items, asked.count, err);
+        assume_one_more(inference, asked.items, asked.count, &left);
+        free(asked.items);
+    }
+    free(left.items);
+    return rc;
+}
+
+/* ---- All of it ---- */
+
 /* The nodes that a session can tell something about, in topological order; none when all types are stated. */
 static int list_open_nodes(const struct inference *inference, struct value_list *ret, struct error *err)
 {
@@ -527,10 +618,14 @@ static int infer(struct inference *inference, struct bitset *ret_not_tensors, st
         bitset_add(&inference->frozen, whole->frozen.items[i].value);
 
     rc = list_open_nodes(inference, &nodes, &own);
+    if (inference->assume)
+        assume_sources(inference, &nodes);
     for (size_t i = 0; rc == 0 && i < nodes.count; i += inference->piece_nodes) {
-        size_t left = nodes.count - i;
+        size_t left = nodes.count - i, count = left < inference->piece_nodes ? left : inference->piece_nodes;
 
-        rc = ask_about(inference, nodes.items + i, left < inference->piece_nodes ? left : inference->piece_nodes, &own);
+        rc = ask_about(inference, nodes.items + i, count, &own);
+        if (rc == 0 && inference->assume)
+            rc = assume_about(inference, nodes.items + i, count, &own);
     }
     if (rc == 0 && inference->first_refusal.code != 0) {
         own = inference->first_refusal;
@@ -589,11 +684,17 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err)
 {
-    struct inference inference = {.whole = subgraph,
-                                  .backend = backend,
-                                  .request = *request,
-                                  .piece_nodes = usual_piece(subgraph->model),
-                                  .refine = true};
+    size_t piece = usual_piece(subgraph->model);
+    struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .refine = true};
+
+    return infer(&inference, ret_not_tensors, err);
+}
+
+int types_assume(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
+                 struct bitset *ret_not_tensors, struct error *err)
+{
+    size_t piece = usual_piece(subgraph->model);
+    struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .assume = true};
 
     return infer(&inference, ret_not_tensors, err);
 }

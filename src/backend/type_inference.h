@@ -27,6 +27,12 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err);
 
+/* types_infer(), and what nobody can tell (outputs of nodes that the runtime refuses, tensors that nothing makes) is taken for float32 of
+ * any shape; what follows from that is found out. These descriptions are guesses: a caller that may not state them in a model
+ * keeps those that it had. */
+int types_assume(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
+                 struct bitset *ret_not_tensors, struct error *err);
+
 /* types_infer() with pieces of so many nodes. */
 int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend *backend,
                           const struct backend_request *request, size_t piece_nodes, struct bitset *ret_not_tensors,

@@ -198,8 +198,11 @@ static int save(struct reduce *reduce, struct subgraph *subgraph, const char *pa
     int rc = candidate_fill(&reduce->maker, subgraph, err);
 
     log_message(reduce->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    if (rc == 0)
+    if (rc == 0) {
+        candidate_assume(&reduce->maker, subgraph);
         rc = model_save(subgraph, path, &reduce->results, reduce->settings->ignore_external_data, err);
+        candidate_assume_no_more(&reduce->maker);
+    }
     if (rc == 0)
         candidate_files_leave_for(&reduce->files, subgraph, path);
     return rc;

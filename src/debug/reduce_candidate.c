@@ -4,24 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/model_edit.h"
+#include "debug/candidate_types.h"
 #include "onnx/model_text.h"
 #include "tensor/validate.h"
-
-static bool has_static_shape(const struct model *model, uint32_t value)
-{
-    struct value_type type;
-
-    value_info_decode(model->values.items[value].info, &type);
-    return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
-}
 
 static bool are_static(const struct model *model, const struct value_list *values)
 {
     for (size_t i = 0; i < values->count; i++)
-        if (!has_static_shape(model, values->items[i]))
+        if (!value_is_static(model, values->items[i]))
             return false;
     return true;
 }
@@ -35,6 +26,8 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
     };
     subgraph_init_whole(&maker->whole, model);
     bitset_init(&maker->not_tensors, model->values.count);
+    bitset_init(&maker->untold, model->values.count);
+    bitset_init(&maker->valueless, model->values.count);
     maker->fixes_shapes = settings->fixed_shapes && are_static(model, &maker->whole.inputs);
     reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
                          settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
@@ -45,6 +38,10 @@ void candidate_maker_release(struct candidate_maker *maker)
 {
     reference_values_free(maker->reference);
     bitset_release(&maker->not_tensors);
+    bitset_release(&maker->untold);
+    bitset_release(&maker->valueless);
+    free(maker->assumed);
+    free(maker->lent.items);
     subgraph_release(&maker->whole);
 }
 
@@ -60,9 +57,12 @@ void candidate_maker_remember(const struct candidate_maker *maker, struct candid
         .no_values = maker->no_values,
         .no_shapes = maker->no_shapes,
         .inference_error = maker->inference_error,
+        .has_assumed = maker->assumed != NULL,
     };
     memcpy(ret->values, model->values.items, model->values.count * sizeof(*model->values.items));
     bitset_init_copy(&ret->not_tensors, &maker->not_tensors);
+    bitset_init_copy(&ret->untold, &maker->untold);
+    bitset_init_copy(&ret->valueless, &maker->valueless);
 }
 
 void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
@@ -77,76 +77,16 @@ void candidate_maker_forget(struct candidate_maker *maker, struct candidate_know
     maker->no_values = before->no_values;
     maker->no_shapes = before->no_shapes;
     maker->inference_error = before->inference_error;
-    bitset_release(&before->not_tensors);
-    free(before->values);
-}
-
-static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
-{
-    const struct tensor *tensor = reference_values_get(maker->reference, value);
-    struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
-
-    model_set_type(maker->whole.model, value, &type);
-}
-
-int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err)
-{
-    struct value_list all = {0};
-    int rc;
-
-    value_list_assign(&all, &maker->whole.inputs);
-    types_list_all(&maker->whole, &all);
-    rc = reference_values_record(maker->reference, &all, err);
-    for (size_t i = 0; rc == 0 && i < all.count; i++)
-        set_type_from_value(maker, all.items[i]);
-    free(all.items);
-    return rc;
-}
-
-static bool lacks_type(const struct candidate_maker *maker, uint32_t value, bool needs_shape)
-{
-    struct value_type type;
-
-    if (bitset_has(&maker->not_tensors, value))
-        return false;
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
-    if (type.not_a_tensor != NULL)
-        return false;
-    return type.element == DATA_UNDEFINED || (needs_shape && !type.has_shape);
-}
-
-/* Static inference over the whole model, once. A model that the runtime refuses is not the end: parts of it or values may
- * still tell. */
-static void infer_once(struct candidate_maker *maker)
-{
-    int rc;
-
-    if (!maker->settings->static_inference)
-        return;
-    if (!maker->inference_done) {
-        if (maker->fixes_shapes)
-            rc = types_refine(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
-                              &maker->inference_error);
-        else
-            rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
-                             &maker->inference_error);
-        maker->whole_refused = rc == ERR_BACKEND;
+    bitset_assign(&maker->untold, &before->untold);
+    bitset_assign(&maker->valueless, &before->valueless);
+    if (!before->has_assumed) {
+        free(maker->assumed);
+        maker->assumed = NULL;
     }
-    maker->inference_done = true;
-    if (maker->inference_error.code != 0)
-        log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", maker->inference_error.message);
-}
-
-/* Inference over the part of a refused model that `values` are computed with: what is wrong may lie elsewhere. */
-static void infer_upstream(struct candidate_maker *maker, const struct value_list *values)
-{
-    struct subgraph part;
-
-    subgraph_init_copy(&part, &maker->whole);
-    value_list_assign(&part.outputs, values);
-    subgraph_clean(&part, NULL, NULL, NULL);
-    types_infer(&part, maker->settings->backend, &maker->settings->request, &maker->not_tensors, NULL);
-    subgraph_release(&part);
+    bitset_release(&before->not_tensors);
+    bitset_release(&before->untold);
+    bitset_release(&before->valueless);
+    free(before->values);
 }
 
 /* Logs what was marked; its types are looked up first, so that the line can show them. */
@@ -155,8 +95,8 @@ static void log_marked(struct candidate_maker *maker, const char *what, const st
     struct string_builder text;
 
     for (size_t i = 0; i < values->count; i++)
-        if (lacks_type(maker, values->items[i], true))
-            infer_once(maker);
+        if (candidate_lacks_type(maker, values->items[i], true))
+            candidate_infer_once(maker);
     if (!log_shows(maker->log, LOG_INFO))
         return;
     string_init(&text);
@@ -318,8 +258,8 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
     int rc = 0;
 
     for (size_t i = 0; i < candidate->inputs.count; i++) {
-        if (lacks_type(maker, candidate->inputs.items[i], true))
-            infer_once(maker);
+        if (candidate_lacks_type(maker, candidate->inputs.items[i], true))
+            candidate_infer_once(maker);
         if (is_discrete(maker, candidate->inputs.items[i]) &&
             depends_on_constants_alone(maker, candidate->inputs.items[i]))
             value_list_add(&certain, candidate->inputs.items[i]);
@@ -413,11 +353,20 @@ static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *re
     int rc;
 
     *ret = false;
-    if (lacks_type(maker, value, true))
-        infer_once(maker);
-    if (maker->values_missing || value_list_has(&maker->whole.inputs, value) || !is_discrete(maker, value))
+    if (candidate_lacks_type(maker, value, true))
+        candidate_infer_once(maker);
+    if (maker->values_missing || value_list_has(&maker->whole.inputs, value) || !is_discrete(maker, value) ||
+        bitset_has(&maker->valueless, value))
         return 0;
     rc = reference_values_record(maker->reference, &one, err);
+    if (rc == ERR_BACKEND) {
+        bitset_add(&maker->valueless, value);
+        rc = 0;
+        log_once(maker->log, LOG_WARNING,
+                 "Tensors of integers that cannot be computed are fed instead of being frozen: %s", err->message);
+        *err = (struct error){0};
+        return 0;
+    }
     *ret = rc == 0 && reference_values_agree(maker->reference, value);
     return rc;
 }
@@ -483,147 +432,10 @@ int candidate_write(struct candidate_maker *maker, const struct subgraph *candid
 {
     int rc = candidate_data_write(maker->reference, candidate, paths, err);
 
-    return rc == 0 ? model_write(candidate, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err) : rc;
-}
-
-/* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs without a type. Returns the number of inputs. */
-static size_t list_lacking(const struct candidate_maker *maker, const struct subgraph *candidate,
-                           struct value_list *ret)
-{
-    size_t inputs;
-
-    ret->count = 0;
-    for (size_t i = 0; i < candidate->inputs.count; i++)
-        if (lacks_type(maker, candidate->inputs.items[i],
-                       !value_list_has(&maker->whole.inputs, candidate->inputs.items[i])))
-            value_list_add(ret, candidate->inputs.items[i]);
-    inputs = ret->count;
-    for (size_t i = 0; i < candidate->outputs.count; i++)
-        if (lacks_type(maker, candidate->outputs.items[i], false))
-            value_list_add(ret, candidate->outputs.items[i]);
-    return inputs;
-}
-
-static bool is_sequence(const struct candidate_maker *maker, uint32_t value)
-{
-    struct value_type type;
-
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
-    return type.not_a_tensor != NULL || bitset_has(&maker->not_tensors, value);
-}
-
-/* A value among `values` that is no tensor and that the original model does not have at its own border. */
-static uint32_t find_sequence(const struct candidate_maker *maker, const struct value_list *values,
-                              const struct value_list *original)
-{
-    for (size_t i = 0; i < values->count; i++)
-        if (is_sequence(maker, values->items[i]) && !value_list_has(original, values->items[i]))
-            return values->items[i];
-    return VALUE_NONE;
-}
-
-/* Takes what is lacking from a run of the model. Outputs may go without a type when that is not possible: most runtimes work
- * it out for themselves. */
-static int complete_from_values(struct candidate_maker *maker, const struct value_list *lacking, size_t lacking_inputs,
-                                struct error *err)
-{
-    struct error why = {0};
-    int rc = reference_values_record(maker->reference, lacking, &why);
-
-    for (size_t i = 0; rc == 0 && i < lacking->count; i++)
-        set_type_from_value(maker, lacking->items[i]);
-    if (rc == 0)
-        return 0;
-    if (rc != ERR_INTERRUPTED && lacking_inputs == 0) {
-        log_once(maker->log, LOG_WARNING, "Some outputs are written without a type: %s", why.message);
-        return 0;
-    }
-    error_set(err, (enum error_code)rc, "%s", why.message);
-    return error_context(err, "the type or shape of '" TEXT_FORMAT "' is not known",
-                         TEXT_ARGS(maker->whole.model->values.items[lacking->items[0]].name));
-}
-
-/* Inputs of the candidate that are not the model's own and have dynamic dimensions. */
-static void list_dynamic(const struct candidate_maker *maker, const struct subgraph *candidate, struct value_list *ret)
-{
-    ret->count = 0;
-    for (size_t i = 0; i < candidate->inputs.count; i++)
-        if (!value_list_has(&maker->whole.inputs, candidate->inputs.items[i]) &&
-            !bitset_has(&maker->not_tensors, candidate->inputs.items[i]) &&
-            !has_static_shape(maker->whole.model, candidate->inputs.items[i]))
-            value_list_add(ret, candidate->inputs.items[i]);
-}
-
-/* Sizes in which the samples differ stay open. */
-static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
-{
-    const struct shape *first = &reference_values_get(maker->reference, value)->shape;
-    struct value_type type;
-
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
-    if (type.shape.rank != first->rank)
-        return;
-    for (size_t i = 0; i < first->rank; i++) {
-        bool same = type.shape.dims[i] < 0;
-
-        for (size_t k = 1; same && k < reference_values_samples(maker->reference); k++)
-            same = reference_values_in(maker->reference, value, k)->shape.dims[i] == first->dims[i];
-        if (same)
-            type.shape.dims[i] = first->dims[i];
-    }
-    model_set_type(maker->whole.model, value, &type);
-}
-
-/* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for itself, mostly
- * 1, would be another one. */
-static int fix_shapes(struct candidate_maker *maker, const struct subgraph *candidate, struct error *err)
-{
-    struct value_list dynamic = {0};
-    int rc = 0;
-
-    if (!maker->fixes_shapes)
-        return 0;
-    list_dynamic(maker, candidate, &dynamic);
-    if (dynamic.count > 0) {
-        infer_once(maker);
-        list_dynamic(maker, candidate, &dynamic);
-    }
-    if (dynamic.count > 0 && maker->no_shapes.code == 0)
-        rc = reference_values_record(maker->reference, &dynamic, &maker->no_shapes);
-    if (rc == ERR_INTERRUPTED)
-        error_set(err, ERR_INTERRUPTED, "%s", maker->no_shapes.message);
-    else if (dynamic.count > 0 && maker->no_shapes.code != 0)
-        log_once(maker->log, LOG_WARNING, "Inputs of cuts keep the dynamic shapes that they have in the model: %s",
-                 maker->no_shapes.message);
-    else
-        for (size_t i = 0; i < dynamic.count; i++)
-            set_sizes_from_values(maker, dynamic.items[i]);
-    free(dynamic.items);
-    return rc == ERR_INTERRUPTED ? rc : 0;
-}
-
-int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
-                       struct error *err)
-{
-    struct value_list lacking = {0};
-    size_t lacking_inputs = list_lacking(maker, candidate, &lacking);
-    int rc = 0;
-
-    if (lacking.count > 0) {
-        infer_once(maker);
-        lacking_inputs = list_lacking(maker, candidate, &lacking);
-    }
-    if (lacking.count > 0 && maker->whole_refused) {
-        infer_upstream(maker, &lacking);
-        lacking_inputs = list_lacking(maker, candidate, &lacking);
-    }
-    *ret_not_a_tensor = find_sequence(maker, &candidate->inputs, &maker->whole.inputs);
-    if (*ret_not_a_tensor == VALUE_NONE)
-        *ret_not_a_tensor = find_sequence(maker, &candidate->outputs, &maker->whole.outputs);
-    if (lacking.count > 0 && *ret_not_a_tensor == VALUE_NONE)
-        rc = complete_from_values(maker, &lacking, lacking_inputs, err);
-    if (rc == 0 && *ret_not_a_tensor == VALUE_NONE)
-        rc = fix_shapes(maker, candidate, err);
-    free(lacking.items);
+    if (rc < 0)
+        return rc;
+    candidate_assume(maker, candidate);
+    rc = model_write(candidate, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err);
+    candidate_assume_no_more(maker);
     return rc;
 }

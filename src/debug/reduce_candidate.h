@@ -13,6 +13,16 @@
 #include "debug/candidate_data.h"
 #include "debug/reduce.h"
 
+/* A description that the model has, while an assumption stands in its place. */
+struct assumption_list {
+    struct assumption {
+        uint32_t value;
+        struct span info;
+        uint8_t info_prefix;
+    } * items;
+    size_t count, capacity;
+};
+
 struct candidate_maker {
     const struct reduce_settings *settings;
     struct log *log;
@@ -26,6 +36,11 @@ struct candidate_maker {
     bool inference_done;
     struct error inference_error; /* code 0: there was none */
     bool whole_refused;           /* by the runtime that infers: only parts of the model can be asked about */
+    /* --mode minimal also cuts where nobody can tell what a tensor is: */
+    struct bitset untold;        /* values about which neither inference nor a run says enough for an input */
+    struct bitset valueless;     /* values that were asked for, and that no run gives */
+    struct span *assumed;        /* what each value is taken for at a candidate's border; NULL until needed */
+    struct assumption_list lent; /* descriptions that assumptions replace for the time being */
 };
 
 void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
@@ -39,6 +54,8 @@ struct candidate_knowledge {
     struct bitset not_tensors;
     bool values_missing, inference_done, whole_refused;
     struct error no_values, no_shapes, inference_error;
+    struct bitset untold, valueless;
+    bool has_assumed;
 };
 
 /* Ends with candidate_maker_forget(), which goes back to what was known here. */
@@ -58,9 +75,15 @@ int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes
                        struct error *err);
 
 /* Describes the candidate's inputs and outputs as far as they lack it. `ret_not_a_tensor` is set to a value at the cut that
- * cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. */
+ * cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. ERR_BACKEND when nobody can tell what an input
+ * is, but not with --mode minimal: see candidate_assume(). */
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err);
+
+/* Inputs of the candidate about which nobody can tell enough get the descriptions that they are taken to have, for as long as it is
+ * written. Ends with candidate_assume_no_more(). candidate_write() does both itself. */
+void candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate);
+void candidate_assume_no_more(struct candidate_maker *maker);
 
 /* Gets the values of what is frozen. To be called before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);

@@ -276,6 +276,46 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
     return rc;
 }
 
+static int describe_live(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct minimal_reduction *reduction = data;
+    uint32_t not_a_tensor;
+
+    (void)index, (void)quiet;
+    drop_candidate(reduction);
+    subgraph_init_copy(&reduction->candidate, &reduction->bad);
+    subgraph_clean(&reduction->candidate, NULL, NULL, NULL);
+    reduction->has_candidate = true;
+    describe_candidate(&reduction->candidate, bitset_count(&reduction->candidate.nodes), true, false, ret);
+    return candidate_complete(reduction->maker, &reduction->candidate, &not_a_tensor, err);
+}
+
+/* Nodes that no output needs are mostly not what fails, and a runtime that refuses one of them refuses the model. */
+static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
+{
+    struct loop_subject subject = {
+        .data = reduction, .describe = describe_live, .prepare = prepare_candidate, .write = write_candidate};
+    enum verdict verdict = VERDICT_PASS;
+    struct subgraph live;
+    char key[64] = "_live";
+    size_t nodes;
+    int rc;
+
+    subgraph_init_copy(&live, &reduction->bad);
+    subgraph_clean(&live, NULL, NULL, NULL);
+    nodes = bitset_count(&live.nodes);
+    subgraph_release(&live);
+    if (nodes == 0 || nodes == bitset_count(&reduction->bad.nodes))
+        return 0;
+    if (number > 1)
+        snprintf(key, sizeof(key), "_live_%zu", number);
+    rc =
+        loop_check_apart(reduction->loop, &subject, key, "the model without nodes that no output needs", &verdict, err);
+    if (rc == 0 && verdict == VERDICT_FAIL)
+        keep(&reduction->bad, &reduction->candidate);
+    return rc;
+}
+
 int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
     char suffix[64] = "minimal";
@@ -291,6 +331,10 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
 
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "minimal_%zu", number);
+    if (!loop_is_interactive(reduction->loop))
+        rc = drop_dead_nodes(reduction, number, err);
+    if (rc < 0)
+        return rc;
     log_message(reduction->log, LOG_START, "Looking for the smallest set of nodes that fails");
     reduction->is_ended = !doubtful_search_start(&reduction->search, &reduction->dag, &reduction->bad.nodes,
                                                  loop_is_flaky(reduction->loop) ? TRUSTED_ACCEPTANCES : 0);

@@ -564,8 +564,11 @@ int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, stru
         string_add_format(&simplify.suffix, "_%zu", number);
     subgraph_init_copy(&filled, bad);
     rc = candidate_prepare(maker, &filled, NULL, err);
-    if (rc == 0)
+    if (rc == 0) {
+        candidate_assume(maker, &filled);
         rc = take_over(&simplify, &filled, err);
+        candidate_assume_no_more(maker);
+    }
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
         if (maker->settings->simplify[i])
             rc = run_kind(&simplify, kinds[i], err);

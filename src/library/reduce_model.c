@@ -237,7 +237,12 @@ static int save(struct model_run *run, struct error *err)
     /* Hours may have passed since it was looked at first. */
     if (rc == 0)
         rc = check_output(run->request, err);
-    return rc == 0 ? model_save(&run->bad, run->request->output, &inside, false, err) : rc;
+    if (rc < 0)
+        return rc;
+    candidate_assume(&run->maker, &run->bad);
+    rc = model_save(&run->bad, run->request->output, &inside, false, err);
+    candidate_assume_no_more(&run->maker);
+    return rc;
 }
 
 static void list_nodes(struct model_run *run, struct polygraphy_model_result *ret)

@@ -1,4 +1,6 @@
 /* onnx/subgraph_nodes.c: the part of a model that consists of given nodes. See subgraph.h. */
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "onnx/subgraph.h"
 
@@ -52,6 +54,7 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
 {
     const struct model *model = whole->model;
     struct bitset read, made, read_in_whole, is_output;
+    struct value_list dead_ends = {0}; /* outputs, when there are no others */
 
     subgraph_init_copy(subgraph, whole);
     bitset_assign(&subgraph->nodes, nodes);
@@ -68,6 +71,12 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     for (size_t i = bitset_next(&made, 0); i < made.size; i = bitset_next(&made, i + 1))
         if (bitset_has(&is_output, i) || (bitset_has(&read_in_whole, i) && !bitset_has(&read, i)))
             *VECTOR_APPEND(&subgraph->outputs) = (uint32_t)i;
+    for (size_t i = bitset_next(&made, 0); subgraph->outputs.count == 0 && i < made.size; i = bitset_next(&made, i + 1))
+        if (!bitset_has(&read, i))
+            *VECTOR_APPEND(&dead_ends) = (uint32_t)i;
+    if (subgraph->outputs.count == 0)
+        value_list_assign(&subgraph->outputs, &dead_ends);
+    free(dead_ends.items);
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
         add_inputs(subgraph, model->nodes.items[i].inputs, &made);
         add_inputs(subgraph, model->nodes.items[i].captures, &made);

@@ -148,3 +148,48 @@ EOF
     logged '^\[W\] No single one of the 2 nodes can be left out\. But 1 of them only because the check says nothing about the model without them$'
     grep -q '"one_minimal": false' result.json
 }
+
+# Each node of the model is the culprit once, and found alone.
+finds_every_node()
+{
+    local node
+    for node in $(names_of "$1"); do
+        rm -rf minimal.onnx polygraphy_debug_*
+        reduce "$1" -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node "$node"
+        worked
+        [ "$(names_of minimal.onnx)" = "$node" ]
+    done
+}
+
+@test "an operator that ONNX Runtime does not have is a border, wherever the culprit is" {
+    reduce_models make unusable model.onnx unknown
+    finds_every_node model.onnx
+    reduce model.onnx -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node d
+    logged "^\[W\] +Nobody can tell the type or shape of some tensors, like 'c'"
+    [ "$(reduce_models show minimal.onnx)" = 'd [c->d]' ]
+    run polygraphy inspect model minimal.onnx
+    logged '\{c \[dtype=float32\]\}'
+}
+
+@test "behind an unknown operator tensors have the types that follow" {
+    reduce_models make unusable model.onnx unknown
+    reduce model.onnx -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node f
+    worked
+    run polygraphy inspect model minimal.onnx
+    logged 'i \[dtype=int64'
+}
+
+@test "a node that ONNX Runtime refuses or that fails is a border, wherever the culprit is" {
+    for kind in refused failing unfed; do
+        reduce_models make unusable $kind.onnx $kind
+        finds_every_node $kind.onnx
+    done
+}
+
+@test "nodes that no output needs are dropped first, and found when they are the culprit" {
+    reduce_models make unusable model.onnx dead
+    reduce model.onnx -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node e
+    worked
+    logged 'the model without nodes that no output needs'
+    finds_every_node model.onnx
+}

@@ -161,6 +161,40 @@ def unknown_branch():
     return model
 
 
+def unusable(kind):
+    """A node in the middle that no runtime takes, and shapes that are computed behind it. Nodes are called after what they make."""
+    middle = {
+        "unknown": helper.make_node("Warp", ["b"], ["c"], domain="acme"),
+        "refused": helper.make_node("Transpose", ["b"], ["c"], perm=[0, 1, 2]),
+        "failing": helper.make_node("Reshape", ["b", "wrong"], ["c"]),
+        "unfed": helper.make_node("Add", ["b", "nowhere"], ["c"]),
+        "dead": helper.make_node("Neg", ["b"], ["c"]),
+    }[kind]
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["a"]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        middle,
+        helper.make_node("Relu", ["c"], ["d"]),
+        helper.make_node("Shape", ["d"], ["s"]),
+        helper.make_node("Concat", ["s", "four"], ["r"], axis=0),
+        helper.make_node("Reshape", ["d", "r"], ["e"]),
+        helper.make_node("TopK", ["e", "four"], ["v", "i"]),
+        helper.make_node("Cast", ["i"], ["f"], to=FLOAT),
+        helper.make_node("Add", ["v", "f"], ["y"]),
+    ]
+    if kind == "dead":
+        nodes += [
+            helper.make_node("Warp", ["b"], ["dead1"], domain="acme"),
+            helper.make_node("Neg", ["dead1"], ["dead2"]),
+            helper.make_node("Transpose", ["a"], ["dead3"], perm=[0, 1, 2]),
+        ]
+    for node in nodes:
+        node.name = node.output[0]
+    constants = [numpy_helper.from_array(numpy.array(values, numpy.int64), name)
+                 for name, values in (("four", [4]), ("wrong", [3, 5]))]
+    return bare(nodes, [tensor("x", [2, 4])], [tensor("y", None)], [weight("w", [1] * 4), *constants], "acme")
+
+
 def multi_output():
     """A node with three outputs, of which one is the graph's; the others lead nowhere."""
     nodes = [
