@@ -1,6 +1,7 @@
 /* cmd_convert.c: from one kind of model to another: ONNX, in float32 or float16, or an engine. */
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/convert_float16.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
@@ -61,6 +62,8 @@ static int convert_to_onnx(const struct command_context *context, struct error *
     int rc = model_file_load(context, &model, err);
 
     if (rc == 0)
+        rc = convert_float16_settle(context, trial, &model, err);
+    if (rc == 0)
         rc = save(context, trial, model, err);
     model_free(model);
     model_trial_stop(trial);
@@ -107,7 +110,7 @@ const struct command cmd_convert = {
         "--fp-to-fp16 makes it compute in float16. Its inputs and outputs keep their types. Operators that do not take "
         "float16 stay float32, and so do those that --keep-float32 names; tensors between the two kinds pass a Cast. "
         "Weights whose values are beyond the range of float16 are named. ONNX Runtime loads the result once, without "
-        "its weights: what it refuses is not written, unless it refuses the original as well.\n\n"
+        "its weights: operators that it refuses in float16 stay float32, too, and are named.\n\n"
         "To an output that ends in .engine or .plan the model is compiled: see `polygraphy inspect model x.engine "
         "--show "
         "layers` and `polygraphy run x.engine --trt`.",

@@ -148,7 +148,8 @@ static void infer_for_float16(void *data, const struct subgraph *graph)
                     why.message);
 }
 
-int model_file_convert_to_float16(const struct command_context *context, struct model *model, struct error *err)
+int model_file_convert_to_float16(const struct command_context *context, struct model *model,
+                                  const struct words *also_keep, struct error *err)
 {
     const struct onnx_load_values *load = model_file_options(context).load;
     const struct convert_values *convert = parse_values(context->parse, &convert_options);
@@ -157,15 +158,21 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
         .data = (void *)context,
         .log = context->log,
     };
+    size_t own = convert != NULL ? convert->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
+    const char **keep;
+    int rc;
 
     if (load == NULL || !load->fp_to_fp16)
         return 0;
-    if (convert != NULL) {
-        settings.keep = convert->keep_float32.items;
-        settings.keep_count = convert->keep_float32.count;
-    }
+    keep = memory_alloc_zero(own + more + 1, sizeof(*keep));
+    for (size_t i = 0; i < own + more; i++)
+        keep[i] = i < own ? convert->keep_float32.items[i] : also_keep->items[i - own];
+    settings.keep = keep;
+    settings.keep_count = own + more;
     log_message(context->log, LOG_INFO, "Converting float tensors to float16");
-    return float16_convert(model, &settings, err);
+    rc = float16_convert(model, &settings, err);
+    free(keep);
+    return rc;
 }
 
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
@@ -178,7 +185,7 @@ int model_file_load(const struct command_context *context, struct model **ret, s
     model_file_infer(context, model);
     rc = model_file_mark_outputs(context, model, err);
     if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, err);
+        rc = model_file_convert_to_float16(context, model, NULL, err);
     if (rc < 0)
         model_free(model);
     else

@@ -48,8 +48,9 @@ void model_file_infer(const struct command_context *context, struct model *model
 /* --onnx-outputs, --onnx-exclude-outputs and what they are called elsewhere: changes model->outputs. */
 int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err);
 
-/* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. */
-int model_file_convert_to_float16(const struct command_context *context, struct model *model, struct error *err);
+/* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. `also_keep` (may be NULL) are more words for that. */
+int model_file_convert_to_float16(const struct command_context *context, struct model *model,
+                                  const struct words *also_keep, struct error *err);
 
 /* Writes shapes given for inputs into the model; all other shapes may be wrong then, and are forgotten. Not part of
  * loading: to some commands the same option means something else. */

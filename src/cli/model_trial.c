@@ -106,3 +106,15 @@ int model_trial_run(struct model_trial *trial, const struct subgraph *subgraph, 
         log_message(trial->context->log, LOG_INFO, "The model was not tried with ONNX Runtime: %s", problem->message);
     return 0;
 }
+
+int model_trial_takes(struct model_trial *trial, const struct subgraph *subgraph, bool *ret, struct error *err)
+{
+    enum loading loading = LOADING_UNKNOWN;
+    struct error why = {0};
+    int rc = 0;
+
+    if (trial->sandbox != NULL && bitset_count(&subgraph->nodes) > 0)
+        rc = model_loading(trial->sandbox, subgraph, &loading, &why, err);
+    *ret = rc < 0 || loading != LOADING_REFUSED;
+    return rc == ERR_INTERRUPTED ? rc : 0;
+}

@@ -27,4 +27,7 @@ void model_trial_stop(struct model_trial *trial); /* NULL is fine */
  * Other errors: ERR_INTERRUPTED. */
 int model_trial_run(struct model_trial *trial, const struct subgraph *subgraph, const char *path, struct error *err);
 
+/* Whether the runtime takes `subgraph`; true where that cannot be tried. Errors: ERR_INTERRUPTED. */
+int model_trial_takes(struct model_trial *trial, const struct subgraph *subgraph, bool *ret, struct error *err);
+
 #endif

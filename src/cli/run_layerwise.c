@@ -124,7 +124,7 @@ static int load(void *data, struct log *log, struct model **ret, struct error *e
         mark_all(run->model);
     rc = model_file_mark_outputs(&context, run->model, err);
     if (rc == 0)
-        rc = model_file_convert_to_float16(&context, run->model, err);
+        rc = model_file_convert_to_float16(&context, run->model, NULL, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, run->model);

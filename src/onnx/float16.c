@@ -336,6 +336,12 @@ static void report(const struct conversion *conversion)
                         conversion->settings->keep[i]);
     if (conversion->functions > 0)
         log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->functions);
+    if (model_opset(conversion->model) < MIXED_PRECISION_OPSET)
+        log_message(
+            log, LOG_WARNING,
+            "The model is of operator set %lld, and before %d there is no Cast that runtimes have: all stays float32. "
+            "Convert it to a later operator set first",
+            (long long)model_opset(conversion->model), MIXED_PRECISION_OPSET);
     log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32", conversion->converted,
                 conversion->kept);
 }

@@ -12,6 +12,9 @@
 #include "onnx/unused_names.h"
 #include "tensor/data_type.h"
 
+/* Before this operator set a Cast is told its type in words, and runtimes do not have it any more: nothing is converted. */
+#define MIXED_PRECISION_OPSET 6
+
 /* Whether the operator of the node takes float16 for each of its float32 tensors: ONNX's own ones with that in all operator
  * sets, without a body, whose types are known. What the types of the model's values are has to be inferred before. */
 bool node_takes_float16(const struct model *model, const struct node *node);

@@ -134,3 +134,54 @@ shown()
     convert "$POLYGRAPHY_TEST_MODELS/onnx_light/light_resnet50.onnx" -o half.onnx --fp-to-fp16
     close_outputs "$POLYGRAPHY_TEST_MODELS/onnx_light/light_resnet50.onnx" half.onnx 1e-2
 }
+
+# Models of one operator between two others.
+middle_model()
+{
+    /usr/bin/python3 - "$@" <<'EOT'
+import sys
+import numpy
+from onnx import TensorProto, helper, numpy_helper, save
+name, opset = sys.argv[1], int(sys.argv[2])
+nodes = {
+    "MeanVarianceNormalization": helper.make_node("MeanVarianceNormalization", ["a"], ["b"], "middle", axes=[2, 3]),
+    "ScatterND": helper.make_node("ScatterND", ["a", "where", "what"], ["b"], "middle", reduction="add"),
+    "ScatterElements": helper.make_node("ScatterElements", ["a", "place", "number"], ["b"], "middle", reduction="add"),
+    "Identity": helper.make_node("Identity", ["a"], ["b"], "middle"),
+}
+constants = {
+    "where": numpy.array([[0], [1]], numpy.int64), "what": numpy.ones((2, 2, 3, 4), numpy.float32),
+    "place": numpy.zeros((1, 1, 1, 1), numpy.int64), "number": numpy.ones((1, 1, 1, 1), numpy.float32),
+}
+shape = [2, 2, 3, 4]
+graph = helper.make_graph(
+    [helper.make_node("Softmax", ["x"], ["a"], "first"), nodes[name], helper.make_node("Softmax", ["b"], ["y"], "last")], "g",
+    [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)], [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+    [numpy_helper.from_array(array, key) for key, array in constants.items() if key in nodes[name].input])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), "middle.onnx")
+EOT
+}
+
+@test "what ONNX Runtime does not take in float16 stays float32, and is named" {
+    for opset in 9 13 18; do
+        middle_model MeanVarianceNormalization $opset
+        convert middle.onnx -o half.onnx --fp-to-fp16
+        logged '^\[W\] ONNX Runtime does not take the model with these in float16, so they stay float32: MeanVarianceNormalization$'
+        logged 'Converted 2 nodes to float16; 1 others compute in float32'
+        close_outputs middle.onnx half.onnx 0.01
+    done
+    for operator in ScatterND ScatterElements; do
+        middle_model $operator 16
+        convert middle.onnx -o half.onnx --fp-to-fp16
+        close_outputs middle.onnx half.onnx 0.01
+    done
+}
+
+@test "a model of an operator set without a Cast for float16 stays float32" {
+    middle_model Identity 5
+    convert middle.onnx -o half.onnx --fp-to-fp16
+    logged '^\[W\] The model is of operator set 5'
+    valid half.onnx
+    run shown half.onnx
+    not_logged 'float16'
+}
