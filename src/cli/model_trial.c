@@ -21,6 +21,7 @@ struct model_trial *model_trial_start(const struct command_context *context)
 
     trial->context = context;
     trial->request = model_file_request(context);
+    trial->request.optimization_level = 0; /* with many outputs optimizing takes minutes, and tells nothing more */
     if (sandbox_start(&onnxrt_backend, &trial->request, NULL, &trial->sandbox, &trial->why_not) < 0)
         trial->sandbox = NULL;
     return trial;
