@@ -103,15 +103,23 @@ static int change_code(struct error *err, enum error_code code)
     return code;
 }
 
-/* The runtime says which file of weights is not there, but not what to do. */
-static int explain_missing_data(struct error *err)
+/* The runtime says which file of weights is not there, but not what to do. With a model that was read from a file, that is about files; with
+ * a part of one, it is a refusal like others. */
+static int explain_missing_data(bool is_file, struct error *err)
 {
     struct error said;
 
     if (err == NULL || strstr(err->message, "xternal data") == NULL || strstr(err->message, "does not exist") == NULL)
         return ERR_BACKEND;
     said = *err;
-    return error_set(err, ERR_BACKEND, "%s (--external-data-dir says where the data are)", said.message);
+    return error_set(err, is_file ? ERR_MISSING : ERR_BACKEND, "%s (--external-data-dir says where the data are)", said.message);
+}
+
+/* Any file may be read as a message without fields that are known, and an empty one is: it has no graph then. */
+static bool is_model_to(const struct ort_api *api, const struct ort_status *status)
+{
+    return status == NULL || (api->get_error_code(status) != ORT_INVALID_PROTOBUF &&
+                              strstr(api->get_error_message(status), "does not have a graph") == NULL);
 }
 
 static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
@@ -135,11 +143,11 @@ static int load_model(struct backend_session *session, const struct backend_requ
                                                 &session->session);
     crash_work_ends();
     api->release_session_options(options);
-    is_model = status == NULL || api->get_error_code(status) != ORT_INVALID_PROTOBUF;
+    is_model = is_model_to(api, status);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
     if (is_file && !is_model)
         return change_code(err, ERR_CORRUPT);
-    return rc < 0 ? explain_missing_data(err) : 0;
+    return rc < 0 ? explain_missing_data(is_file, err) : 0;
 }
 
 static int describe_model(struct backend_session *session, struct error *err)

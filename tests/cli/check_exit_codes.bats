@@ -64,6 +64,12 @@ ends()
     ends 125 1 run gone.engine --trt
     ends 125 1 run text.onnx --onnxrt
     ends 125 1 run text.onnx --trt
+    : >empty.onnx
+    ends 125 1 run empty.onnx --onnxrt
+    ends 125 1 run empty.onnx --trt
+    cp "$models/external_weights.onnx" without_weights.onnx
+    ends 125 1 run without_weights.onnx --onnxrt
+    ends 125 1 run without_weights.onnx --trt
     ends 125 1 run "$models/identity.onnx" --onnxrt --load-outputs gone.json
     ends 125 1 run "$models/identity.onnx" --onnxrt --load-outputs text.onnx
     ends 125 1 run "$models/identity.onnx" --onnxrt --load-inputs gone.json
