@@ -75,8 +75,12 @@ static int build_all(const struct command_context *context, struct debug_report 
         return rc;
     rc = engine_builds_init(&builds, context, err);
     if (rc == 0) {
-        struct build_session session = {
-            .maker = engine_builds_maker(&builds), .log = context->log, .is_last = is_last, .until = &until->until};
+        struct build_session session = {.maker = engine_builds_maker(&builds),
+                                        .log = context->log,
+                                        .is_last = is_last,
+                                        .until = &until->until,
+                                        .end = until_end(&until->until),
+                                        .tactics = builds.file.config->save_tactics};
 
         builds.file.builder.explore = explore->explore;
         builds.file.builder.explore_within = explore->within;

@@ -24,7 +24,8 @@ static int debug_repeat_run(const struct command_context *context, struct error 
 {
     struct loop_settings settings = debug_loop_settings(context);
     struct until_values until = *(const struct until_values *)parse_values(context->parse, &until_options);
-    struct loop_subject subject = {.data = &until, .describe = describe, .advance = advance};
+    struct loop_subject subject = {
+        .data = &until, .end = until_end(&until.until), .describe = describe, .advance = advance};
     struct debug_report report;
     struct loop *loop = NULL;
 

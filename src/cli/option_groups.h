@@ -282,6 +282,9 @@ struct until_values {
 
 extern const struct option_group until_options; /* debug build, repeat */
 
+/* What ends a loop with this value. */
+enum loop_end until_end(const struct until_value *until);
+
 /* Whether the iteration `index`, counted from 0, with this verdict is the last one. */
 bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict);
 

@@ -195,6 +195,11 @@ static const struct option until_rows[] = {
 
 const struct option_group until_options = ITERATION_GROUP(until_rows, struct until_values, NULL);
 
+enum loop_end until_end(const struct until_value *until)
+{
+    return until->kind == UNTIL_GOOD ? ENDS_BY_PASS : until->kind == UNTIL_BAD ? ENDS_BY_FAILURE : ENDS_BY_ITSELF;
+}
+
 bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict)
 {
     switch (until->kind) {

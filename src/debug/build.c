@@ -86,7 +86,13 @@ static int question_check(const struct build_session *session, struct loop *loop
 int build_run(const struct build_session *session, struct loop *loop, struct error *err)
 {
     struct builds builds = {.session = session};
-    struct loop_subject subject = {.data = &builds, .describe = describe, .write = write, .advance = advance};
+    struct loop_subject subject = {.data = &builds,
+                                   .kind = "engine",
+                                   .beside = session->tactics,
+                                   .end = session->end,
+                                   .describe = describe,
+                                   .write = write,
+                                   .advance = advance};
     int rc = loop_run(loop, &subject, err);
 
     if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)

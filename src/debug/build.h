@@ -21,6 +21,8 @@ struct build_session {
     /* Whether the iteration with this verdict is the last one. */
     bool (*is_last)(const void *until, int64_t index, enum verdict verdict);
     const void *until;
+    enum loop_end end;
+    const char *tactics; /* where those of each build are saved, which the check may look at; NULL: nowhere */
 };
 
 /* Builds and checks until the session says so. An engine that cannot be built is a failed iteration, which the log tells; but

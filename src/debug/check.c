@@ -208,6 +208,17 @@ bool check_mentions(const struct check *check, enum candidate_file file)
     return check_words_name(check->arguments, check->argument_count, &check->settings.files, file);
 }
 
+bool check_mentions_path(const struct check *check, const char *path)
+{
+    char *name = file_basename(path);
+    bool ret = false;
+
+    for (size_t i = 0; !ret && i < check->argument_count; i++)
+        ret = strstr(check->arguments[i], name) != NULL;
+    free(name);
+    return ret;
+}
+
 #define BETWEEN_WORDS " \t\n;&|()'\""
 
 /* Of a script that a check names, so many bytes are looked into. */

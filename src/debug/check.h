@@ -92,6 +92,9 @@ bool check_knows_time_limit(const struct check *check);
 /* True when the command names this file of a candidate, so that it can be elsewhere than at its usual path; and how commands name it
  * there: "{artifact}". */
 bool check_mentions(const struct check *check, enum candidate_file file);
+
+/* True when the name of this file, without its folder, occurs in the command. */
+bool check_mentions_path(const struct check *check, const char *path);
 const char *check_placeholder(enum candidate_file file);
 
 /* Whether this process runs inside of a check, as the command itself or as a child of it. Every check has POLYGRAPHY_ITERATION

@@ -20,9 +20,6 @@
 
 #define MAXIMUM_ITERATIONS 100000
 
-/* Of a control, in the replay. */
-#define LIKENESS_KEY "_likeness"
-
 /* ---- A session ---- */
 
 /* In one folder files are told apart by their names only. */
@@ -277,33 +274,6 @@ static int suspect_check(struct loop *loop, struct trial *trial, struct error *e
     return rc;
 }
 
-/* So many failures in a row, in which a check that looks at its candidates would not always write the same. */
-#define ALIKE_FAILURES 5
-
-/* A long search need not come to its end to find out that it is in vain. */
-static int question_likeness(struct loop *loop, struct trial *trial, struct error *err)
-{
-    const struct check_evidence *evidence = check_evidence(loop->check);
-    enum verdict sight;
-    int rc;
-
-    if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
-        loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL || trial->verdict != VERDICT_FAIL ||
-        evidence->runs < ALIKE_FAILURES || !evidence->alike || evidence->silent)
-        return 0;
-    loop->questioned = true;
-    if (check_lanes_jobs(loop->lanes) == 1)
-        trial->lane = NULL; /* there is only one */
-    rc = loop_check_sight(loop, LIKENESS_KEY, "model", VERDICT_FAIL, &sight, err);
-    if (rc == 0 && sight == VERDICT_FAIL)
-        return loop_refuse_check(
-            loop, err,
-            "the check has said the same of the first %d candidates and of a file that is no model, so "
-            "it does not look at what it is given, or fails before it does",
-            ALIKE_FAILURES);
-    return rc;
-}
-
 /* Finds the verdict on a candidate that the replay does not know. */
 static int find_verdict(struct loop *loop, struct trial *trial, struct error *err)
 {
@@ -323,7 +293,7 @@ static int find_verdict(struct loop *loop, struct trial *trial, struct error *er
         if (rc == 0)
             rc = suspect_check(loop, trial, err);
         if (rc == 0)
-            rc = question_likeness(loop, trial, err);
+            rc = loop_question_likeness(loop, trial, err);
     }
     if (rc < 0)
         return rc;

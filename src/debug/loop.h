@@ -67,10 +67,20 @@ struct foresight {
     int (*write)(void *data, const void *search, const struct candidate_paths *paths, struct error *err);
 };
 
+/* What ends it. */
+enum loop_end {
+    ENDS_BY_ITSELF,
+    ENDS_BY_PASS, /* so a check that always fails has it go on for ever */
+    ENDS_BY_FAILURE,
+};
+
 /* What a tool brings to the loop. */
 struct loop_subject {
     void *data;
     const char *suffix; /* of replay keys: "outputs" gives "_N0_outputs"; NULL: none */
+    const char *kind;   /* what candidates are: "engine"; NULL: "model" */
+    const char *beside; /* a file that is written beside each candidate, which the check may look at instead; or NULL */
+    enum loop_end end;
 
     /* Decides on the candidate of iteration `index` (0-based; -1 in loop_check_apart()) and logs what it is, unless
      * `quiet`: its verdict is known already and only the identity matters. */

@@ -6,6 +6,12 @@
 #include "debug/loop_log.h"
 #include "debug/loop_state.h"
 
+/* Of a control, in the replay. */
+#define LIKENESS_KEY "_likeness"
+
+/* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
+#define ALIKE_VERDICTS 5
+
 #define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
 
 static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
@@ -103,6 +109,84 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
         "the check %s on the engine %s, and says the same of a file that is no engine, so it does not "
         "look at what it is given, or ends before it does",
         verdict == VERDICT_PASS ? "passes" : "fails", how);
+}
+
+/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has other ways to find
+ * out. What a check writes when it passes may differ; that it also passes on what is no candidate is enough. */
+static bool is_suspicious(const struct loop *loop, const struct loop_subject *subject, enum verdict verdict)
+{
+    const struct check_evidence *evidence = check_evidence(loop->check);
+
+    if (evidence->runs < ALIKE_VERDICTS)
+        return false;
+    if (verdict == VERDICT_PASS)
+        return subject->end == ENDS_BY_FAILURE && loop->last_failure == 0;
+    return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
+}
+
+/* Without candidates nothing can be shown to the check, and its user may have reason to wait. */
+static void warn_of_likeness(const struct loop *loop, enum verdict verdict)
+{
+    static const char *const words[] = {
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
+    const struct check_evidence *evidence = check_evidence(loop->check);
+    struct string_builder text;
+
+    if (!evidence->alike)
+        return;
+    string_init(&text);
+    check_evidence_describe(evidence, &text);
+    log_message(
+        loop->log, LOG_WARNING,
+        "The first %d iterations have all %s, and the check has said the same each time: %s. As long as it says "
+        "that, this goes on; see that the check does what it should",
+        ALIKE_VERDICTS, words[verdict], text.data);
+    string_release(&text);
+}
+
+static int refuse_likeness(struct loop *loop, const char *kind, enum verdict verdict, enum verdict sight,
+                           struct error *err)
+{
+    if (verdict == VERDICT_PASS)
+        return loop_refuse_check(
+            loop, err,
+            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
+            "it does not look at what it is given",
+            ALIKE_VERDICTS, kind, kind);
+    if (sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            loop, err,
+            "the check has said the same of the first %d %ss and of a file that is no %s, so it does "
+            "not look at what it is given, or fails before it does",
+            ALIKE_VERDICTS, kind, kind);
+    return loop_refuse_check(loop, err,
+                             "the check ends alike on the first %d %ss and on a file that is no %s, without a word, so "
+                             "nothing shows that it looks at what it is given (let it write what is wrong)",
+                             ALIKE_VERDICTS, kind, kind);
+}
+
+int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err)
+{
+    const struct loop_subject *subject = trial->subject;
+    const char *kind = subject->kind != NULL ? subject->kind : "model";
+    enum verdict sight;
+    int rc;
+
+    if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
+        trial->is_control || !is_suspicious(loop, subject, trial->verdict) ||
+        (subject->beside != NULL && check_mentions_path(loop->check, subject->beside)))
+        return 0;
+    loop->questioned = true;
+    if (loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
+        warn_of_likeness(loop, trial->verdict);
+        return 0;
+    }
+    if (check_lanes_jobs(loop->lanes) == 1)
+        trial->lane = NULL; /* there is only one */
+    rc = loop_check_sight(loop, LIKENESS_KEY, kind, trial->verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
+        return rc;
+    return refuse_likeness(loop, kind, trial->verdict, sight, err);
 }
 
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)

@@ -184,7 +184,7 @@ static int order_layers(struct session *session, struct error *err)
 static int check_apart(struct session *session, const struct bitset *chosen, const char *key, const char *what,
                        enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {.data = session, .describe = describe, .write = write_candidate};
+    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
 
     session->instead = chosen;
     int rc = loop_check_apart(session->loop, &subject, key, what, ret, err);
@@ -245,8 +245,12 @@ static void warn_without_choice(const struct session *session)
 
 static int search(struct session *session, bool verified, struct precision_result *result, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = session, .describe = describe, .write = write_candidate, .advance = advance, .remaining = remaining};
+    struct loop_subject subject = {.data = session,
+                                   .kind = "engine",
+                                   .describe = describe,
+                                   .write = write_candidate,
+                                   .advance = advance,
+                                   .remaining = remaining};
     int rc = order_layers(session, err);
 
     if (rc < 0)

@@ -169,7 +169,7 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, struct loop
                        struct error *err)
 {
     struct whole_replay whole = {.isolation = isolation};
-    struct loop_subject subject = {.data = &whole, .describe = describe_whole, .write = write_whole};
+    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
     int rc;
 
     bitset_init(&whole.from_bad, isolation->differences.count);
@@ -202,8 +202,12 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
 
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = isolation, .describe = describe, .write = write, .advance = advance, .remaining = remaining};
+    struct loop_subject subject = {.data = isolation,
+                                   .kind = "engine",
+                                   .describe = describe,
+                                   .write = write,
+                                   .advance = advance,
+                                   .remaining = remaining};
     int rc;
 
     isolation->outcome = ISOLATION_FOUND;

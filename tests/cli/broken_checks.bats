@@ -29,13 +29,18 @@ reduce_wrongly()
     done
 }
 
+build()
+{
+    run --separate-stderr polygraphy debug build model.onnx --artifacts none "$@"
+}
+
 # tools_say TEXT CHECK...: build and precision end with an error that says this.
 tools_say()
 {
     local text=$1
     shift
     rm -f polygraphy_debug*
-    run --separate-stderr polygraphy debug build model.onnx --until 2 --artifacts none --check "$@"
+    build --until 2 --check "$@"
     refused "$text"
     run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --json result.json --check "$@"
     refused "$text"
@@ -93,6 +98,42 @@ tools_say()
     run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --check true
     refused 'passes on the engine with all layers in lower precision, and says the same of a file that is no engine'
     [ ! -e out.onnx ]
+}
+
+@test "a check that says the same of everything does not have builds go on for ever" {
+    make_model
+    build --until good --check 'echo wrong; exit 1'
+    refused 'said the same of the first 5 engines and of a file that is no engine'
+    build --until good --check false
+    refused 'ends alike on the first 5 engines and on a file that is no engine, without a word'
+    build --until good --skip-code 7 --check 'exit 7'
+    refused 'it ended with code 7, and wrote nothing'
+    build --until bad --check true
+    refused 'passed on the first 5 engines, and on a file that is no engine just as well'
+}
+
+@test "a check that looks at the engine, or at its tactics, has builds go on until it says something else" {
+    make_model
+    build --until bad --check '[ "$(wc -c <polygraphy_debug.engine)" -gt 200 ] && [ $POLYGRAPHY_ITERATION -lt 7 ]'
+    worked
+    logged 'Passed: 7/8'
+    logged 'PASSED \| Control: '
+    build --until good --save-tactics tactics.json --check 'wc -c <tactics.json; [ $POLYGRAPHY_ITERATION -ge 7 ]'
+    worked
+    logged 'Passed: 1/8'
+}
+
+@test "repeat has nothing to show to a check: it warns once, and goes on" {
+    repeat --until good --artifacts none --check '[ $POLYGRAPHY_ITERATION -ge 12 ]'
+    worked
+    [ "$(grep -c '^\[W\] *The first 5 iterations have all failed, and the check has said the same' <<<"$output")" -eq 1 ]
+    logged 'Passed: 1/13'
+    repeat --until bad --artifacts none --check '[ $POLYGRAPHY_ITERATION -lt 6 ]'
+    worked
+    logged '^\[W\] *The first 5 iterations have all passed, and the check has said the same'
+    repeat --until bad --artifacts none --check 'echo $POLYGRAPHY_ITERATION; [ $POLYGRAPHY_ITERATION -lt 6 ]'
+    worked
+    not_logged 'The first 5 iterations'
 }
 
 @test "a check that runs out of time" {
