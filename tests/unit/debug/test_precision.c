@@ -197,7 +197,7 @@ static void high_precision_that_does_not_help_ends_the_session(void **state)
 {
     struct fixture fixture;
 
-    init(&fixture, PRECISION_MINIMAL, "false");
+    init(&fixture, PRECISION_MINIMAL, "wc -c <candidate; false");
     run_session(&fixture);
     assert_int_equal(fixture.result.outcome, PRECISION_NOT_FOUND);
     assert_int_equal(fixture.target.prepared, 1);
@@ -211,7 +211,7 @@ static void low_precision_that_does_no_harm_ends_the_session(void **state)
 {
     struct fixture fixture;
 
-    init(&fixture, PRECISION_BISECT, "true");
+    init(&fixture, PRECISION_BISECT, "! grep -q model candidate");
     run_session(&fixture);
     assert_int_equal(fixture.result.outcome, PRECISION_FOUND);
     assert_true(fixture.result.none_needed);
