@@ -133,6 +133,23 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
  * when that is due to the check, which says nothing about it, or the same of a file that is no engine. */
 int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err);
 
+/* What an error says of a check that has changed its mind. */
+#define LOOP_NOT_BELIEVED                                                                                              \
+    ", so that its verdicts cannot be believed: they depend on chance, on the time, or on what has changed "           \
+    "meanwhile. If the failure itself comes and goes, --flaky reckons with it, and `polygraphy debug repeat` counts. " \
+    "This time"
+
+/* The engines that a tool has begun with, and how they were built. */
+struct loop_ends {
+    void *data;
+    const char *good, *bad;
+    int (*check_again)(void *data, bool bad, enum verdict *ret, struct error *err);
+};
+
+/* At the end of a search between two engines: the one that had the contrary of the last verdict is checked once more, because a check that
+ * has changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is another now. */
+int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err);
+
 /* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were broken
  * (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before the verdict counts;
  * its errors end the session. */

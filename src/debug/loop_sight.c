@@ -111,6 +111,23 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
         verdict == VERDICT_PASS ? "passes" : "fails", how);
 }
 
+int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
+{
+    enum verdict late, verdict;
+    bool bad;
+    int rc;
+
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop_same_verdicts(loop, &late) == 0)
+        return 0;
+    bad = late == VERDICT_PASS;
+    rc = ends->check_again(ends->data, bad, &verdict, err);
+    if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
+        return rc;
+    return loop_refuse_check(loop, err,
+                             "the engine %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
+                             bad ? ends->bad : ends->good, bad ? "fail" : "pass");
+}
+
 /* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has other ways to find
  * out. What a check writes when it passes may differ; that it also passes on what is no candidate is enough. */
 static bool is_suspicious(const struct loop *loop, const struct loop_subject *subject, enum verdict verdict)

@@ -6,6 +6,10 @@
 
 #include "base/memory.h"
 
+/* How engines are built that the search begins with. */
+#define ALL_HIGH "with all layers in higher precision"
+#define ALL_LOW "with all layers in lower precision"
+
 /* In the replay. */
 #define ALL_HIGH_KEY "_all_high"
 #define ALL_LOW_KEY "_all_low"
@@ -28,6 +32,7 @@ struct session {
     struct bitset chosen;         /* layers of the candidate that describe() made last */
     bool insists;                 /* the target's insist() returned true */
     const struct bitset *instead; /* of a candidate apart from the search; else NULL */
+    bool again;                   /* it was checked before */
 };
 
 /* ---- Candidates ---- */
@@ -100,10 +105,11 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
         log_selection(session);
     *ret = (struct loop_candidate){
         .action = CANDIDATE_CHECK, .num_nodes = -1, .has_identity = true, .identity = identity(session)};
-    ret->expectation = session->instead == NULL                ? EXPECT_REMEDY
+    ret->expectation = session->again                          ? EXPECT_AGAIN
+                       : session->instead == NULL              ? EXPECT_REMEDY
                        : session->instead == &session->lowered ? EXPECT_PASS
                                                                : EXPECT_FAILURE;
-    if (quiet || loop_has_seen(session->loop, ret->identity, &known))
+    if (quiet || (!session->again && loop_has_seen(session->loop, ret->identity, &known)))
         return 0;
     return prepare(session, ret, err);
 }
@@ -192,6 +198,25 @@ static int check_apart(struct session *session, const struct bitset *chosen, con
     return rc;
 }
 
+static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+{
+    struct session *session = data;
+    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
+    struct bitset none;
+    int rc;
+
+    bitset_init(&none, session->target->count);
+    session->instead = bad ? &none : &session->lowered;
+    session->again = true;
+    rc = loop_check_control(
+        session->loop, &subject, "_once_more",
+        bad ? "all layers in lower precision, once more" : "all layers in higher precision, once more", ret, err);
+    session->again = false;
+    session->instead = NULL;
+    bitset_release(&none);
+    return rc;
+}
+
 /* Sets the outcome when there is nothing to search. */
 static int verify(struct session *session, struct precision_result *result, bool *ret_verified, struct error *err)
 {
@@ -205,7 +230,7 @@ static int verify(struct session *session, struct precision_result *result, bool
         return 0;
     rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, "all layers in higher precision", &high, err);
     if (rc == 0 && high != VERDICT_PASS)
-        rc = loop_question_end(session->loop, "with all layers in higher precision", high, err);
+        rc = loop_question_end(session->loop, ALL_HIGH, high, err);
     if (rc == 0 && high != VERDICT_PASS) {
         result->outcome = PRECISION_NOT_FOUND;
         log_message(session->log, LOG_WARNING,
@@ -225,7 +250,7 @@ static int verify(struct session *session, struct precision_result *result, bool
     }
     bitset_release(&none);
     if (rc == 0 && low == VERDICT_PASS)
-        rc = loop_question_end(session->loop, "with all layers in lower precision", low, err);
+        rc = loop_question_end(session->loop, ALL_LOW, low, err);
     if (rc == 0 && low == VERDICT_PASS) {
         result->outcome = PRECISION_FOUND;
         result->none_needed = true;
@@ -251,12 +276,15 @@ static int search(struct session *session, bool verified, struct precision_resul
                                    .write = write_candidate,
                                    .advance = advance,
                                    .remaining = remaining};
+    const struct loop_ends ends = {.data = session, .good = ALL_HIGH, .bad = ALL_LOW, .check_again = check_end_again};
     int rc = order_layers(session, err);
 
     if (rc < 0)
         return rc;
     precision_search_start(&session->search, session->settings->mode, session->order_count, verified);
     rc = loop_run(session->loop, &subject, err);
+    if (rc == 0 && verified)
+        rc = loop_look_back(session->loop, &ends, err);
     if (rc < 0)
         return rc;
     result->outcome = session->search.outcome == PRECISION_FOUND ? PRECISION_FOUND : PRECISION_NOT_FOUND;

@@ -351,11 +351,6 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
     return rc;
 }
 
-#define NOT_TO_BE_BELIEVED                                                                                             \
-    ", so that its verdicts cannot be believed: they depend on chance, on the time, or on what has changed "           \
-    "meanwhile. If the failure itself comes and goes, --flaky reduces it, and `polygraphy debug repeat` counts. "      \
-    "This time"
-
 /* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
 #define SUSPICIOUS_VERDICTS 4
 
@@ -371,13 +366,13 @@ static int look_back(struct reduce *reduce, size_t number, struct error *err)
         rc = check_once_more(reduce, &reduce->good, number, "a candidate that has passed, once more", &verdict, err);
         if (rc == 0 && verdict == VERDICT_FAIL)
             return loop_refuse_check(reduce->loop, err,
-                                     "the check fails on a candidate that it has passed on before" NOT_TO_BE_BELIEVED);
+                                     "the check fails on a candidate that it has passed on before" LOOP_NOT_BELIEVED);
         return rc;
     }
     rc = check_once_more(reduce, &reduce->bad, number, "the result, once more", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
         return loop_refuse_check(reduce->loop, err,
-                                 "the result does not fail any more when it is checked once more" NOT_TO_BE_BELIEVED);
+                                 "the result does not fail any more when it is checked once more" LOOP_NOT_BELIEVED);
     return rc;
 }
 

@@ -145,9 +145,13 @@ static int64_t remaining(void *data)
 
 /* ---- The replays themselves ---- */
 
+#define WITH_GOOD "with the tactics of the good replay"
+#define WITH_BAD "with the tactics of the bad replay"
+
 struct whole_replay {
     struct tactic_isolation *isolation;
     struct bitset from_bad;
+    bool again; /* it was checked before */
 };
 
 static int describe_whole(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
@@ -156,7 +160,7 @@ static int describe_whole(void *data, int64_t index, bool quiet, struct loop_can
 
     (void)index, (void)quiet, (void)err;
     make_candidate(whole->isolation, &whole->from_bad, ret);
-    ret->expectation = bitset_count(&whole->from_bad) > 0 ? EXPECT_FAILURE : EXPECT_PASS;
+    ret->expectation = whole->again ? EXPECT_AGAIN : bitset_count(&whole->from_bad) > 0 ? EXPECT_FAILURE : EXPECT_PASS;
     return 0;
 }
 
@@ -165,17 +169,22 @@ static int write_whole(void *data, const struct candidate_paths *paths, struct e
     return write(((struct whole_replay *)data)->isolation, paths, err);
 }
 
-static int check_whole(struct tactic_isolation *isolation, bool bad, struct loop *loop, enum verdict *ret,
+static int check_whole(struct tactic_isolation *isolation, bool bad, bool again, struct loop *loop, enum verdict *ret,
                        struct error *err)
 {
-    struct whole_replay whole = {.isolation = isolation};
+    struct whole_replay whole = {.isolation = isolation, .again = again};
     struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
     int rc;
 
     bitset_init(&whole.from_bad, isolation->differences.count);
     if (bad)
         bitset_fill(&whole.from_bad);
-    rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret, err);
+    if (again)
+        rc = loop_check_control(loop, &subject, "_once_more",
+                                bad ? "the bad replay, once more" : "the good replay, once more", ret, err);
+    else
+        rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret,
+                              err);
     bitset_release(&whole.from_bad);
     return rc;
 }
@@ -184,20 +193,32 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, struct loop
 static int check_ends(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
     enum verdict verdict;
-    int rc = check_whole(isolation, false, loop, &verdict, err);
+    int rc = check_whole(isolation, false, false, loop, &verdict, err);
 
     if (rc < 0)
         return rc;
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
-        return loop_question_end(loop, "with the tactics of the good replay", verdict, err);
+        return loop_question_end(loop, WITH_GOOD, verdict, err);
     }
-    rc = check_whole(isolation, true, loop, &verdict, err);
+    rc = check_whole(isolation, true, false, loop, &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         isolation->outcome = ISOLATION_BAD_PASSES;
-        rc = loop_question_end(loop, "with the tactics of the bad replay", verdict, err);
+        rc = loop_question_end(loop, WITH_BAD, verdict, err);
     }
     return rc;
+}
+
+struct end_check {
+    struct tactic_isolation *isolation;
+    struct loop *loop;
+};
+
+static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+{
+    const struct end_check *end = data;
+
+    return check_whole(end->isolation, bad, true, end->loop, ret, err);
 }
 
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
@@ -208,6 +229,8 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
                                    .write = write,
                                    .advance = advance,
                                    .remaining = remaining};
+    struct end_check end = {isolation, loop};
+    const struct loop_ends ends = {.data = &end, .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
     int rc;
 
     isolation->outcome = ISOLATION_FOUND;
@@ -218,5 +241,7 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
     rc = check_ends(isolation, loop, err);
     if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
         return rc;
-    return set_isolation_start(&isolation->search, isolation->differences.count) ? loop_run(loop, &subject, err) : 0;
+    if (set_isolation_start(&isolation->search, isolation->differences.count))
+        rc = loop_run(loop, &subject, err);
+    return rc == 0 ? loop_look_back(loop, &ends, err) : rc;
 }

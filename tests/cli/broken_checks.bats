@@ -2,7 +2,32 @@
 
 load debug_helper
 
-check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
+tactic_options=(--plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_on_one_shape.so" --tactic-sources pointwise onnxrt)
+export POLYGRAPHY_TRT=builtin
+
+results()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" results "$@"
+}
+
+feeds()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
+}
+
+# Two replays of one model that have different tactics, in a folder that all tests share.
+setup_file()
+{
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    cd "$BATS_FILE_TMPDIR" || return 1
+    cp "$POLYGRAPHY_ROOT/tests/models/pointwise_convolutions.onnx" network.onnx
+    for seed in 1 2; do
+        polygraphy debug build network.onnx "${tactic_options[@]}" --explore --explore-within 100000 --until 1 --seed $seed \
+            --save-tactics tactics.json --artifacts tactics.json --artifacts-dir "seed$seed" --check true >/dev/null
+    done
+    mv seed1/good/* good.json
+    mv seed2/good/* bad.json
+}
 
 make_model()
 {
@@ -12,7 +37,9 @@ make_model()
 # Whether nothing of a result is there, nor is any called so.
 nothing_is_proven()
 {
-    [ ! -e out.onnx ] && [ ! -e result.json ] && not_logged '1-minimal|^\[I\] Reduced' && not_logged 'PASSED \| Runtime'
+    [ ! -e out.onnx ] || return 1
+    [ ! -e result.json ] || return 1
+    not_logged '1-minimal|^\[I\] (Reduced|Seen:)|makes? the difference|To achieve|PASSED \| Runtime'
 }
 
 # reduce_wrongly TEXT OPTION...: in all modes the session ends with an error that says this.
@@ -31,21 +58,41 @@ reduce_wrongly()
 
 build()
 {
+    rm -f polygraphy_debug*
     run --separate-stderr polygraphy debug build model.onnx --artifacts none "$@"
 }
 
-# tools_say TEXT CHECK...: build and precision end with an error that says this.
+precision()
+{
+    rm -f polygraphy_debug*
+    run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --json result.json "$@"
+}
+
+tactics()
+{
+    rm -f polygraphy_debug*
+    run --separate-stderr polygraphy debug tactics "$BATS_FILE_TMPDIR/network.onnx" --good "$BATS_FILE_TMPDIR/good.json" \
+        --bad "$BATS_FILE_TMPDIR/bad.json" "${tactic_options[@]}" --json result.json "$@"
+}
+
+# two_ends_say TEXT OPTION...: the tools that begin with two engines end with an error that says this.
+two_ends_say()
+{
+    local text=$1 tool
+    shift
+    for tool in precision tactics; do
+        $tool "$@"
+        refused "$text"
+        nothing_is_proven
+    done
+}
+
+# tools_say TEXT OPTION...: all tools that make engines do.
 tools_say()
 {
-    local text=$1
-    shift
-    rm -f polygraphy_debug*
-    build --until 2 --check "$@"
-    refused "$text"
-    run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --json result.json --check "$@"
-    refused "$text"
-    nothing_is_proven
-    rm -f polygraphy_debug*
+    build --until 2 "${@:2}"
+    refused "$1"
+    two_ends_say "$@"
 }
 
 @test "a mistyped option" {
@@ -53,7 +100,7 @@ tools_say()
         --check polygraphy run polygraphy_debug.onnx --onxrt --validate
     [[ $stderr == *--onxrt* ]]
     logged 'CAPTURED STDERR'
-    tools_say onxrt polygraphy run polygraphy_debug.engine --onxrt --validate
+    tools_say onxrt --check polygraphy run polygraphy_debug.engine --onxrt --validate
     repeat --until 2 --check polygraphy run model.onnx --onxrt
     refused 'the check says of itself that it cannot tell anything'
 }
@@ -61,7 +108,7 @@ tools_say()
 @test "a script that is missing" {
     reduce_wrongly "can't open file" --check /usr/bin/python3 nope.py
     logged 'CAPTURED STDERR'
-    tools_say "can't open file" /usr/bin/python3 nope.py
+    tools_say "can't open file" --check /usr/bin/python3 nope.py
     repeat --until 2 --check /usr/bin/python3 nope.py
     worked
     logged "^\[W\] All 2 iterations have failed, and the check has said the same each time.*can't open file"
@@ -70,24 +117,40 @@ tools_say()
 @test "a candidate that is never looked at" {
     reduce_wrongly 'does not look at what it is given' --check 'echo wrong; exit 1'
     logged "^\[W\] The check names neither 'polygraphy_debug.onnx' nor \{artifact\} nor \\\$POLYGRAPHY_ARTIFACT"
-    tools_say 'wrong' 'echo wrong; exit 1'
+    tools_say wrong --check 'echo wrong; exit 1'
 }
 
 @test "a wrong working folder" {
     reduce_wrongly 'the check says nothing about the original model' \
         --check 'cd / && polygraphy run polygraphy_debug.onnx --onnxrt --validate'
-    tools_say 'polygraphy_debug.engine' 'cd / && polygraphy run polygraphy_debug.engine --trt --validate'
+    tools_say polygraphy_debug.engine --check 'cd / && polygraphy run polygraphy_debug.engine --trt --validate'
+    repeat --until 2 --check 'cd / && polygraphy run model.onnx --onnxrt'
+    refused 'the check says of itself that it cannot tell anything'
 }
 
-@test "a check that says nothing about parts" {
-    script check.sh <<<': $POLYGRAPHY_ARTIFACT; [ "$POLYGRAPHY_ITERATION" = -1 ] || { echo no golden values; exit 125; }; exit 1'
-    reduce_wrongly 'the check says nothing about any part of the model' --check ./check.sh
-    [[ $stderr == *'no golden values'* ]]
+@test "golden values that lack the tensors of a part" {
+    local check=(polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json)
+    feeds in.json '[{"x": f32([[1]*16])}]'
+    results golden.json '[("golden", [{"t19": f32([[2]*16])}])]'
+    reduce_wrongly 'the check says nothing about any part of the model' --check "${check[@]}"
+    [[ $stderr == *'it ended with code 125'* ]]
+    logged "^\[W\] The check has not the data to judge every part: 'golden.json' holds 1 of the 20 tensors"
+    results golden.json '[("golden", [{"nothing": f32([[2]*16])}])]'
+    reduce_wrongly "'golden.json' holds none of the outputs" --check "${check[@]}"
+}
+
+@test "golden values of another model" {
+    make_model
+    results golden.json '[("golden", [{"nothing": f32([[2]*16])}])]'
+    tools_say 'no common outputs found' \
+        --check polygraphy run polygraphy_debug.engine --trt "${tactic_options[@]:0:2}" --load-outputs golden.json
+    repeat --until 2 --check polygraphy run model.onnx --trt --load-outputs golden.json
+    refused 'the check says of itself that it cannot tell anything'
 }
 
 @test "a check that always fails" {
     reduce_wrongly 'the check fails on everything that it is given' --check false
-    tools_say 'it ended with code 1, and wrote nothing' false
+    tools_say 'it ended with code 1, and wrote nothing' --check false
     repeat --until 2 --check false
     worked
     logged '^\[W\] All 2 iterations have failed'
@@ -95,9 +158,18 @@ tools_say()
 
 @test "a check that always passes" {
     reduce_wrongly 'on a file that is no model just as well' --check true
-    run --separate-stderr polygraphy debug precision model.onnx --fp16 --output-onnx out.onnx --check true
+    precision --check true
     refused 'passes on the engine with all layers in lower precision, and says the same of a file that is no engine'
-    [ ! -e out.onnx ]
+    nothing_is_proven
+    tactics --check true
+    refused 'passes on the engine with the tactics of the bad replay, and says the same of a file that is no engine'
+    nothing_is_proven
+    build --until 2 --check true
+    worked
+    logged 'Passed: 2/2'
+    repeat --until 2 --artifacts none --check true
+    worked
+    logged 'Passed: 2/2'
 }
 
 @test "a check that says the same of everything does not have builds go on for ever" {
@@ -141,6 +213,11 @@ tools_say()
     [[ $stderr == *'it ran out of time'* ]]
     reduce_wrongly 'did not come to its end, and a failure is something else' --check-timeout 0.1 --fail-regex wrong \
         --check 'sleep 100'
+    make_model
+    tools_say 'it ran out of time' --check-timeout 0.1 --check 'sleep 100'
+    repeat --until 2 --artifacts none --check-timeout 0.1 --check 'sleep 100'
+    worked
+    logged '^\[W\] All 2 iterations have failed.*it ran out of time'
 }
 
 @test "a check that depends on the time" {
@@ -160,11 +237,52 @@ EOF
     done
 }
 
+# script_of_counts FROM TO: ./check.sh passes on so many runs, then fails up to another one, and passes from then on.
+script_of_counts()
+{
+    script check.sh <<EOF
+: \$POLYGRAPHY_ARTIFACT
+echo >>"$BATS_TEST_TMPDIR/runs"
+n=\$(wc -l <"$BATS_TEST_TMPDIR/runs")
+[ \$n -gt $1 ] && [ \$n -le $2 ] || exit 0
+echo wrong
+exit 1
+EOF
+    rm -f "$BATS_TEST_TMPDIR/runs"
+}
+
+@test "a check that depends on the time, in tools that begin with two engines" {
+    local tool
+    make_model
+    for tool in precision 'precision --mode linear' 'precision --mode minimal' tactics; do
+        script_of_counts 1 2
+        $tool --check ./check.sh
+        refused 'does not fail any more when it is checked once more, so that its verdicts cannot be believed'
+        nothing_is_proven
+        script_of_counts 1 1000
+        $tool --check ./check.sh
+        refused 'does not pass any more when it is checked once more, so that its verdicts cannot be believed'
+        nothing_is_proven
+    done
+}
+
+@test "a check that depends on the time, in tools that count" {
+    make_model
+    script_of_counts 1 3
+    build --until 6 --check ./check.sh
+    worked
+    logged 'Passed: 4/6'
+    script_of_counts 1 3
+    repeat --until 6 --artifacts none --check ./check.sh
+    worked
+    logged 'Passed: 4/6'
+}
+
 @test "a check that changes what it is given" {
     reduce_wrongly "the check has changed 'polygraphy_debug.onnx'" --check 'echo x >>polygraphy_debug.onnx; exit 1'
     reduce_wrongly "model.onnx' has changed while the check ran" --check 'echo x >>model.onnx; exit 1'
     make_model
-    tools_say "the check has changed 'polygraphy_debug.engine'" 'echo x >>polygraphy_debug.engine; exit 1'
+    tools_say "the check has changed 'polygraphy_debug.engine'" --check 'echo x >>polygraphy_debug.engine; exit 1'
     echo 0 >counter
     repeat --until 2 --check 'read n < counter; echo $((n + 1)) > other; cp other counter'
     worked

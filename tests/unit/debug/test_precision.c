@@ -189,7 +189,7 @@ static void layers_that_are_not_lowered_are_counted_and_not_chosen(void **state)
     run_session(&fixture);
     assert_int_equal(fixture.result.selected, 4);
     assert_chosen(&fixture, "L2 L3");
-    assert_int_equal(fixture.target.prepared, 4); /* all, none, L2, L2 and L3 */
+    assert_int_equal(fixture.target.prepared, 5); /* all, none, L2, L2 and L3, none once more */
     release(&fixture);
 }
 
