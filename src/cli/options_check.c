@@ -212,8 +212,9 @@ static const struct option options[] = {
         .names = {"--exit-code"},
         .kind = OPTION_FLAG,
         .offset = offsetof(struct check_values, exit_code),
-        .help =
-            "let the outcome decide about this tool's exit code; otherwise that is 0 whenever the tool did its work",
+        .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
+                "whatever the "
+                "outcome, but for a model that `reduce` was to write and could not (1)",
     },
 };
 

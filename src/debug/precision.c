@@ -209,7 +209,7 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
     session->instead = bad ? &none : &session->lowered;
     session->again = true;
     rc = loop_check_control(
-        session->loop, &subject, "_once_more",
+        session->loop, &subject, bad ? ALL_LOW_KEY "_once_more" : ALL_HIGH_KEY "_once_more",
         bad ? "all layers in lower precision, once more" : "all layers in higher precision, once more", ret, err);
     session->again = false;
     session->instead = NULL;

@@ -180,7 +180,7 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, bool again,
     if (bad)
         bitset_fill(&whole.from_bad);
     if (again)
-        rc = loop_check_control(loop, &subject, "_once_more",
+        rc = loop_check_control(loop, &subject, bad ? "_bad_once_more" : "_good_once_more",
                                 bad ? "the bad replay, once more" : "the good replay, once more", ret, err);
     else
         rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret,
