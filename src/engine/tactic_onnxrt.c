@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "engine/onnxrt_layer.h"
 #include "engine/tactic.h"
+#include "onnx/function_call.h"
 
 /* As the widest element type needs it (bytes). The runtime takes no constants in memory that it would have to copy. */
 #define CONSTANT_ALIGNMENT 8
@@ -95,13 +96,16 @@ static int tactic_optimization(const struct tactic *tactic, int *ret, struct err
 
 /* ---- Sessions ---- */
 
-/* Bodies and tensors in attributes may have external data, which lie where those of the model do. */
+/* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the model do. */
 static bool may_refer_to_files(const struct kernel_request *request)
 {
     for (size_t i = 0; i < request->layer->nodes.count; i++) {
-        const struct node *node = &request->network->model->nodes.items[request->layer->nodes.items[i]];
+        const struct model *model = request->network->model;
+        const uint32_t index = request->layer->nodes.items[i];
+        const struct node *node = &model->nodes.items[index];
+        struct span function;
 
-        if (node->has_subgraphs || node->has_tensors)
+        if (node->has_subgraphs || node->has_tensors || function_call_find(model, index, &function))
             return true;
     }
     return false;

@@ -323,3 +323,9 @@ EOF
     logged 'Reading calibration cache from scales.txt'
     cmp scales.txt before.txt
 }
+
+@test "ONNX Runtime alone computes a call of a function whose constants lie in a file" {
+    POLYGRAPHY_ONEDNN=/nonexistent quietly run "$models/external_data_in_a_function.onnx" --trt --onnxrt
+    [ "$status" -eq 0 ]
+    logged 'PASSED \| All outputs matched'
+}
