@@ -190,7 +190,8 @@ END
     [ "$ended" -eq 0 ]
     showed '[1-9] checks?$|[1-9] of ~?[0-9]+ checks'
     diff <(terminal screen record) log.txt
-    on_terminal polygraphy debug precision model.onnx --fp16 --log-file log.txt --check sh -c 'sleep 0.2'
+    on_terminal polygraphy debug precision model.onnx --fp16 --log-file log.txt --check sh -c \
+        'sleep 0.2; polygraphy inspect model polygraphy_debug.engine'
     [ "$ended" -eq 0 ]
     showed '1 of ~?[0-9]+ checks|1 check'
     diff <(terminal screen record) log.txt

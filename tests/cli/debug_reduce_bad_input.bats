@@ -129,12 +129,15 @@ as_nobody()
     mkdir folder
     reduce "$models/reducable.onnx" -o folder "${ok[@]}"
     refused "cannot write 'folder': it is a folder"
-    [ "$(ls -A)" = $'file\nfolder\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json' ]
+    [ "$(ls -A)" = $'file\nfolder' ]
 }
 
 @test "nothing is lost when the result cannot be written: the replay has it all" {
-    mkdir folder
-    check=(--check "$check_nodes" polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_5)
+    script check.sh <<EOF
+mkdir -p folder
+exec "$check_nodes" polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_5
+EOF
+    check=(--check ./check.sh)
     reduce "$models/reducable.onnx" -o folder "${check[@]}"
     refused folder
     reduce "$models/reducable.onnx" -o reduced.onnx --load-debug-replay polygraphy_debug_replay.json "${check[@]}"

@@ -23,7 +23,7 @@ reduce_to()
                     --art-dir "$node-$mode" --hide-fail-output
                 [ ! -e reduced.onnx ] || worked
                 # A Constant is an initializer by then, and so no candidate has such a node.
-                [ -e reduced.onnx ] || logged 'The original model does not fail the check'
+                [ -e reduced.onnx ] || refused 'the original model does not fail the check'
                 [ ! -e reduced.onnx ] || mv reduced.onnx "$node-$mode"
                 [ ! -e good.onnx ] || mv good.onnx "$node-$mode"
             done
