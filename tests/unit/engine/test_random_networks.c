@@ -14,7 +14,7 @@
 
 /* Relative to the largest value of an output. */
 #define TOLERANCE 1e-4
-#define TOLERANCE_FLOAT16 3e-2
+#define TOLERANCE_FLOAT16 0.1 /* rounding makes 0.07 of network 792, with ONNX Runtime's kernels alone, too */
 
 /* ---- networks ---- */
 
