@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "backend/constant_folding.h"
-#include "backend/type_inference.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/data_loader_values.h"
@@ -75,9 +74,8 @@ static int observe_shapes(const struct command_context *context, struct model *m
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
-    value_list_assign(&all, &model->inputs);
-    types_list_all(&whole, &all);
     reference_values_new(&whole, &onnxrt_backend, &request, loader, context->log, &reference);
+    reference_values_list_tensors(reference, &all);
     rc = reference_values_record(reference, &all, err);
     for (size_t i = 0; rc == 0 && i < all.count; i++) {
         const struct tensor *tensor = reference_values_get(reference, all.items[i]);

@@ -450,3 +450,28 @@ size_t reference_values_samples(const struct reference_values *reference)
 {
     return reference->samples;
 }
+
+void reference_values_list_tensors(const struct reference_values *reference, struct value_list *ret)
+{
+    struct backend_request request = {.library = reference->request->library,
+                                      .custom_op_libraries = reference->request->custom_op_libraries,
+                                      .optimization_level = -1,
+                                      .log = reference->log};
+    const struct subgraph *whole = reference->whole;
+    struct bitset not_tensors;
+    size_t kept = 0;
+
+    bitset_init(&not_tensors, whole->model->values.count);
+    types_infer(whole, &onnxrt_backend, &request, &not_tensors, NULL); /* what it cannot tell a run will */
+    value_list_assign(ret, &whole->inputs);
+    types_list_all(whole, ret);
+    for (size_t i = 0; i < ret->count; i++) {
+        struct value_type type;
+
+        value_info_decode(whole->model->values.items[ret->items[i]].info, &type);
+        if (type.not_a_tensor == NULL && !bitset_has(&not_tensors, ret->items[i]))
+            ret->items[kept++] = ret->items[i];
+    }
+    ret->count = kept;
+    bitset_release(&not_tensors);
+}

@@ -49,4 +49,8 @@ const struct tensor *reference_values_in(const struct reference_values *referenc
 /* True when a recorded value is the same in all samples. */
 bool reference_values_agree(const struct reference_values *reference, uint32_t value);
 
+/* The inputs and everything that nodes make, each once, but for what is no tensor: sequences, maps and the like. Types that the model does
+ * not state are asked of ONNX Runtime, and described. */
+void reference_values_list_tensors(const struct reference_values *reference, struct value_list *ret);
+
 #endif

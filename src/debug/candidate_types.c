@@ -28,8 +28,7 @@ int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *er
     struct value_list all = {0};
     int rc;
 
-    value_list_assign(&all, &maker->whole.inputs);
-    types_list_all(&maker->whole, &all);
+    reference_values_list_tensors(maker->reference, &all);
     rc = reference_values_record(maker->reference, &all, err);
     for (size_t i = 0; rc == 0 && i < all.count; i++)
         set_type_from_value(maker, all.items[i]);
@@ -317,6 +316,9 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
     size_t lacking_inputs = list_lacking(maker, candidate, &lacking);
     int rc = 0;
 
+    for (size_t i = 0; i < candidate->outputs.count; i++)
+        if (candidate_lacks_type(maker, candidate->outputs.items[i], true)) /* its rank may be all that can be told */
+            candidate_infer_once(maker);
     if (lacking.count > 0) {
         candidate_infer_once(maker);
         lacking_inputs = list_lacking(maker, candidate, &lacking);

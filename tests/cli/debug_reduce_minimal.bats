@@ -193,3 +193,35 @@ finds_every_node()
     logged 'the model without nodes that no output needs'
     finds_every_node model.onnx
 }
+
+@test "outputs have a shape when their rank can be told" {
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import TensorProto, helper
+nodes = [helper.make_node("NonZero", ["x"], ["where"], "find"), helper.make_node("Cast", ["where"], ["a"], "cast", to=1),
+         helper.make_node("Neg", ["a"], ["y"], "neg")]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                          value_info=[helper.make_tensor_value_info("where", TensorProto.INT64, [2, "n"]),
+                                      helper.make_tensor_value_info("a", TensorProto.FLOAT, None)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "sizes.onnx")
+EOF
+    for node in cast neg; do
+        for mode in minimal bisect; do
+            rm -rf minimal.onnx polygraphy_debug_*
+            reduce sizes.onnx -o minimal.onnx --mode $mode --check "$check_nodes" polygraphy_debug.onnx --fail-node $node
+            worked
+            outputs_have_shapes minimal.onnx
+        done
+    done
+    polygraphy surgeon extract sizes.onnx -o part.onnx --inputs where:auto:auto --outputs a:auto
+    outputs_have_shapes part.onnx
+}
+
+outputs_have_shapes()
+{
+    /usr/bin/python3 -c '
+import sys, onnx
+outputs = onnx.load(sys.argv[1]).graph.output
+sys.exit(not all(output.type.tensor_type.HasField("shape") for output in outputs))' "$1"
+}

@@ -261,3 +261,22 @@ END
         is_settled folded.onnx
     done
 }
+
+@test "with --force-fallback-shape-inference sequences keep their types" {
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import TensorProto, helper
+nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("SequenceConstruct", ["a", "a"], ["s"]),
+         helper.make_node("SequenceConstruct", ["a"], ["inside"]), helper.make_node("SequenceAt", ["inside", "zero"], ["y"])]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+                           helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)],
+                          [helper.make_tensor("zero", TensorProto.INT64, [], [0])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "sequences.onnx")
+EOF
+    run polygraphy surgeon sanitize sequences.onnx -o shapes.onnx --force-fallback-shape-inference
+    [ "$status" -eq 0 ]
+    run polygraphy inspect model shapes.onnx
+    [[ "$output" == *'{y [dtype=float32, shape=(1, 4)]'* ]]
+    [[ "$output" == *'s [sequence]'* ]]
+}
