@@ -242,11 +242,11 @@ static void warn_of_assumptions(const struct candidate_maker *maker, const struc
     for (size_t i = 0; i < candidate->inputs.count; i++)
         if (bitset_has(&maker->untold, candidate->inputs.items[i]) &&
             candidate_lacks_type(maker, candidate->inputs.items[i], true))
-            log_once(maker->log, LOG_WARNING,
-                     "Nobody can tell the type or shape of some tensors, like '" TEXT_FORMAT
-                     "'. Candidates that begin there take them for what follows from the rest of the model, else for "
-                     "float32 of any shape. If that is wrong, describe them in the model (value_info).",
-                     TEXT_ARGS(maker->whole.model->values.items[candidate->inputs.items[i]].name));
+            log_once(
+                maker->log, LOG_WARNING,
+                "Nobody can tell the type or shape of some tensors. Candidates that begin there take them for what "
+                "follows from the rest of the model, else for float32 of any shape. If that is wrong, describe "
+                "them in the model (value_info).");
 }
 
 /* Inputs of the candidate that are not the model's own and have dynamic dimensions. */
