@@ -112,8 +112,10 @@ static int explain_missing_data(bool is_file, struct error *err)
     if (err == NULL || strstr(err->message, "xternal data") == NULL || strstr(err->message, "does not exist") == NULL)
         return ERR_BACKEND;
     said = *err;
-    return error_set(err, is_file ? ERR_MISSING : ERR_BACKEND, "%s (--external-data-dir says where the data are)",
-                     said.message);
+    error_set(err, is_file ? ERR_MISSING : ERR_BACKEND, "%s (--external-data-dir says where the data are)",
+              said.message);
+    err->foreign_code = said.foreign_code;
+    return err->code;
 }
 
 /* Any file may be read as a message without fields that are known, and an empty one is: it has no graph then. */

@@ -105,6 +105,8 @@ int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct err
 
     struct text line = first_line(message);
     error_set(err, ERR_BACKEND, "%s: " TEXT_FORMAT, context.data, TEXT_ARGS(line));
+    if (err != NULL)
+        err->foreign_code = (int)ort->api->get_error_code(status);
     ort->api->release_status(status);
     string_release(&context);
     return ERR_BACKEND;

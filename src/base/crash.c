@@ -32,7 +32,7 @@ struct noted_map {
 static struct noted_map maps[64];
 static pthread_mutex_t maps_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const char *) current_work, current_advice;
-static atomic_int works, code_at_work, code_of_file;
+static atomic_int works, code_at_work, code_of_file, reason_descriptor = -1;
 static atomic_flag dying = ATOMIC_FLAG_INIT;
 
 /* ---- What is going on ---- */
@@ -57,6 +57,11 @@ void crash_set_exit_codes(int at_work, int of_file)
 {
     atomic_store(&code_at_work, at_work);
     atomic_store(&code_of_file, of_file);
+}
+
+void crash_set_reason_descriptor(int fd)
+{
+    atomic_store(&reason_descriptor, fd);
 }
 
 void crash_note_map(const void *data, size_t size, const char *path)
@@ -141,6 +146,19 @@ static void say_what_happened(int signal_number, const char *file, bool at_work)
     }
 }
 
+static void say_reason(int signal_number)
+{
+    struct sentence sentence = {.size = 0};
+    int fd = atomic_load(&reason_descriptor);
+
+    say(&sentence, "signal ");
+    say(&sentence, name_of(signal_number));
+    sentence.text[sentence.size] = '\n';
+    if (fd >= 0 && write(fd, sentence.text, sentence.size + 1) < 0) {
+        /* Then nobody is told. */
+    }
+}
+
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     bool by_address = signal_number == SIGBUS && info->si_code > 0; /* not sent by somebody */
@@ -153,8 +171,10 @@ static void handle(int signal_number, siginfo_t *info, void *context)
         pause();
     interrupt_leave_nothing();
     say_what_happened(signal_number, file, at_work);
-    if (code != 0)
+    if (code != 0) {
+        say_reason(signal_number);
         _exit(code);
+    }
     interrupt_die_by(signal_number);
 }
 

@@ -28,6 +28,9 @@ void crash_set_advice(const char *advice);
  * 0: by the signal. */
 void crash_set_exit_codes(int at_work, int of_file);
 
+/* With such an exit code, "signal N" and a line end are written to this descriptor, too. -1: to none. */
+void crash_set_reason_descriptor(int fd);
+
 /* A file that is mapped, until it is forgotten. `path` has to stay where it is until then. More than 64 at a time are not named. */
 void crash_note_map(const void *data, size_t size, const char *path);
 void crash_forget_map(const void *data);

@@ -54,6 +54,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
         set_message(err, "", "", format, args);
         va_end(args);
         err->code = code;
+        err->foreign_code = 0;
     }
     return code;
 }
@@ -68,6 +69,7 @@ int error_set_errno(struct error *err, enum error_code code, const char *format,
         set_message(err, ": ", reason, format, args);
         va_end(args);
         err->code = code;
+        err->foreign_code = 0;
     }
     return code;
 }

@@ -20,7 +20,8 @@ enum error_code {
 };
 
 struct error {
-    int code;           /* 0 or an `enum error_code` */
+    int code;         /* 0 or an `enum error_code` */
+    int foreign_code; /* what the library that has failed calls it; -N: signal N. 0: unknown; error_set() makes it that */
     char message[2048]; /* one sentence without a full stop or line breaks; truncated when longer */
 };
 

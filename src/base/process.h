@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 
+#define PROCESS_REASON_SIZE 96 /* bytes */
 #define PROCESS_CAPTURE_MEMORY ((size_t)1 << 20)
 
 struct process_request {
@@ -50,6 +51,7 @@ struct process_result {
     int code;       /* exit code, or the number of the signal that ended it (of the last one sent after a time-out) */
     double seconds; /* wall time */
     struct process_output out, error_out;
+    char reason[PROCESS_REASON_SIZE]; /* for who runs it to note why it has failed; else "" */
 };
 
 /* Returns 0 when the child ran and ended in whatever way. ERR_MISSING when there is no such program, ERR_IO when it cannot

@@ -8,6 +8,7 @@
 #include "base/stopwatch.h"
 #include "base/string_builder.h"
 #include "cli/exit_status.h"
+#include "debug/failure_reason.h"
 
 static void log_command(const struct command_frame *frame, enum log_level level, const char *what)
 {
@@ -40,6 +41,8 @@ int command_frame_end(struct command_frame *frame, int rc, const struct error *e
     }
     if (rc < 0)
         log_message(frame->log, LOG_CRITICAL, "%s", err->message);
+    if (status == EXIT_STATUS_NOT_RUN && rc < 0)
+        failure_reason_tell(err);
     snprintf(what, sizeof(what), "%s | Runtime: %.3fs", status == 0 ? "PASSED" : "FAILED",
              stopwatch_now() - frame->start);
     if (frame->shown)

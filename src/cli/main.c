@@ -21,6 +21,7 @@
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "debug/check.h"
+#include "debug/failure_reason.h"
 
 #ifdef __has_feature /* clang */
 #define SANITIZED                                                                                                      \
@@ -205,6 +206,7 @@ static void install_last_sentence(void)
     crash_install();
     if (check_is_around_us())
         crash_set_exit_codes(EXIT_STATUS_NOT_RUN, EXIT_STATUS_UNTESTABLE);
+    crash_set_reason_descriptor(failure_reason_descriptor());
 #endif
 }
 

@@ -239,6 +239,7 @@ static void use_check(const struct check_values *check, struct check_settings *r
     ret->skip_code_count = check->skip_codes.count;
     ret->on_timeout = check->on_timeout;
     ret->by_pattern = check->signature == SIGNATURE_REGEX;
+    ret->compare_reasons = check->signature == SIGNATURE_AUTO;
     ret->flaky = check->flaky;
     ret->no_false_failures = check->no_false_failures;
     ret->fail_patterns = check->fail_regex.items;

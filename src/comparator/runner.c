@@ -111,11 +111,13 @@ static void hint_at_sizes(const struct session *session, struct error *err)
     struct error why = *err;
 
     string_init(&guesses);
-    if (data_loader_guesses(session->loader, session->inputs, session->input_count, &guesses))
+    if (data_loader_guesses(session->loader, session->inputs, session->input_count, &guesses)) {
         error_set(err, (enum error_code)why.code,
                   "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
                   "--input-shapes, in place of %s",
                   why.message, guesses.data);
+        err->foreign_code = why.foreign_code;
+    }
     string_release(&guesses);
 }
 

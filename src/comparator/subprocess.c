@@ -60,9 +60,12 @@ static int explain_death(const struct runner *runner, int status, struct error *
 {
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
-    if (WIFSIGNALED(status))
-        return error_set(err, ERR_BACKEND, "the process of %s was ended by signal %d (%s)", runner->name,
-                         WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status)) {
+        error_set(err, ERR_BACKEND, "the process of %s was ended by signal %d (%s)", runner->name, WTERMSIG(status),
+                  strsignal(WTERMSIG(status)));
+        err->foreign_code = -WTERMSIG(status);
+        return ERR_BACKEND;
+    }
     return error_set(err, ERR_BACKEND, "the process of %s ended with exit code %d before it had a result", runner->name,
                      WEXITSTATUS(status));
 }
@@ -77,7 +80,9 @@ static int await_child(const struct runner *runner, int fd, pid_t child, struct 
         continue;
     if (!reported)
         return explain_death(runner, status, err);
-    return report.rc < 0 ? error_set(err, (enum error_code)report.rc, "%s", report.error.message) : 0;
+    if (report.rc < 0)
+        *err = report.error;
+    return report.rc < 0 ? report.rc : 0;
 }
 
 /* Starts the child and waits for it; its results then lie in the file at `path`. */

@@ -13,6 +13,7 @@
 #include "base/warm_process.h"
 #include "debug/check_state.h"
 #include "debug/check_words.h"
+#include "debug/failure_reason.h"
 #include "debug/interactive.h"
 
 #define ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
@@ -326,7 +327,7 @@ int check_execute(const struct check *check, const struct check_run *run, struct
 {
     const struct check_settings *settings = &check->settings;
     char iteration[64], *artifact = run->files.items[CANDIDATE_ARTIFACT] != NULL ? artifact_variable(run) : NULL;
-    const char *environment[4] = {iteration};
+    const char *environment[5] = {iteration};
     size_t count = 1;
     char **arguments =
         check_words_for(check->arguments, check->argument_count, settings->shell, &settings->files, &run->files);
@@ -344,13 +345,19 @@ int check_execute(const struct check *check, const struct check_run *run, struct
         /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
         .without_input = run->without_input || settings->launcher_count > 0,
     };
+    struct failure_reason reason;
     int rc;
 
+    if (settings->compare_reasons && settings->launcher_count == 0 && failure_reason_open(&reason))
+        environment[count++] = reason.variable;
+    else
+        reason.fd = -1;
     snprintf(iteration, sizeof(iteration), ITERATION_VARIABLE "=%" PRId64, run->iteration);
     if (artifact != NULL)
         environment[count++] = artifact;
     environment[count] = check->search_path;
     rc = process_run(&request, ret, err);
+    failure_reason_take(&reason, rc == 0 ? ret->reason : NULL);
     check_words_free(arguments);
     check_words_free(warm_words);
     free(artifact);
@@ -388,6 +395,8 @@ struct hash check_hash(const struct check *check)
                           settings->compare_failures + settings->by_pattern);
     for (size_t i = 0; i < settings->skip_code_count; i++)
         string_add_format(&builder, " %d", settings->skip_codes[i]);
+    if (settings->compare_failures && !settings->by_pattern && !settings->compare_reasons)
+        string_add(&builder, " whatever the reason");
     if (settings->flaky)
         string_add_format(&builder, " flaky %d", settings->no_false_failures);
     string_add(&builder, " patterns");

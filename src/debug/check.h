@@ -44,6 +44,7 @@ struct check_settings {
     /* Failures that end with another code than the first one are something else, and say nothing. With `by_pattern` those are
      * that match another one of the patterns: the first in their order that is found counts. */
     bool compare_failures, by_pattern;
+    bool compare_reasons;   /* with the first: of runs of this program, why the runtime refused the model counts, too */
     bool flaky;             /* the loop runs it as often as a verdict needs */
     bool no_false_failures; /* `flaky`: it never fails without the bug */
     bool show_output;       /* also of passing iterations */
@@ -61,6 +62,9 @@ struct check_settings {
     int (*ask)(const char *question, struct string_builder *ret, struct error *err);
 };
 
+/* With this exit code a run of this program says that the runtime refused the model, or failed while running it. */
+#define CHECK_NOT_RUN_CODE 3
+
 struct check; /* compiled patterns, resolved program */
 
 /* Refuses what would only fail later: a missing or unusable program, an invalid pattern, an empty command. */
@@ -73,6 +77,10 @@ bool check_is_interactive(const struct check *check);
  * that ran out of time), once there was one; and what it was in an earlier session. */
 bool check_failure_code(const struct check *check, int *ret);
 void check_set_failure_code(struct check *check, int code);
+
+/* With `compare_reasons`: why the first failure was one, where a run of this program has told that (debug/failure_reason.h); else "". */
+const char *check_failure_reason(const struct check *check);
+void check_set_failure_reason(struct check *check, const char *reason);
 
 /* What one run of the command is about. */
 struct check_run {

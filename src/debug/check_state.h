@@ -22,7 +22,8 @@ struct check {
     bool ran;              /* at least once */
     bool has_failure_code; /* with settings.compare_failures */
     int failure_code;
-    int broken_code; /* see check_take_broken_code() */
+    char failure_reason[PROCESS_REASON_SIZE]; /* "": any */
+    int broken_code;                          /* see check_take_broken_code() */
     struct check_counts counts;
     struct check_evidence evidence;
     bool unsound; /* see check_is_unsound() */

@@ -1,6 +1,7 @@
 /* debug/check_verdict.c: from the end of a run to its verdict, and what is remembered of it. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +34,21 @@ void check_set_failure_code(struct check *check, int code)
     check->failure_code = code;
 }
 
+const char *check_failure_reason(const struct check *check)
+{
+    return check->failure_reason;
+}
+
+void check_set_failure_reason(struct check *check, const char *reason)
+{
+    snprintf(check->failure_reason, sizeof(check->failure_reason), "%s", reason);
+}
+
 /* What a run says. */
 struct outcome {
     enum verdict verdict;
-    int signature; /* of a failure */
+    int signature;      /* of a failure */
+    const char *reason; /* or "" */
 };
 
 /* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. */
@@ -69,6 +81,7 @@ static int judge(const struct check *check, const struct process_result *result,
     bool late = result->end == PROCESS_TIMED_OUT;
     size_t pattern = settings->fail_pattern_count;
 
+    ret->reason = "";
     if (late && settings->on_timeout != TIMEOUT_FAILS) {
         ret->verdict = settings->on_timeout == TIMEOUT_PASSES ? VERDICT_PASS : VERDICT_SKIP;
         return 0;
@@ -80,6 +93,8 @@ static int judge(const struct check *check, const struct process_result *result,
     }
     ret->verdict = verdict_from_end(settings, code, late || pattern < settings->fail_pattern_count);
     ret->signature = !settings->by_pattern ? code : late ? 0 : (int)pattern + 1;
+    if (settings->compare_reasons && !late && code == CHECK_NOT_RUN_CODE)
+        ret->reason = result->reason;
     return 0;
 }
 
@@ -87,29 +102,32 @@ static int judge(const struct check *check, const struct process_result *result,
 static bool is_other_failure(const struct check *check, const struct outcome *outcome)
 {
     return check->settings.compare_failures && outcome->verdict == VERDICT_FAIL && check->has_failure_code &&
-           check->failure_code != outcome->signature;
+           (check->failure_code != outcome->signature ||
+            (check->failure_reason[0] != '\0' && strcmp(check->failure_reason, outcome->reason) != 0));
 }
 
-static void add_signature(struct string_builder *text, const struct check *check, int signature)
+static void add_signature(struct string_builder *text, const struct check *check, int signature, const char *reason)
 {
     const struct check_settings *settings = &check->settings;
 
     if (!settings->by_pattern)
-        string_add_format(text, "the check ended with code %d", signature);
+        string_add_format(text,
+                          reason[0] != '\0' ? "the check ended with code %d (%s)" : "the check ended with code %d",
+                          signature, reason);
     else if (signature > 0 && (size_t)signature <= settings->fail_pattern_count)
         string_add_format(text, "the first pattern found was '%s'", settings->fail_patterns[signature - 1]);
     else
         string_add(text, "the check timed out");
 }
 
-static void log_other_failure(const struct check *check, int signature)
+static void log_other_failure(const struct check *check, const struct outcome *outcome)
 {
     struct string_builder now, first;
 
     string_init(&now);
     string_init(&first);
-    add_signature(&now, check, signature);
-    add_signature(&first, check, check->failure_code);
+    add_signature(&now, check, outcome->signature, outcome->reason);
+    add_signature(&first, check, check->failure_code, check->failure_reason);
     log_message(check->log, LOG_WARNING,
                 "Another failure: %s; in the first failure %s. It says nothing about that one "
                 "(--signature off makes failures of all)",
@@ -189,12 +207,14 @@ int check_judge(struct check *check, const struct check_run *run, struct process
     rc = judge(check, result, &outcome, err);
     if (rc < 0)
         return rc;
-    if (check->settings.compare_failures && outcome.verdict == VERDICT_FAIL && !check->has_failure_code)
+    if (check->settings.compare_failures && outcome.verdict == VERDICT_FAIL && !check->has_failure_code) {
         check_set_failure_code(check, outcome.signature);
+        check_set_failure_reason(check, outcome.reason);
+    }
     other = is_other_failure(check, &outcome);
     if (other) {
         outcome.verdict = VERDICT_SKIP;
-        log_other_failure(check, outcome.signature);
+        log_other_failure(check, &outcome);
     }
     check_report(&check->settings, result, outcome.verdict, !check->ran, check->log);
     check_evidence_add(&check->evidence, result,

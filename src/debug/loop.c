@@ -85,7 +85,7 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
                             model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log, err);
 
     if (rc == 0 && settings->check.compare_failures && replay->replay.has_failure_code)
-        check_set_failure_code(loop->check, (int)replay->replay.failure_code);
+        loop_take_failure(loop, &replay->replay);
     if (rc == 0 && settings->verdict_cache)
         rc = verdict_cache_open(settings->verdict_cache, check_hash(loop->check), loop->log, &loop->cache, err);
     if (rc == 0 && settings->work_folder)
@@ -210,6 +210,7 @@ static void keep_failure_code(struct loop *loop)
     replay->has_failure_code = check_failure_code(loop->check, &code);
     if (replay->has_failure_code)
         replay->failure_code = code;
+    snprintf(replay->failure_reason, sizeof(replay->failure_reason), "%s", check_failure_reason(loop->check));
 }
 
 /* The verdict that an identical candidate has got; NULL: none. */

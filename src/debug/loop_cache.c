@@ -1,4 +1,7 @@
 /* debug/loop_cache.c: verdicts of other sessions (debug/verdict_cache.h). */
+#include <stdio.h>
+#include <string.h>
+
 #include "debug/candidate_hash.h"
 #include "debug/loop_state.h"
 
@@ -23,10 +26,13 @@ static void hash_content(struct loop *loop, struct lane *lane)
 /* With another signature of the failure it is another question. */
 static struct hash question_now(const struct loop *loop, const struct lane *lane)
 {
+    const char *reason = check_failure_reason(loop->check);
+    struct hash ret = lane->content;
     int code;
 
-    return check_failure_code(loop->check, &code) ? hash_combine(lane->content, hash_bytes(&code, sizeof(code)))
-                                                  : lane->content;
+    if (check_failure_code(loop->check, &code))
+        ret = hash_combine(ret, hash_bytes(&code, sizeof(code)));
+    return reason[0] != '\0' ? hash_combine(ret, hash_bytes(reason, strlen(reason))) : ret;
 }
 
 static void ask_cache(struct loop *loop, struct lane *lane)
@@ -53,6 +59,18 @@ void loop_look_up_again(struct loop *loop, struct lane *lane)
         ask_cache(loop, lane);
 }
 
+static void use_failure(struct check *check, const struct cached_verdict *cached)
+{
+    check_set_failure_code(check, cached->code);
+    check_set_failure_reason(check, cached->reason);
+}
+
+void loop_take_failure(struct loop *loop, const struct debug_replay *replay)
+{
+    check_set_failure_code(loop->check, (int)replay->failure_code);
+    check_set_failure_reason(loop->check, replay->failure_reason);
+}
+
 void loop_use_cached(struct loop *loop, struct trial *trial)
 {
     const struct cached_verdict *cached = &trial->lane->cached;
@@ -60,7 +78,7 @@ void loop_use_cached(struct loop *loop, struct trial *trial)
     trial->verdict = cached->verdict;
     trial->counts = (struct run_counts){cached->runs, cached->fails};
     if (cached->verdict == VERDICT_FAIL && cached->has_code)
-        check_set_failure_code(loop->check, cached->code);
+        use_failure(loop->check, cached);
     log_message(loop->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
 }
 
@@ -74,6 +92,7 @@ void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct has
     if (trial->verdict == VERDICT_FAIL && check_failure_code(loop->check, &code)) {
         cached.has_code = true;
         cached.code = code;
+        snprintf(cached.reason, sizeof(cached.reason), "%s", check_failure_reason(loop->check));
     }
     if (verdict_cache_add(loop->cache, question, &cached, &why) < 0)
         log_message(loop->log, LOG_WARNING, "%s", why.message);

@@ -62,6 +62,9 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err);
 bool loop_look_up(struct loop *loop, struct lane *lane);
 void loop_look_up_again(struct loop *loop, struct lane *lane);
 
+/* The failure that is looked for is that of an earlier session. */
+void loop_take_failure(struct loop *loop, const struct debug_replay *replay);
+
 /* Takes what was found for the verdict of the trial; keeps the trial's verdict under lane->question. */
 void loop_use_cached(struct loop *loop, struct trial *trial);
 void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question);

@@ -119,6 +119,8 @@ int verdict_entry_parse(const void *data, size_t size, const char *name, struct 
         rc = take_verdict(&reader, &entry.verdict.verdict, err);
     if (rc == 0)
         rc = take_numbers(&reader, &entry.verdict, err);
+    if (rc == 0 && json_object_get(reader.root, "reason") != NULL)
+        rc = take_text(&reader, "reason", entry.verdict.reason, sizeof(entry.verdict.reason), err);
     json_reader_release(&reader);
     if (rc < 0)
         return error_context(err, "%s", name);
@@ -154,6 +156,8 @@ void verdict_entry_write(const struct verdict_entry *entry, struct string_builde
     write_text(&writer, "verdict", verdict_names[verdict->verdict]);
     if (verdict->has_code)
         write_integer(&writer, "exit_code", verdict->code);
+    if (verdict->reason[0] != '\0')
+        write_text(&writer, "reason", verdict->reason);
     if (verdict->runs > 0) {
         write_integer(&writer, "runs", verdict->runs < (size_t)MOST_RUNS ? (int64_t)verdict->runs : MOST_RUNS);
         write_integer(&writer, "fails", verdict->fails < (size_t)MOST_RUNS ? (int64_t)verdict->fails : MOST_RUNS);

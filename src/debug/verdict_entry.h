@@ -18,6 +18,7 @@ struct cached_verdict {
     size_t runs, fails; /* of an unreliable check: runs that said something, and how many of them failed; else 0 */
     bool has_code;      /* the check ended with this exit code */
     int code;           /* -N stands for signal N */
+    char reason[96];    /* for which it ended so, or "" */
 };
 
 struct verdict_entry {

@@ -170,7 +170,7 @@ static int read_hash(struct json_reader *reader, json_t *value, char ret[HASH_TE
 
 static int read_session(struct json_reader *reader, json_t *object, struct debug_replay *replay, struct error *err)
 {
-    const json_t *code;
+    const json_t *code, *reason;
 
     if (read_hash(reader, json_object_get(object, "model"), replay->model_hash, err) < 0)
         return error_context(err, "model");
@@ -182,6 +182,11 @@ static int read_session(struct json_reader *reader, json_t *object, struct debug
         return error_set(err, ERR_CORRUPT, "'failure_code' is not a number");
     replay->has_failure_code = code != NULL;
     replay->failure_code = json_integer_value(code);
+    reason = json_object_get(object, "failure_reason");
+    if (reason != NULL && (!json_is_string(reason) || json_string_length(reason) >= sizeof(replay->failure_reason)))
+        return error_set(err, ERR_CORRUPT, "'failure_reason' is not a short text");
+    snprintf(replay->failure_reason, sizeof(replay->failure_reason), "%s",
+             reason != NULL ? json_string_value(reason) : "");
     return 0;
 }
 
@@ -325,6 +330,10 @@ static void add_session(const struct debug_replay *replay, struct string_builder
     if (replay->has_failure_code) {
         json_writer_key(&writer, "failure_code");
         json_writer_integer(&writer, replay->failure_code);
+    }
+    if (replay->failure_reason[0] != '\0') {
+        json_writer_key(&writer, "failure_reason");
+        json_writer_string(&writer, replay->failure_reason);
     }
     json_writer_end_object(&writer);
     string_add_text(head, end_member(&writer));

@@ -282,3 +282,52 @@ EOF
     refused 'the check fails on everything'
     not_logged 'checked again'
 }
+
+# A Gemm whose shapes do not fit comes first, an operator that nobody knows second, in a branch of its own.
+make_model_with_two_mistakes()
+{
+    /usr/bin/python3 - <<'END'
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+node = helper.make_node
+weights = numpy_helper.from_array(numpy.ones((4, 5), numpy.float32), "w")
+nodes = [node("Gemm", ["x", "w"], ["b"], "gemm"), node("Relu", ["b"], ["c"], "behind"), node("Foo", ["x"], ["f0"], "foo")]
+nodes += [node("Relu", [f"f{i}"], [f"f{i + 1}"], f"relu{i}") for i in range(5)]
+nodes += [node("Add", ["c", "f5"], ["y"], "add")]
+graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [weights])
+onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]), "model.onnx")
+END
+}
+
+@test "a mistake that the runtime complains of is not followed to another one, by words and by scripts" {
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt || skip "ONNX Runtime is not there"
+    make_model_with_two_mistakes
+    script check.sh <<<'polygraphy run "$POLYGRAPHY_ARTIFACT" --onnxrt || exit $?'
+    for check in "polygraphy run {artifact} --onnxrt" ./check.sh; do
+        run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --json result.json --check $check
+        [ "$status" -eq 0 ]
+        logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
+        logged '^\[W\]     Another failure: the check ended with code 3 \(error [0-9]+ of the runtime, Foo\); in the first failure the check ended with code 3 \(error [0-9]+ of the runtime, Gemm\)'
+        grep -q '"failure_reason": "error [0-9]* of the runtime, Gemm"' polygraphy_debug_replay.json
+        rm polygraphy_debug_replay.json
+    done
+    run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --signature exit-code --check ./check.sh
+    logged "^\\[I\\] Reduced 9 nodes to 1: 'foo' \\(Foo\\)"
+}
+
+@test "a session that is resumed, and a verdict cache, know what the runtime complained of" {
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt || skip "ONNX Runtime is not there"
+    make_model_with_two_mistakes
+    for session in first second; do
+        run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --verdict-cache cache \
+            --save-debug-replay "$session.json" --check polygraphy run polygraphy_debug.onnx --onnxrt
+        logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
+    done
+    logged 'Known from the verdict cache'
+    grep -q '"reason": "error [0-9]* of the runtime, Gemm"' -r cache
+    grep -q '"failure_reason": "error [0-9]* of the runtime, Gemm"' first.json
+    run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay first.json \
+        --save-debug-replay third.json --check polygraphy run polygraphy_debug.onnx --onnxrt
+    logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
+}

@@ -1,6 +1,7 @@
 /* test_check_verdicts.c: what is remembered from one run of a check to the next. The runs are made up. */
 #include "support/unit_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -95,6 +96,51 @@ static void exit_code_of_the_first_failure_is_that_of_all(void **state)
                                             "check ended with code 7. It says nothing about that one"));
     assert_int_equal(judge_result(check, result_of(PROCESS_SIGNALED, 7, "", "")), VERDICT_SKIP);
     assert_int_equal(exits(check, 7), VERDICT_FAIL);
+    check_free(check);
+}
+
+/* A run of this program that the runtime has refused, for this reason. */
+static enum verdict is_refused(struct check *check, int code, const char *reason)
+{
+    struct process_result result = result_of(PROCESS_EXITED, code, "", "");
+
+    snprintf(result.reason, sizeof(result.reason), "%s", reason);
+    return judge_result(check, result);
+}
+
+static void why_the_runtime_refuses_a_model_is_part_of_the_signature(void **state)
+{
+    struct check *check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
+
+    assert_int_equal(is_refused(check, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
+    assert_string_equal(check_failure_reason(check), "error 1 of the runtime, Gemm");
+    assert_int_equal(is_refused(check, 3, "error 10 of the runtime, Foo"), VERDICT_SKIP);
+    assert_true(captured_log_has(
+        &captured, "W Another failure: the check ended with code 3 (error 10 of the runtime, Foo); in "
+                   "the first failure the check ended with code 3 (error 1 of the runtime, Gemm). It says "
+                   "nothing about that one"));
+    assert_int_equal(is_refused(check, 3, ""), VERDICT_SKIP);
+    assert_int_equal(is_refused(check, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
+    check_free(check);
+}
+
+static void reasons_count_with_the_code_of_a_refusal_alone_and_where_they_are_known(void **state)
+{
+    struct check *check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
+
+    assert_int_equal(is_refused(check, 1, "Gemm"), VERDICT_FAIL); /* a script's own code */
+    assert_string_equal(check_failure_reason(check), "");
+    assert_int_equal(is_refused(check, 1, "Foo"), VERDICT_FAIL);
+    check_free(check);
+
+    check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
+    assert_int_equal(is_refused(check, 3, ""), VERDICT_FAIL);
+    assert_int_equal(is_refused(check, 3, "Gemm"), VERDICT_FAIL);
+    check_free(check);
+
+    check = make((struct check_settings){.compare_failures = true}); /* --signature exit-code */
+    assert_int_equal(is_refused(check, 3, "Gemm"), VERDICT_FAIL);
+    assert_int_equal(is_refused(check, 3, "Foo"), VERDICT_FAIL);
     check_free(check);
 }
 
@@ -367,6 +413,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(exit_code_of_the_first_failure_is_that_of_all),
+        TEST(why_the_runtime_refuses_a_model_is_part_of_the_signature),
+        TEST(reasons_count_with_the_code_of_a_refusal_alone_and_where_they_are_known),
         TEST(with_patterns_it_is_the_first_of_them_that_is_found),
         TEST(running_out_of_time_is_a_failure_without_a_pattern),
         TEST(failure_of_an_earlier_session_is_the_first_one),

@@ -58,6 +58,7 @@ static void must_be(struct cached_verdict actual, struct cached_verdict expected
     assert_int_equal(actual.fails, expected.fails);
     assert_int_equal(actual.has_code, expected.has_code);
     assert_int_equal(actual.code, expected.code);
+    assert_string_equal(actual.reason, expected.reason);
 }
 
 /* The only entry of the cache; valid until the next call. */
@@ -99,6 +100,7 @@ static void what_was_added_is_found_by_another_session(void **state)
         {.found = true, .verdict = VERDICT_PASS},
         {.found = true, .verdict = VERDICT_FAIL, .has_code = true, .code = 139},
         {.found = true, .verdict = VERDICT_FAIL, .has_code = true, .code = -11},
+        {.found = true, .verdict = VERDICT_FAIL, .has_code = true, .code = 3, .reason = "error 1 of the runtime, Gemm"},
         {.found = true, .verdict = VERDICT_SKIP, .has_code = true, .code = 125},
         {.found = true, .verdict = VERDICT_FAIL, .runs = 7, .fails = 2},
     };

@@ -1,0 +1,72 @@
+/* backend/failing_operator.c: see failing_operator.h. */
+#include "backend/failing_operator.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* What stands in front of the name, and behind it. The first that is found counts: the last one is the most general. */
+static const struct {
+    const char *before, *behind;
+} forms[] = {
+    {"while running ", " node"},
+    {"Could not find an implementation for ", "("},
+    {"No Op registered for ", " with"},
+    {"Op (", ")"},
+    {"Optype (", ")"},
+    {"operator (", ")"},
+};
+
+static bool is_part_of_name(char character)
+{
+    return isalnum((unsigned char)character) || character == '_' || character == '.';
+}
+
+/* "domain:Name(version) is not a registered function/op" */
+static bool find_unregistered(const char *message, struct text *ret)
+{
+    const char *end = strstr(message, " is not a registered function"), *begin;
+
+    while (end != NULL && end > message && *end != '(')
+        end--;
+    for (begin = end; begin != NULL && begin > message && is_part_of_name(begin[-1]);)
+        begin--;
+    if (end == NULL || begin == end)
+        return false;
+    *ret = (struct text){begin, (size_t)(end - begin)};
+    return true;
+}
+
+static bool find_form(const char *message, const char *before, const char *behind, struct text *ret)
+{
+    const char *begin = strstr(message, before), *end;
+
+    if (begin == NULL)
+        return false;
+    begin += strlen(before);
+    for (end = begin; is_part_of_name(*end);)
+        end++;
+    *ret = (struct text){begin, (size_t)(end - begin)};
+    return end > begin && strncmp(end, behind, strlen(behind)) == 0;
+}
+
+static void strip_fused(struct text *name)
+{
+    static const char prefix[] = "Fused";
+    const size_t length = strlen(prefix);
+
+    if (name->size > length && memcmp(name->data, prefix, length) == 0)
+        *name = (struct text){name->data + length, name->size - length};
+}
+
+bool failing_operator(const char *message, struct text *ret)
+{
+    bool found = find_unregistered(message, ret);
+
+    for (size_t i = 0; !found && i < ARRAY_LEN(forms); i++)
+        found = find_form(message, forms[i].before, forms[i].behind, ret);
+    if (found)
+        strip_fused(ret);
+    return found;
+}
