@@ -306,7 +306,7 @@ runs()
     mkfifo weights.data
     local command
     for command in 'surgeon sanitize model.onnx -o out/out.onnx' 'debug reduce model.onnx -o out/out.onnx --check true' \
-        'convert model.onnx -o out/out.onnx' 'inspect sparsity model.onnx'; do
+        'convert model.onnx -o out/out.onnx'; do
         run --separate-stderr timeout 20 polygraphy $command
         refused 'no ordinary file'
     done
