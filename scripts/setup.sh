@@ -148,13 +148,14 @@ case $purpose in
         exit 2
         ;;
 esac
-wants_onnxruntime=
+wants_onnxruntime= uses_pinned=
 case $purpose in
     check | onnxruntime)
         wants_onnxruntime=yes
         if ! find_named_onnxruntime; then
             library=$(pinned_library)
             onnxruntime=$cached
+            uses_pinned=yes
             if ! is_pinned "$cached"; then
                 [ ! -e "$cached" ] || echo "'$cached' is not what was downloaded: it is replaced"
                 need npm command -v npm
@@ -166,7 +167,7 @@ esac
 install_packages
 
 if [ -n "$wants_onnxruntime" ]; then
-    [ "$onnxruntime" != "$cached" ] || is_pinned "$cached" || download_onnxruntime
+    [ -z "$uses_pinned" ] || is_pinned "$cached" || download_onnxruntime
     mkdir -p "$build"
     ln -sfn "$onnxruntime" "$build/libonnxruntime.so.1"
 fi

@@ -243,7 +243,7 @@ plain_log()
     [ "$(grep -c 'Another failure: the check ended with code 127' <<<"$output")" -gt 1 ]
     plain_log >one.log
     grep -q '"_verify_again"' polygraphy_debug_replay.json
-    cp polygraphy_debug_replay.json replay.json
+    mv polygraphy_debug_replay.json replay.json
 
     reduce model.onnx -o minimal4.onnx --mode minimal -j 4 --check ./check.sh '{artifact}'
     worked

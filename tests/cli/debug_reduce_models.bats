@@ -19,6 +19,7 @@ reduce_to()
         nodes=$(reduce_models show "$models/$model.onnx" | sed 's/ \[.*//')
         for node in ${nodes%% *} ${nodes##* }; do
             for mode in bisect linear; do
+                mkdir -p "$node-$mode"
                 reduce_to "$node" "$models/$model.onnx" --min-good good.onnx --mode $mode --artifacts polygraphy_debug.onnx \
                     --art-dir "$node-$mode" --hide-fail-output
                 [ ! -e reduced.onnx ] || worked
