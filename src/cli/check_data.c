@@ -162,9 +162,8 @@ static int refuse_foreign(const struct look *look, struct error *err)
         string_add_format(&outputs, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(look->model->values.items[look->model->outputs.items[i]].name));
     rc = error_set(err, ERR_INVALID,
-                   "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make it "
-                   "with `polygraphy run "
-                   "--save-outputs` from this model",
+                   "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make "
+                   "it with `polygraphy run --save-outputs` from this model",
                    look->outputs_path, values->path, outputs.data);
     string_release(&outputs);
     return rc;
@@ -206,16 +205,14 @@ static int consider_made_up_data(const struct look *look, bool cuts_inputs, bool
         *ret_keep_inputs = cuts_inputs;
         if (cuts_inputs)
             log_message(look->context->log, LOG_WARNING,
-                        "Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs, so that "
-                        "parts would be "
-                        "fed made-up data and compared with values that belong to others. --load-inputs in the check "
-                        "changes that");
+                        "Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs, so "
+                        "that parts would be fed made-up data and compared with values that belong to others. "
+                        "--load-inputs in the check changes that");
         return 0;
     }
     return error_set(err, ERR_INVALID,
                      "--check: it compares with --load-outputs, but has no --load-inputs: parts of the model would be "
-                     "fed made-up data, and "
-                     "compared with values that belong to others. %s",
+                     "fed made-up data, and compared with values that belong to others. %s",
                      look->reduce->mode == REDUCE_MINIMAL
                          ? "Add --iter-inputs in.json here, and --load-inputs in.json to the check"
                          : "Add the file of `run --save-inputs` to the check, with --load-inputs");

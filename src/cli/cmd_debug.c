@@ -16,12 +16,9 @@ const struct command cmd_debug = {
         "Each of these tools makes candidates, and lets a command of yours, the check, tell good ones from bad ones. "
         "What the check and the tool leave behind can be sorted into good and bad.\n\n"
         "The check is any program: exit code 0 means that the candidate is good, 125 that the check could not tell, "
-        "anything else that it "
-        "is bad. When the check is a command of this program, 1 means that outputs differ or are no numbers, 3 that "
-        "the runner refused "
-        "the model or failed, and 125 that the question made no sense: a mistyped option, a file that is not there, an "
-        "input without data, "
-        "nothing to compare.",
+        "anything else that it is bad. When the check is a command of this program, 1 means that outputs differ or "
+        "are no numbers, 3 that the runner refused the model or failed, and 125 that the question made no sense: a "
+        "mistyped option, a file that is not there, an input without data, nothing to compare.",
     .example = "# the smallest part of model.onnx on which a float16 engine and ONNX Runtime disagree\n"
                "polygraphy debug reduce model.onnx -o reduced.onnx --mode minimal \\\n"
                "    --iter-inputs in.json --iter-golden golden.json \\\n"

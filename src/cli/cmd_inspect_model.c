@@ -179,8 +179,7 @@ const struct command cmd_inspect_model = {
     .summary = "show what a model consists of",
     .description =
         "Shows inputs, outputs and the number of weights and layers; with --show the layers themselves, those inside "
-        "of "
-        "loops and branches included. What is not known about a tensor is left out: add --shape-inference.\n\n"
+        "of loops and branches included. What is not known about a tensor is left out: add --shape-inference.\n\n"
         "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, precisions and "
         "times.\n\n"
         "With --json, the file gets everything but the values of weights, whatever --show says: \"inputs\", "

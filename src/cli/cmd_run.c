@@ -86,8 +86,7 @@ static int check_request(const struct command_context *context, struct error *er
     if (runners->names.count == 0 && (comparison->load_outputs.count == 0 || (is_check && model->path != NULL)))
         return error_set(err, ERR_INVALID,
                          "No runners have been selected, so nothing would be run or compared: add --onnxrt or --trt "
-                         "behind a model, or "
-                         "give results with --load-outputs");
+                         "behind a model, or give results with --load-outputs");
     if (load->ignore_external_data)
         log_message(context->log, LOG_WARNING,
                     "--ignore-external-data has no effect: a model does not run without its weights");
@@ -521,10 +520,8 @@ const struct command cmd_run = {
         "with the next one, those of the runners first, then those that were loaded from files.\n\n"
         "The exit code is 0 when all outputs match (and, with --validate, are numbers), else 1. That makes it a check "
         "for the debug tools. Run by one of them, it tells more: 1 when outputs differ or are no numbers, 3 when the "
-        "runner refused the "
-        "model or failed, 125 when the question makes no sense (a mistyped option, a file that is not there, an input "
-        "without data, "
-        "nothing to compare). Data are then taken by their names only.",
+        "runner refused the model or failed, 125 when the question makes no sense (a mistyped option, a file that is "
+        "not there, an input without data, nothing to compare). Data are then taken by their names only.",
     .example =
         "# does the model run, and are its outputs numbers?\n"
         "polygraphy run model.onnx --onnxrt --validate\n"

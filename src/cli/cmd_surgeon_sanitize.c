@@ -192,8 +192,7 @@ const struct command cmd_surgeon_sanitize = {
         "known, and replaces If nodes that are decided by the branch that is taken. Quantisation and random operators "
         "are never folded.\n\n"
         "ONNX Runtime loads the result once, without its weights. What it refuses is not written, unless it refuses "
-        "the "
-        "original as well.",
+        "the original as well.",
     .example = "# static shapes, and all that follows from them\n"
                "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
                "image:[1,3,224,224]",

@@ -138,10 +138,9 @@ static const struct option options[] = {
         .help =
             "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
             "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
-            "the order given. Other failures say nothing. auto is exit-code, and of models that `polygraphy run` could "
-            "not run the reason (error code and "
-            "operator, or signal); with --fail-code or --fail-regex it is off; off, too, for build and repeat, which "
-            "have no original",
+            "the order given. Other failures say nothing. auto is exit-code, and of models that `polygraphy run` "
+            "could not run the reason (error code and operator, or signal); with --fail-code or --fail-regex it is "
+            "off; off, too, for build and repeat, which have no original",
     },
     {
         .names = {"--check-timeout"},

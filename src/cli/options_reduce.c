@@ -114,19 +114,18 @@ static const struct option options[] = {
         .fallback = "1",
         .offset = offsetof(struct reduce_values, jobs),
         .help =
-            "run so many checks at a time: those that will probably be needed next. The result, the replay and the log "
-            "are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
-            "usual "
-            "path; {inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
+            "run so many checks at a time: those that will probably be needed next. The result, the replay and the "
+            "log are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
+            "usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and "
+            "--iter-info",
     },
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,
         .offset = offsetof(struct reduce_values, all),
         .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
-                "made being fed, "
-                "the model is checked again, and as long as it fails the search goes on in what is left: reduced.onnx, "
-                "reduced_2.onnx, and so on",
+                "made being fed, the model is checked again, and as long as it fails the search goes on in what is "
+                "left: reduced.onnx, reduced_2.onnx, and so on",
     },
     {
         .names = {"--max-checks"},

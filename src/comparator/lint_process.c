@@ -251,9 +251,8 @@ static int run_all(struct lint_process *process, bool in_order, bool *ret_ran, s
         return rc;
     if (crashed && lint->report->failing.count == failing)
         lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
-                 "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of `run` "
-                 "says how "
-                 "much it changes the model before it runs it",
+                 "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of "
+                 "`run` says how much it changes the model before it runs it",
                  why.message);
     else if (in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
         lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);

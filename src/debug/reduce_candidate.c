@@ -114,8 +114,7 @@ static void warn_of_branches(struct candidate_maker *maker)
         "This model includes multiple branches/paths. In order to continue reducing, one branch needs to be folded "
         "away.\n"
         "Please ensure that you have provided a data loader argument directly to `debug reduce` (i.e. prior to "
-        "`--check`) "
-        "if your `--check` command is using a non-default data loader, for instance --load-inputs.\n"
+        "`--check`) if your `--check` command is using a non-default data loader, for instance --load-inputs.\n"
         "Not doing so may result in false negatives!");
 }
 
