@@ -37,25 +37,6 @@ static void release(struct settling *settling)
     free(settling->refused);
 }
 
-static int load(const struct settling *settling, const struct words *keep, struct model **ret, struct error *err)
-{
-    const struct command_context *context = settling->context;
-    struct model *model;
-    int rc = model_file_open(context, &model, err);
-
-    if (rc < 0)
-        return rc;
-    model_file_infer(context, model);
-    rc = model_file_mark_outputs(context, model, err);
-    if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, keep, err);
-    if (rc < 0)
-        model_free(model);
-    else
-        *ret = model;
-    return rc;
-}
-
 /* Whether the runtime takes the model with these in float32. */
 static int try(struct settling *settling, const struct words *keep, bool *ret, struct error *err)
 {
@@ -66,7 +47,7 @@ static int try(struct settling *settling, const struct words *keep, bool *ret, s
     int rc;
 
     log->muted = true;
-    rc = load(settling, keep, &model, err);
+    rc = model_file_load_keeping(settling->context, keep, &model, err);
     if (rc == 0) {
         subgraph_init_whole(&whole, model);
         rc = model_trial_takes(settling->trial, &whole, ret, err);
@@ -119,7 +100,7 @@ static int replace(struct settling *settling, struct model **model, struct error
         }
     rc = try(settling, &keep, &taken, err);
     if (rc == 0)
-        rc = load(settling, taken ? &keep : &all, &settled, err);
+        rc = model_file_load_keeping(settling->context, taken ? &keep : &all, &settled, err);
     if (rc == 0) {
         log_message(settling->context->log, LOG_WARNING,
                     "ONNX Runtime does not take the model with these in float16, so they stay float32: %s",

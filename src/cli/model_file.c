@@ -175,7 +175,8 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
     return rc;
 }
 
-int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
+int model_file_load_keeping(const struct command_context *context, const struct words *keep, struct model **ret,
+                            struct error *err)
 {
     struct model *model;
     int rc = model_file_open(context, &model, err);
@@ -185,12 +186,17 @@ int model_file_load(const struct command_context *context, struct model **ret, s
     model_file_infer(context, model);
     rc = model_file_mark_outputs(context, model, err);
     if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, NULL, err);
+        rc = model_file_convert_to_float16(context, model, keep, err);
     if (rc < 0)
         model_free(model);
     else
         *ret = model;
     return rc;
+}
+
+int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
+{
+    return model_file_load_keeping(context, NULL, ret, err);
 }
 
 static void show(const struct command_context *context, const char *title, const struct subgraph *subgraph)

@@ -36,6 +36,10 @@ struct external_settings model_file_external(const struct onnx_save_values *save
  * options were not given. */
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err);
 
+/* The same, where --fp-to-fp16 leaves these operators, too, in float32; NULL: none but those of --keep-float32. */
+int model_file_load_keeping(const struct command_context *context, const struct words *keep, struct model **ret,
+                            struct error *err);
+
 /* model_file_load(), and the log shows in a few lines what was loaded: the "Original Model:" of the surgeon tools. */
 int model_file_load_original(const struct command_context *context, struct model **ret, struct error *err);
 
