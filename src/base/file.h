@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 
@@ -54,6 +55,10 @@ enum file_durability { FILE_INTERMEDIATE, FILE_DURABLE };
  * empty one is filled then and stays the same file, for those who have it open already. A symbolic link at `path` is followed: the file it points to is replaced. A device, a pipe, or what our own standard output
  * or error is (/dev/stdout) is written directly, with no temporary file: nothing can be taken back there. */
 int file_writer_open(struct file_writer *writer, const char *path, struct error *err);
+
+/* The same; a new file gets the mode of `like` (NULL: what the umask leaves of 0666). */
+int file_writer_open_like(struct file_writer *writer, const char *path, const struct stat *like, struct error *err);
+
 int file_writer_add(struct file_writer *writer, const void *data, size_t size, struct error *err);
 int file_writer_add_format(struct file_writer *writer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

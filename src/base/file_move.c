@@ -79,7 +79,7 @@ static int copy_file(const char *from, const char *to, const struct stat *status
     int fd = file_open_to_read(from, err);
     if (fd < 0)
         return fd;
-    int rc = file_writer_open(&writer, to, err);
+    int rc = file_writer_open_like(&writer, to, status, err);
     if (rc == 0)
         rc = file_writer_copy(&writer, fd, 0, (uint64_t)status->st_size, err);
     if (rc == 0) {

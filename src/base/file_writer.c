@@ -46,8 +46,11 @@ static int open_directly(struct file_writer *writer, const char *path, int strea
     return 0;
 }
 
+/* Whoever may not read the file that is replaced may not read the temporary one either, not even while it is empty. */
 static int open_temporary(struct file_writer *writer, const char *path, const struct stat *replaced, struct error *err)
 {
+    mode_t mode = replaced ? replaced->st_mode & 0777 : 0666;
+
     writer->path = file_follow_links(path);
     if (!writer->path)
         return error_set_errno(err, ERR_IO, "cannot write '%s'", path);
@@ -57,7 +60,7 @@ static int open_temporary(struct file_writer *writer, const char *path, const st
         return rc;
     for (int attempt = 0; attempt < 100; attempt++) {
         char *name = file_temporary_name(writer->path);
-        writer->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* read by fill_empty_file() */
+        writer->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode); /* read by fill_empty_file() */
         if (writer->fd >= 0) {
             writer->temporary = name;
             interrupt_remove_at_exit(name);
@@ -74,7 +77,7 @@ static int open_temporary(struct file_writer *writer, const char *path, const st
     return 0;
 }
 
-int file_writer_open(struct file_writer *writer, const char *path, struct error *err)
+int file_writer_open_like(struct file_writer *writer, const char *path, const struct stat *like, struct error *err)
 {
     struct stat status;
     bool exists = stat(path, &status) == 0;
@@ -91,12 +94,17 @@ int file_writer_open(struct file_writer *writer, const char *path, struct error 
     if (stream >= 0 || (exists && !S_ISREG(status.st_mode)))
         rc = open_directly(writer, path, stream, err);
     else
-        rc = open_temporary(writer, path, exists ? &status : NULL, err);
+        rc = open_temporary(writer, path, exists ? &status : like, err);
     if (rc < 0)
         file_writer_release(writer);
     else
         writer->buffer = memory_alloc(BUFFER_SIZE);
     return rc;
+}
+
+int file_writer_open(struct file_writer *writer, const char *path, struct error *err)
+{
+    return file_writer_open_like(writer, path, NULL, err);
 }
 
 static int write_all(struct file_writer *writer, const char *data, size_t size, struct error *err)

@@ -230,12 +230,16 @@ static int copy_file(const char *from, const char *to, struct error *err)
 {
     struct file_map map;
     struct file_writer writer;
+    struct stat status;
     int rc = file_map_open(from, &map, err);
 
     if (rc < 0)
         return rc;
     file_remove_leftovers(to);
-    rc = file_writer_open(&writer, to, err);
+    if (fstat(map.fd, &status) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    else
+        rc = file_writer_open_like(&writer, to, &status, err);
     if (rc == 0) {
         rc = file_writer_copy(&writer, map.fd, 0, map.size, err);
         if (rc == 0)

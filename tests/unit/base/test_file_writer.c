@@ -109,6 +109,20 @@ static void pieces_of_every_size_arrive_in_order(void **state)
     free(piece);
 }
 
+static void temporary_file_has_the_mode_that_the_result_will_have(void **state)
+{
+    struct file_writer writer;
+    struct stat status = {.st_mode = S_IFREG | 0600};
+
+    (void)state;
+    assert_int_equal(file_writer_open_like(&writer, "private", &status, NULL), 0);
+    assert_int_equal(stat(writer.temporary, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    assert_int_equal(file_writer_commit(&writer, FILE_INTERMEDIATE, NULL), 0);
+    assert_int_equal(stat("private", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+}
+
 static void new_file_follows_the_umask_and_replaced_file_keeps_its_mode(void **state)
 {
     struct stat status;
@@ -463,6 +477,7 @@ int main(void)
         IN_SCRATCH(exit_leaves_nothing),
         IN_SCRATCH(second_signal_leaves_nothing),
         IN_SCRATCH(pieces_of_every_size_arrive_in_order),
+        IN_SCRATCH(temporary_file_has_the_mode_that_the_result_will_have),
         IN_SCRATCH(new_file_follows_the_umask_and_replaced_file_keeps_its_mode),
         IN_SCRATCH(empty_file_is_filled_and_stays_the_same_file),
         IN_SCRATCH(empty_file_that_is_given_up_stays_empty),
