@@ -142,7 +142,7 @@ static void draw(struct progress_line *line, double now)
         layer_add_to_text(&line->layer, 1, width, &line->text);
     else if (line->has_layer)
         layer_to_text(&line->layer, width, &line->text);
-    string_add(&line->text, ERASE + 1);
+    string_add(&line->text, &ERASE[1]);
     interrupt_set_last_words(STDERR_FILENO, ERASE);
     line->drawn = true;
     write_terminal(line, line->text.data, line->text.size);
