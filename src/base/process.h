@@ -1,8 +1,8 @@
 /* base/process.h: running a child to its end.
  *
- * The child is the leader of a process group of its own. Its standard output and error are captured without deadlock
- * and without a limit on memory: beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file. Standard
- * input, working directory and environment are inherited (plus `environment`). When the child has ended, whatever is left
+ * The child is the leader of a process group of its own. Its standard output and error are captured without deadlock:
+ * beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file, and of more than twice
+ * PROCESS_CAPTURE_END bytes only both ends are kept. Standard input, working directory and environment are inherited (plus `environment`). When the child has ended, whatever is left
  * of its group (and, on Linux, of its descendants that moved to other groups) is killed: nothing outlives a check.
  * A signal that interrupt_pending() reports ends the whole group and gives ERR_INTERRUPTED, and so does `stop`.
  *
@@ -20,6 +20,7 @@
 
 #define PROCESS_REASON_SIZE 96 /* bytes */
 #define PROCESS_CAPTURE_MEMORY ((size_t)1 << 20)
+#define PROCESS_CAPTURE_END ((size_t)32 << 20)
 
 struct process_request {
     const char *const *arguments; /* NULL-terminated; [0] is looked up on PATH unless it holds a slash */
@@ -44,6 +45,11 @@ struct process_output {
     size_t size;
     int fd;         /* of the spill file, or -1 */
     bool truncated; /* the disk was full: only the first `size` bytes were kept */
+
+    /* Bytes in the middle that were not kept. When there are any, the beginning is `head` bytes long, and the end begins at `tail`; a line
+     * between them tells how many are missing. */
+    uint64_t left_out;
+    size_t head, tail;
 };
 
 struct process_result {

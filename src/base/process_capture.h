@@ -11,7 +11,7 @@ struct capture {
     int fd;                       /* reading end of the pipe, non-blocking; -1 after its end */
     struct string_builder memory; /* all there is so far, or what is not in the file yet */
     int spill;                    /* file, or -1 */
-    size_t spilled;               /* bytes in the file */
+    uint64_t spilled;             /* bytes that were written to the file; its second half is written round and round */
     bool truncated;               /* the file could not grow any more: the rest is read and dropped */
 };
 

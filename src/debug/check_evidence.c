@@ -156,9 +156,9 @@ static char *line_of(struct text out, struct text error_out)
 
 /* ---- A run ---- */
 
-static void add_stream(const char *name, struct text output, struct string_builder *ret)
+static void add_stream(const char *name, const struct process_output *output, struct string_builder *ret)
 {
-    if (output.size == 0)
+    if (output->size == 0)
         return;
     string_add_format(ret, "%s========== CAPTURED %s ==========\n", ret->size > 0 ? "\n" : "", name);
     check_output_render(output, ret);
@@ -170,17 +170,18 @@ void check_evidence_add(struct check_evidence *evidence, const struct process_re
     const struct text error_out = {result->error_out.data, result->error_out.size};
     int code = verdict_exit_code(result);
     struct hash said = hash_without_times(code, out, error_out);
+    bool all_kept = result->out.left_out + result->error_out.left_out == 0; /* else nobody knows what the middle was */
     struct string_builder hidden;
 
     check_evidence_release(evidence);
     string_init(&hidden);
     if (!shown) {
-        add_stream("STDOUT", out, &hidden);
-        add_stream("STDERR", error_out, &hidden);
+        add_stream("STDOUT", &result->out, &hidden);
+        add_stream("STDERR", &result->error_out, &hidden);
     }
     *evidence = (struct check_evidence){
         .runs = evidence->runs + 1,
-        .alike = evidence->runs == 0 || (evidence->alike && hash_equal(said, evidence->said)),
+        .alike = evidence->runs == 0 || (evidence->alike && all_kept && hash_equal(said, evidence->said)),
         .said = said,
         .silent = out.size + error_out.size == 0,
         .timed_out = result->end == PROCESS_TIMED_OUT,

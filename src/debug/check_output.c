@@ -1,6 +1,7 @@
 /* debug/check_output.c: see check_output.h. */
 #include "debug/check_output.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,25 +13,28 @@ static bool continues_character(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-void check_output_render(struct text output, struct string_builder *ret)
+void check_output_render(const struct process_output *output, struct string_builder *ret)
 {
+    const char *data = output->data;
     size_t head = CHECK_OUTPUT_SHOWN;
 
-    if (output.size == 0)
+    if (output->size == 0)
         return;
-    if (output.size <= 2 * CHECK_OUTPUT_SHOWN) {
-        string_add_visible(ret, output);
+    if (output->size <= 2 * CHECK_OUTPUT_SHOWN) {
+        string_add_visible(ret, (struct text){data, output->size});
         return;
     }
-    size_t tail = output.size - CHECK_OUTPUT_SHOWN;
-    for (int i = 0; i < 3 && continues_character(output.data[head]); i++)
+    size_t tail = output->size - CHECK_OUTPUT_SHOWN;
+    for (int i = 0; i < 3 && continues_character(data[head]); i++)
         head--;
-    for (int i = 0; i < 3 && continues_character(output.data[tail]); i++)
+    for (int i = 0; i < 3 && continues_character(data[tail]); i++)
         tail++;
 
-    string_add_visible(ret, (struct text){output.data, head});
-    string_add_format(ret, "\n[... %zu bytes left out ...]\n", tail - head);
-    string_add_visible(ret, (struct text){output.data + tail, output.size - tail});
+    /* The line in place of what was not kept is not the check's. */
+    string_add_visible(ret, (struct text){data, head});
+    string_add_format(ret, "\n[... %" PRIu64 " bytes left out ...]\n",
+                      tail - head - (output->tail - output->head) + output->left_out);
+    string_add_visible(ret, (struct text){data + tail, output->size - tail});
 }
 
 static void replace_all(struct process_output *output, const char *from, const char *to)
@@ -41,19 +45,25 @@ static void replace_all(struct process_output *output, const char *from, const c
 
     if (found == NULL)
         return;
+    struct process_output renamed = *output;
     string_init(&text);
     while (found != NULL) {
         size_t at = (size_t)(found - output->data);
 
         string_add_bytes(&text, output->data + done, at - done);
         string_add(&text, to);
+        if (at < output->head)
+            renamed.head += strlen(to) - length;
+        if (at < output->tail)
+            renamed.tail += strlen(to) - length;
         done = at + length;
         found = memmem(output->data + done, output->size - done, from, length);
     }
     string_add_bytes(&text, output->data + done, output->size - done);
 
-    struct process_output renamed = {.size = text.size, .fd = -1, .truncated = output->truncated};
     process_output_release(output);
+    renamed.fd = -1;
+    renamed.size = text.size;
     renamed.data = string_take(&text);
     *output = renamed;
 }

@@ -5,13 +5,18 @@
 #include <pcre2.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* How much memory one search may take for backtracking: in compiled patterns (bytes) and in interpreted ones (KiB). */
 #define JIT_STACK_START ((size_t)32 << 10)
 #define JIT_STACK_LIMIT ((size_t)16 << 20)
 #define HEAP_LIMIT_KIB ((uint32_t)256 << 10)
+
+/* Patterns look back over no more bytes than so many. */
+#define LOOK_BACK ((size_t)256 << 10)
 
 struct check_patterns {
     const char *const *texts;
@@ -47,7 +52,8 @@ static int compile(struct check_patterns *patterns, const char *text, pcre2_comp
         pcre2_get_error_message(problem, (PCRE2_UCHAR *)reason, sizeof(reason));
         return error_set(err, ERR_INVALID, "--fail-regex '%s': %s (at position %zu)", text, reason, position);
     }
-    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* where it is not available, patterns are interpreted */
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE |
+                                PCRE2_JIT_PARTIAL_HARD); /* where it is not available, patterns are interpreted */
     patterns->codes[patterns->count++] = code;
     return 0;
 }
@@ -100,18 +106,18 @@ size_t check_patterns_count(const struct check_patterns *patterns)
     return patterns->count;
 }
 
-int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
-                          size_t *ret, struct error *err)
+/* Matches begin at `start` or behind it. */
+static int search(const struct check_patterns *patterns, size_t count, struct text subject, size_t start,
+                  uint32_t options, size_t *ret, struct error *err)
 {
-    PCRE2_SPTR subject = (PCRE2_SPTR)(data ? data : "");
-
     for (size_t i = 0; i < count; i++) {
-        int rc = pcre2_match(patterns->codes[i], subject, size, 0, 0, patterns->match, patterns->context);
+        int rc = pcre2_match(patterns->codes[i], (PCRE2_SPTR)(subject.data ? subject.data : ""), subject.size, start,
+                             options, patterns->match, patterns->context);
         if (rc >= 0) {
             *ret = i;
             return 0;
         }
-        if (rc != PCRE2_ERROR_NOMATCH) {
+        if (rc != PCRE2_ERROR_NOMATCH && rc != PCRE2_ERROR_PARTIAL) {
             char reason[256];
             pcre2_get_error_message(rc, (PCRE2_UCHAR *)reason, sizeof(reason));
             return error_set(err, ERR_UNSUPPORTED,
@@ -121,4 +127,38 @@ int check_patterns_search(const struct check_patterns *patterns, size_t count, c
     }
     *ret = count;
     return 0;
+}
+
+int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
+                          size_t *ret, struct error *err)
+{
+    return search(patterns, count, (struct text){data, size}, 0, 0, ret, err);
+}
+
+/* Where matches may begin behind a part that is missing: from the next line on, so that neither '^' nor what looks back takes the first
+ * byte for the beginning of the text. In very long lines that is some way behind, where a character begins. */
+static size_t sure_start(struct text text)
+{
+    size_t reach = text.size < LOOK_BACK ? text.size : LOOK_BACK;
+    const char *line_feed = reach > 0 ? memchr(text.data, '\n', reach) : NULL;
+    size_t start = line_feed != NULL ? (size_t)(line_feed - text.data) + 1 : reach;
+
+    while (start < text.size && ((unsigned char)text.data[start] & 0xC0) == 0x80)
+        start++;
+    return start;
+}
+
+int check_patterns_search_output(const struct check_patterns *patterns, size_t count,
+                                 const struct process_output *output, size_t *ret, struct error *err)
+{
+    const struct text head = {output->data, output->head};
+    const struct text tail = {output->data + output->tail, output->size - output->tail};
+    size_t found;
+    int rc;
+
+    if (output->left_out == 0)
+        return check_patterns_search(patterns, count, output->data, output->size, ret, err);
+    /* A match that looks at what follows the head is not found, whatever it would find there. */
+    rc = search(patterns, count, head, 0, PCRE2_PARTIAL_HARD, &found, err);
+    return rc < 0 ? rc : search(patterns, found, tail, sure_start(tail), 0, ret, err);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/process.h"
 
 struct check_patterns;
 
@@ -24,5 +25,10 @@ size_t check_patterns_count(const struct check_patterns *patterns);
  * a pass. */
 int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
                           size_t *ret, struct error *err);
+
+/* The same in a stream that was captured. When its middle was not kept, either end is searched by itself, and what cannot be told without
+ * the middle is no match: then that none was found does not say that there is none. */
+int check_patterns_search_output(const struct check_patterns *patterns, size_t count,
+                                 const struct process_output *output, size_t *ret, struct error *err);
 
 #endif

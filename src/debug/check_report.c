@@ -13,7 +13,7 @@ static void show_stream(const char *name, const struct process_output *output, e
         return;
     string_init(&message);
     string_add_format(&message, "========== CAPTURED %s ==========\n", name);
-    check_output_render((struct text){output->data, output->size}, &message);
+    check_output_render(output, &message);
     log_text(log, level, (struct text){message.data, message.size});
     string_release(&message);
 }

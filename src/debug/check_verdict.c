@@ -51,25 +51,39 @@ struct outcome {
     const char *reason; /* or "" */
 };
 
+/* What was not found may have been in what was lost: that is not to be told from a pass, or from another failure. */
+static int refuse_lost_output(const struct process_result *result, struct error *err)
+{
+    uint64_t left_out = result->out.left_out + result->error_out.left_out;
+
+    if (result->out.truncated || result->error_out.truncated)
+        return error_set(err, ERR_IO,
+                         "the check's output filled the disk of temporary files: what follows was lost, and "
+                         "with it perhaps a match of --fail-regex; TMPDIR names another folder");
+    if (left_out > 0)
+        return error_set(err, ERR_IO,
+                         "the check has written so much that %" PRIu64
+                         " bytes in the middle were not kept, and with them perhaps a match of --fail-regex: have it "
+                         "write less, or look for the match itself and say by its exit code what it has found",
+                         left_out);
+    return 0;
+}
+
 /* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. */
 static int search_output(const struct check *check, const struct process_result *result, size_t *ret, struct error *err)
 {
     bool by_pattern = check->settings.by_pattern;
     size_t count = check_patterns_count(check->patterns), found = count;
-    int rc = check_patterns_search(check->patterns, count, result->out.data, result->out.size, &found, err);
+    int rc = check_patterns_search_output(check->patterns, count, &result->out, &found, err);
 
     if (rc == 0 && (found == count || by_pattern)) {
         size_t earlier;
 
-        rc = check_patterns_search(check->patterns, found, result->error_out.data, result->error_out.size, &earlier,
-                                   err);
+        rc = check_patterns_search_output(check->patterns, found, &result->error_out, &earlier, err);
         found = rc == 0 ? earlier : found;
     }
-    if (rc == 0 && (found == count || (by_pattern && found > 0)) &&
-        (result->out.truncated || result->error_out.truncated))
-        rc = error_set(err, ERR_IO,
-                       "the check's output filled the disk of temporary files: what follows was lost, and "
-                       "with it perhaps a match of --fail-regex; TMPDIR names another folder");
+    if (rc == 0 && (found == count || (by_pattern && found > 0)))
+        rc = refuse_lost_output(result, err);
     *ret = found;
     return rc;
 }

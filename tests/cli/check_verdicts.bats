@@ -331,3 +331,23 @@ END
         --save-debug-replay third.json --check polygraphy run polygraphy_debug.onnx --onnxrt
     logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
 }
+
+@test "of a check that writes for ever both ends are kept, and nothing is concluded from what is missing" {
+    script check.sh <<'EOF'
+echo first; yes | head -c 40000000; echo " IN THE MIDDLE"; yes | head -c 40000000; echo last; exit 1
+EOF
+    # Nothing of that grows beyond 70 MB.
+    ulimit -f 71680
+    run polygraphy debug repeat --until 1 --fail-regex '^first' --check ./check.sh
+    [ "$status" -eq 0 ]
+    logged 'Passed: 0/1'
+    logged '\[\.\.\. 79868[0-9]{3} bytes left out \.\.\.\]'
+    not_logged 'disk of temporary files is full'
+    run polygraphy debug repeat --until 1 --fail-regex 'last\n$' --hide-fail-output --check ./check.sh
+    logged 'Passed: 0/1'
+    run polygraphy debug repeat --until 1 --fail-regex 'IN THE MIDDLE' --check ./check.sh
+    [ "$status" -eq 1 ]
+    logged '12[0-9]{6} bytes in the middle were not kept, and with them perhaps a match of --fail-regex'
+    run polygraphy debug repeat --until 1 --fail-regex 'bytes left out' --check ./check.sh
+    [ "$status" -eq 1 ]
+}

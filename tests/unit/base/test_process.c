@@ -129,6 +129,35 @@ static void output_around_the_limit_of_memory_is_whole(void **state)
     }
 }
 
+static void of_endless_output_both_ends_are_kept_and_the_middle_is_counted(void **state)
+{
+    static const char note[] = "\n[... 1048579 bytes left out ...]\n";
+    struct process_result result =
+        shell("yes 0123456789abcde | head -c 33554432; yes xxxxxxxxxxxxxxx | head -c 1048579; "
+              "yes 0123456789abcde | head -c 33554432");
+    struct process_output first = {.data = result.out.data, .size = PROCESS_CAPTURE_END};
+    struct process_output last = {.data = result.out.data + result.out.tail, .size = PROCESS_CAPTURE_END};
+
+    assert_int_equal(result.out.left_out, 1048579);
+    assert_int_equal(result.out.head, PROCESS_CAPTURE_END);
+    assert_int_equal(result.out.tail, PROCESS_CAPTURE_END + strlen(note));
+    assert_int_equal(result.out.size, 2 * PROCESS_CAPTURE_END + strlen(note));
+    check_lines(&first, PROCESS_CAPTURE_END);
+    assert_memory_equal(result.out.data + PROCESS_CAPTURE_END, note, strlen(note));
+    check_lines(&last, PROCESS_CAPTURE_END);
+    assert_false(result.out.truncated);
+    process_result_release(&result);
+}
+
+static void output_of_just_both_ends_is_whole(void **state)
+{
+    struct process_result result = shell("yes 0123456789abcde | head -c 67108864");
+
+    check_lines(&result.out, 2 * PROCESS_CAPTURE_END);
+    assert_int_equal(result.out.left_out, 0);
+    process_result_release(&result);
+}
+
 /* A limit on the size of our files stands for a full disk. The child writes to pipes only. */
 static int capture_with_file_limit(rlim_t limit, size_t *ret_size)
 {
@@ -527,6 +556,8 @@ int main(void)
         cmocka_unit_test(output_passes_through_byte_for_byte),
         cmocka_unit_test(much_output_on_both_streams_at_once_is_whole),
         cmocka_unit_test(output_around_the_limit_of_memory_is_whole),
+        cmocka_unit_test(of_endless_output_both_ends_are_kept_and_the_middle_is_counted),
+        cmocka_unit_test(output_of_just_both_ends_is_whole),
         cmocka_unit_test(full_disk_costs_the_rest_of_the_output_not_the_check),
         cmocka_unit_test(killed_child_is_told_by_its_signal),
         cmocka_unit_test(child_has_default_signals),

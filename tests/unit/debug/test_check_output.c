@@ -12,7 +12,7 @@ static char *render(const char *data, size_t size)
     struct string_builder builder;
 
     string_init(&builder);
-    check_output_render((struct text){data, size}, &builder);
+    check_output_render(&(struct process_output){.data = data, .size = size}, &builder);
     return string_take(&builder);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/string_builder.h"
 #include "debug/check_patterns.h"
 
 static bool found_in(const char *pattern, const char *data, size_t size)
@@ -147,6 +148,46 @@ static void pattern_is_found_at_the_end_of_a_long_text(void **state)
     free(data);
 }
 
+/* A stream of which `head` and `tail` were kept. */
+static bool found_in_ends(const char *pattern, const char *head, const char *tail)
+{
+    struct string_builder data;
+    struct check_patterns *patterns;
+    struct error err = {0};
+    size_t found = 1;
+
+    string_init(&data);
+    string_add_format(&data, "%s\n[... 7 bytes left out ...]\n%s", head, tail);
+    struct process_output output = {
+        .data = data.data, .size = data.size, .left_out = 7, .head = strlen(head), .tail = data.size - strlen(tail)};
+    if (check_patterns_new(&pattern, 1, &patterns, &err) < 0 ||
+        check_patterns_search_output(patterns, 1, &output, &found, &err) < 0)
+        fail_msg("%s", err.message);
+    check_patterns_free(patterns);
+    string_release(&data);
+    return found == 0;
+}
+
+static void both_ends_of_what_was_kept_are_searched(void **state)
+{
+    assert_true(found_in_ends("^BAD", "BAD!\nx", "y\nz\n"));
+    assert_true(found_in_ends("BAD$", "x", "y\nBAD\n"));
+    assert_true(found_in_ends("(?<=y\n)BAD", "x", "y\nBAD\n"));
+    assert_true(found_in_ends("(?<=y\n)größe", "x", "y\ngröße\n"));
+}
+
+static void nothing_is_found_where_the_middle_is_missing(void **state)
+{
+    assert_false(found_in_ends("left out", "x", "y\n"));
+    assert_false(found_in_ends("[0-9]", "x", "y\n"));
+    assert_false(found_in_ends("a[^c]*z", "a", "y\nz\n"));
+    assert_false(found_in_ends("BAD$", "BAD", "y\n"));
+    assert_false(found_in_ends("BAD\\b", "BAD", "y\n"));
+    assert_false(found_in_ends("BAD(?!LY)", "BAD", "LY\n"));
+    assert_false(found_in_ends("^BAD", "x", "BAD\nBAD\n"));
+    assert_false(found_in_ends("(?<!NOT )BAD", "x", "BAD\ny\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +201,8 @@ int main(void)
         cmocka_unit_test(invalid_pattern_is_refused_with_its_position),
         cmocka_unit_test(endless_backtracking_is_an_error_and_not_a_miss),
         cmocka_unit_test(pattern_is_found_at_the_end_of_a_long_text),
+        cmocka_unit_test(both_ends_of_what_was_kept_are_searched),
+        cmocka_unit_test(nothing_is_found_where_the_middle_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,30 @@ static void no_earlier_pattern_is_overlooked_in_output_that_was_lost(void **stat
     check_free(check);
 }
 
+/* As if it had gone on for long behind what is there. */
+static void leave_out(struct process_output *output, uint64_t bytes)
+{
+    output->left_out = bytes;
+    output->head = output->tail = output->size;
+}
+
+static void a_match_that_may_have_been_in_what_was_not_kept_is_no_pass(void **state)
+{
+    struct check *check = make((struct check_settings){.fail_patterns = patterns, .fail_pattern_count = 2});
+    struct process_result result = result_of(PROCESS_EXITED, 0, "neither", "");
+    enum verdict verdict;
+    struct error err;
+
+    leave_out(&result.out, 5);
+    assert_int_equal(check_judge(check, &(struct check_run){0}, &result, &verdict, &err), ERR_IO);
+    assert_non_null(strstr(err.message, "5 bytes in the middle were not kept"));
+    result = result_of(PROCESS_EXITED, 0, "AA and more", "");
+    leave_out(&result.out, 5);
+    assert_int_equal(check_judge(check, &(struct check_run){0}, &result, &verdict, &err), 0);
+    assert_int_equal(verdict, VERDICT_FAIL);
+    check_free(check);
+}
+
 static void signature_is_part_of_what_the_check_is(void **state)
 {
     struct check_settings settings = by_pattern();
@@ -420,6 +444,7 @@ int main(void)
         TEST(failure_of_an_earlier_session_is_the_first_one),
         TEST(no_earlier_pattern_is_overlooked_in_output_that_was_lost),
         TEST(signature_is_part_of_what_the_check_is),
+        TEST(a_match_that_may_have_been_in_what_was_not_kept_is_no_pass),
         TEST(limit_follows_from_the_first_run),
         TEST(limit_is_neither_very_short_nor_very_long),
         TEST(run_that_says_nothing_is_no_measure),
