@@ -242,6 +242,21 @@ char *file_join(const char *folder, const char *name)
     return ret;
 }
 
+/* Folders that are not there yet have no links. */
+char *file_place(const char *path)
+{
+    char *name = file_basename(path), *folder = file_folder(path);
+    char *real = file_real_path(folder), *ret;
+
+    if (real == NULL && errno == ENOENT && strcmp(folder, path) != 0)
+        real = file_place(folder);
+    ret = file_join(real != NULL ? real : folder, name);
+    free(name);
+    free(folder);
+    free(real);
+    return ret;
+}
+
 char *file_real_path(const char *path)
 {
     return realpath(path, NULL);

@@ -115,6 +115,9 @@ char *file_join(const char *folder, const char *name);
  * NULL with errno set when the chain goes in a circle. malloc'd. */
 char *file_follow_links(const char *path);
 
+/* Where a file of the name `path` is or would be: its folder without links (as far as there is one) and its own name. malloc'd. */
+char *file_place(const char *path);
+
 /* The absolute, link-free form of `path`, or NULL with errno set. malloc'd. */
 char *file_real_path(const char *path);
 

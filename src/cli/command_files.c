@@ -1,7 +1,6 @@
 /* cli/command_files.c: see command_files.h. */
 #include "cli/command_files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,21 +35,6 @@ static bool is_named(const struct command_file *file, const char *name)
 
 /* ---- What there is ---- */
 
-/* Where a file would be: folders that are not there yet have no links. */
-static char *find_place(const char *path)
-{
-    char *name = file_basename(path), *folder = file_folder(path);
-    char *real = file_real_path(folder), *ret;
-
-    if (real == NULL && errno == ENOENT && strcmp(folder, path) != 0)
-        real = find_place(folder);
-    ret = file_join(real != NULL ? real : folder, name);
-    free(name);
-    free(folder);
-    free(real);
-    return ret;
-}
-
 static struct command_file *add(struct command_files *files, const struct option *option, const char *name,
                                 const char *path)
 {
@@ -60,7 +44,7 @@ static struct command_file *add(struct command_files *files, const struct option
     *file = (struct command_file){.option = option, .name = name, .path = path, .use = option->file};
     file->is_there = stat(path, &file->status) == 0;
     if (!file->is_there)
-        file->place = find_place(target != NULL ? target : path);
+        file->place = file_place(target != NULL ? target : path);
     free(target);
     return file;
 }
@@ -81,22 +65,10 @@ static const struct command_file *find(const struct command_files *files, const 
     return NULL;
 }
 
-/* What was given to an option, or NULL. */
-static const char *last_word(const struct parse *parse, struct text name)
-{
-    struct option_match match;
-    const struct option_state *state;
-
-    if (!option_find(parse, name, &match))
-        return NULL;
-    state = &match.state->options[match.index];
-    return state->count > 0 ? state->words[state->count - 1] : NULL;
-}
-
 /* With a work folder, candidates are there, under their own names. */
 static const char *scratch_path(struct parse *parse, const char *word)
 {
-    const char *folder = last_word(parse, TEXT("--work-dir"));
+    const char *folder = parse_last_word(parse, "--work-dir");
     const char *slash = strrchr(word, '/');
 
     return folder == NULL ? word : arena_printf(parse_arena(parse), "%s/%s", folder, slash != NULL ? slash + 1 : word);
@@ -134,7 +106,7 @@ static void add_new_external_data(struct command_files *files, const struct opti
         model = find(files, "--save-onnx");
     if (state->name == NULL || model == NULL)
         return;
-    folder = file_folder(model->path);
+    folder = model->use == OPTION_WRITES_FOLDER ? memory_strdup(model->path) : file_folder(model->path);
     if (state->words[0][0] == '\0')
         path = arena_printf(arena, "%s.data", model->path);
     else
@@ -214,7 +186,7 @@ static void add_external_data(struct command_files *files)
         return;
     option = given->option;
     name = given->name;
-    if (model_open(given->path, last_word(files->parse, TEXT("--external-data-dir")), &model, NULL) < 0)
+    if (model_open(given->path, parse_last_word(files->parse, "--external-data-dir"), &model, NULL) < 0)
         return;
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)

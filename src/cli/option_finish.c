@@ -143,6 +143,17 @@ const char *parse_given(const struct parse *parse, const char *name)
     return match.state->options[match.index].name;
 }
 
+const char *parse_last_word(const struct parse *parse, const char *name)
+{
+    struct option_match match;
+    const struct option_state *state;
+
+    if (!option_find(parse, text_of(name), &match))
+        return NULL;
+    state = &match.state->options[match.index];
+    return state->count > 0 ? state->words[state->count - 1] : option_of(&match)->fallback;
+}
+
 static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
 {
     const char *given = parse_given(parse, name);

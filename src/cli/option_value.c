@@ -2,12 +2,15 @@
 #include "cli/option_value.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/name_rule.h"
 #include "base/number_text.h"
-#include "cli/option_parser.h"
+#include "cli/option_lookup.h"
+#include "onnx/external_data.h"
 
 /* ---- Building blocks ---- */
 
@@ -459,13 +462,40 @@ const struct top_k *top_k_find(const struct top_ks *list, const char *name)
 
 /* ---- External data ---- */
 
+/* The folder that the command writes its model to, malloc'd. */
+static char *output_folder(const struct parse *parse)
+{
+    static const char *const names[] = {"-o", "--save-onnx", "--iter-artifact"};
+    struct option_match match;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *path = parse_last_word(parse, names[i]);
+
+        if (path != NULL && option_find(parse, text_of(names[i]), &match))
+            return option_of(&match)->file == OPTION_WRITES_FOLDER ? memory_strdup(path) : file_folder(path);
+    }
+    return memory_strdup(".");
+}
+
 int convert_external_data_wish(struct parse *parse, const char *spelling, struct words words, void *field,
                                struct error *err)
 {
-    (void)parse, (void)spelling, (void)err;
-    *(struct external_data_wish *)field = (struct external_data_wish){
-        .wanted = true,
-        .file = words.items[0][0] ? words.items[0] : NULL,
-    };
-    return 0;
+    struct external_data_wish *wish = field;
+    char *folder, *location;
+    struct error why = {0};
+    int rc;
+
+    wish->wanted = true;
+    if (words.items[0][0] == '\0')
+        return 0;
+    folder = output_folder(parse);
+    rc = external_data_location(words.items[0], folder, &location, &why);
+    if (rc == 0)
+        wish->file = arena_strdup(parse_arena(parse), location);
+    else
+        error_set(err, rc, "%s: %s", spelling, why.message);
+    if (rc == 0)
+        free(location);
+    free(folder);
+    return rc;
 }

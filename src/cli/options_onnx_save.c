@@ -28,8 +28,9 @@ static int finish(void *data, struct parse *parse, struct error *err)
         .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
         .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data_wish,                           \
         .offset = offsetof(struct onnx_save_values, external_data),                                                    \
-        .help = "put large tensors into a file beside the model: FILE, or one named after the model. Takes the next "  \
-                "word for FILE, so put it behind the model",                                                           \
+        .help = "put large tensors into a file beside the model: FILE, or one named after the model. FILE is a path "  \
+                "from the model's folder, or an absolute one in that folder. Takes the next word for FILE, so put it " \
+                "behind the model",                                                                                    \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--external-data-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES", .fallback = "1024",    \

@@ -39,6 +39,32 @@ static bool lies_inside(const char *path, const char *folder)
     return strncmp(path, folder, size) == 0 && (path[size] == '/' || (size > 0 && folder[size - 1] == '/'));
 }
 
+int external_data_location(const char *path, const char *folder, char **ret, struct error *err)
+{
+    char *inside = file_join(folder, "x");
+    char *place = file_place(inside), *target = file_place(path);
+    char *real = file_folder(place), *base = file_basename(path);
+    const char *location = path;
+    int rc = 0;
+
+    if (path[0] == '/' && lies_inside(target, real))
+        location = target + strlen(real) + (strcmp(real, "/") != 0);
+    if (external_data_leads_out(location))
+        rc = error_set(
+            err, ERR_INVALID,
+            "external data '%s' would lie outside of '%s', the folder of the model, which refers to them by a "
+            "path from there: give a path in that folder, or a name alone, like '%s'",
+            path, real, base);
+    else
+        *ret = memory_strdup(location);
+    free(inside);
+    free(place);
+    free(target);
+    free(real);
+    free(base);
+    return rc;
+}
+
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err)
 {
     char *name = memory_copy(location.data, location.size);

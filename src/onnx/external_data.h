@@ -21,6 +21,10 @@ struct path_list {
 /* True for an absolute path, one with `..` in it, and an empty one. */
 bool external_data_leads_out(const char *location);
 
+/* What a model in `folder` calls its external file `path`, malloc'd: `path` as it is when it is relative, else how it is reached
+ * from the folder. ERR_INVALID when it lies outside. Nothing of it needs to exist. */
+int external_data_location(const char *path, const char *folder, char **ret, struct error *err);
+
 /* The real path of the external file `location` of `model`, malloc'd. ERR_CORRUPT when it leads out of the model's
  * folder, ERR_MISSING when it is not there, ERR_INVALID when it is no ordinary file. */
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err);

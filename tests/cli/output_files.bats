@@ -110,6 +110,44 @@ untouched()
     worked
 }
 
+@test "external data can be named by an absolute path in the folder of the model, or below it" {
+    reduce_models make chain m.onnx -1 400
+    mkdir out
+    local command
+    for command in 'surgeon sanitize m.onnx -o out/new.onnx' 'convert m.onnx -o out/new.onnx' \
+        'run m.onnx --onnxrt --save-onnx out/new.onnx'; do
+        run --separate-stderr polygraphy $command --save-external-data "$PWD/out/deep/new.bin" \
+            --external-data-size-threshold 0
+        worked
+        [ "$(cd out && find . -type f | sort | paste -sd ' ')" = './deep/new.bin ./new.onnx' ]
+        grep -qF deep/new.bin out/new.onnx
+        run ! grep -qF "$PWD" out/new.onnx
+        mv out moved
+        polygraphy run moved/new.onnx --onnxrt --silent
+        mv moved out
+        rm -r out/*
+    done
+    run --separate-stderr polygraphy debug reduce m.onnx -o out/reduced.onnx --check \
+        "$check_nodes polygraphy_debug.onnx --fail-node n3" --save-external-data "$PWD/out/reduced.bin"
+    worked
+    [ -s out/reduced.bin ]
+    polygraphy run out/reduced.onnx --onnxrt --silent
+}
+
+@test "external data outside of the folder of the model are refused before anything is done" {
+    some_files
+    mkdir out
+    local command
+    for command in 'surgeon sanitize m.onnx -o out/new.onnx' 'convert m.onnx -o out/new.onnx' \
+        'run m.onnx --onnxrt --save-onnx out/new.onnx'; do
+        keeps "--save-external-data: external data '$PWD/new.bin' would lie outside of '$PWD/out'" \
+            $command --save-external-data "$PWD/new.bin"
+        run ! grep -q Loading <<<"$output"
+        keeps "a name alone, like 'new.bin'" $command --save-external-data ../new.bin
+    done
+    keeps 'would lie outside of' debug reduce m.onnx -o out/new.onnx --save-external-data "$PWD/new.bin" --check false
+}
+
 @test "what is no file is named before anything is done" {
     some_files
     mkdir folder

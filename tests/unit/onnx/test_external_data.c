@@ -84,6 +84,66 @@ static void name_with_a_zero_byte_is_refused(void **state)
     assert_int_equal(external_data_path(&model, TEXT("weights\0/../../x"), &path, &err), ERR_CORRUPT);
 }
 
+static void assert_location(const char *path, const char *folder, const char *expected)
+{
+    struct error err = {0};
+    char *location = NULL;
+
+    if (external_data_location(path, folder, &location, &err) < 0)
+        fail_msg("%s in %s: %s", path, folder, err.message);
+    assert_string_equal(location, expected);
+    free(location);
+}
+
+static void absolute_path_becomes_one_from_the_folder_of_the_model(void **state)
+{
+    char *here = file_real_path("."), *weights, *deep, *linked, *direct;
+
+    make_folder("model");
+    assert_int_equal(symlink("model", "link"), 0);
+    weights = file_join(here, "model/weights");
+    deep = file_join(here, "model/new/weights");
+    linked = file_join(here, "link/weights");
+    direct = file_join(here, "model/../model//weights");
+    assert_location("weights", "model", "weights");
+    assert_location("sub/weights", "anywhere", "sub/weights");
+    assert_location(weights, "model", "weights");
+    assert_location(weights, "link", "weights");
+    assert_location(linked, "model/", "weights");
+    assert_location(direct, "model", "weights");
+    assert_location(deep, "model", "new/weights");
+    assert_location(deep, "model/new", "weights");
+    assert_location(weights, ".", "model/weights");
+    assert_location("/weights", "/", "weights");
+    free(here);
+    free(weights);
+    free(deep);
+    free(linked);
+    free(direct);
+}
+
+static void path_outside_of_the_folder_of_the_model_is_refused_with_one_that_will_do(void **state)
+{
+    char *here = file_real_path(".");
+    struct error err = {0};
+    char *location = NULL;
+
+    make_folder("model");
+    for (const char *const *name =
+             (const char *const[]){"weights", "model", "model2/weights", "model/new/../../weights", NULL};
+         *name != NULL; name++) {
+        char *path = file_join(here, *name);
+
+        assert_int_equal(external_data_location(path, "model", &location, &err), ERR_INVALID);
+        assert_non_null(strstr(err.message, "would lie outside of '"));
+        free(path);
+    }
+    assert_int_equal(external_data_location("../weights.bin", "model", &location, &err), ERR_INVALID);
+    assert_non_null(strstr(err.message, "a name alone, like 'weights.bin'"));
+    assert_null(location);
+    free(here);
+}
+
 static void names_that_only_look_as_if_they_led_out_are_allowed(void **state)
 {
     static const char *const locations[] = {"..weights", "weights..", "a..b", "...", "./..weights", "sub/..weights"};
@@ -385,6 +445,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(paths_that_lead_out_of_the_folder_are_refused),
         IN_SCRATCH(name_with_a_zero_byte_is_refused),
+        IN_SCRATCH(absolute_path_becomes_one_from_the_folder_of_the_model),
+        IN_SCRATCH(path_outside_of_the_folder_of_the_model_is_refused_with_one_that_will_do),
         IN_SCRATCH(names_that_only_look_as_if_they_led_out_are_allowed),
         IN_SCRATCH(links_that_lead_out_of_the_folder_are_refused),
         IN_SCRATCH(links_within_the_folder_are_followed),
