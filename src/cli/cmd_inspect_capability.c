@@ -227,7 +227,7 @@ static int save_report(const struct command_context *context, const char *folder
 
 /* ---- Parts of the model ---- */
 
-/* Saves the nodes from `first` to the one in front of `end`. */
+/* Saves the nodes from `first` to the one in front of `end`. Parts do not write over each other's external data. */
 static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
                      bool supported, struct error *err)
 {
@@ -240,6 +240,8 @@ static int save_part(const struct command_context *context, const struct subgrap
     struct bitset nodes;
     int rc;
 
+    if (external.file_name != NULL)
+        external.file_name = arena_printf(&whole->model->arena, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
     bitset_init(&nodes, whole->nodes.size);
     for (size_t i = first; i < end; i++)
         bitset_add(&nodes, i);
@@ -392,7 +394,8 @@ const struct command cmd_inspect_capability = {
         "--with-partitioning they are grouped by operator and reason, and the longest runs of nodes become models.\n\n"
         "Nodes are tried one by one, without being run. A node behind a refused one may be listed because the types "
         "of what it reads are not known then. Functions of the model are looked into: the stack trace says which "
-        "calls lead to a node.",
+        "calls lead to a node.\n\n"
+        "With --save-external-data FILE each part has a file of its own, which has its nodes' numbers behind FILE.",
     .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
                "polygraphy inspect capability model.onnx --with-partitioning -o parts",
     .groups = groups,

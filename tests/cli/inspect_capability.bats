@@ -39,6 +39,27 @@ EOF
     [ "$status" -eq 0 ]
 }
 
+@test "parts do not write over each other's weights" {
+    /usr/bin/python3 - <<'EOF'
+import numpy
+import onnx
+from onnx import helper, numpy_helper, TensorProto
+nodes = [helper.make_node("Mul", ["x", "two"], ["a"]), helper.make_node("Mystery", ["a"], ["b"], domain="mine"),
+         helper.make_node("Mul", ["x", "three"], ["y"])]
+value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [4])
+weight = lambda name, number: numpy_helper.from_array(numpy.full(4, number, numpy.float32), name)
+graph = helper.make_graph(nodes, "g", [value("x")], [value("b"), value("y")], [weight("two", 2), weight("three", 3)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("mine", 1)], ir_version=8),
+          "model.onnx")
+EOF
+    run polygraphy inspect capability model.onnx --with-partitioning -o parts --save-external-data w.bin \
+        --external-data-size-threshold 0
+    [ "$status" -eq 0 ]
+    [ "$(ls parts | grep bin | paste -sd ' ')" = 'w.bin.nodes-0-0 w.bin.nodes-2-2' ]
+    polygraphy inspect model parts/supported_subgraph-nodes-0-0.onnx --show weights | grep -F '[2. 2. 2. 2.]'
+    polygraphy inspect model parts/supported_subgraph-nodes-2-2.onnx --show weights | grep -F '[3. 3. 3. 3.]'
+}
+
 @test "without --with-partitioning there is only the report, a line for each node" {
     make_unknown
     run polygraphy inspect capability unknown.onnx
