@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
+#include "onnx/model_edit.h"
 #include "onnx/node_insert.h"
 
 /* The descriptions of tensors, set aside. */
@@ -94,6 +95,7 @@ static int insert(const struct command_context *context, struct model *model, st
         .attribute_count = values->attributes.count,
     };
     uint32_t node;
+    int64_t version;
     int rc;
 
     for (size_t i = 0; i < recipe.input_count; i++)
@@ -101,9 +103,16 @@ static int insert(const struct command_context *context, struct model *model, st
     for (size_t i = 0; i < recipe.output_count; i++)
         outputs[i] = text_of(values->outputs.items[i]);
     rc = model_insert_node(model, &recipe, &node, err);
-    if (rc == 0)
-        describe(context, model, node);
-    return rc;
+    if (rc < 0)
+        return rc;
+    version = model_import_operators(model);
+    if (version > 0)
+        log_message(
+            context->log, LOG_INFO,
+            "The model imports no version of ONNX's own operators, of which the new node is one: version %lld is added",
+            (long long)version);
+    describe(context, model, node);
+    return 0;
 }
 
 /* Nodes that no output depends on go; the model keeps its inputs. */

@@ -173,3 +173,71 @@ void model_set_description(struct model *model, struct text description)
 {
     set_field(model, MODEL_DOC_STRING, description);
 }
+
+/* ---- Opset imports ---- */
+
+/* The newest version of ONNX's own operators by IR version, from 3 on: before that models import nothing, and have version 1. */
+static const uint8_t newest_opsets[] = {8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 25};
+
+/* The version of ONNX's own operators that an opset import names; 0 when it is that of another domain. */
+static int64_t read_standard_import(struct span import)
+{
+    struct wire_reader reader = wire_reader_of(import);
+    struct wire_field field;
+    struct text domain = TEXT("");
+    int64_t version = 0;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number == OPSET_DOMAIN && field.type == WIRE_BYTES)
+            domain = span_text(field.bytes);
+        else if (field.number == OPSET_VERSION && field.type == WIRE_VARINT)
+            version = (int64_t)field.value;
+    }
+    return domain.size == 0 || text_equal_string(domain, "ai.onnx") ? version : 0;
+}
+
+/* What the first function imports that has nodes of these operators; 0 when there is none. */
+static int64_t find_opset_of_functions(const struct span_list *fields)
+{
+    struct wire_field field, inner;
+    int64_t version = 0;
+
+    for (size_t i = 0; version == 0 && i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+            continue;
+        reader = wire_reader_of(field.bytes);
+        while (version == 0 && wire_next(&reader, &inner))
+            if (inner.number == FUNCTION_OPSET_IMPORT && inner.type == WIRE_BYTES)
+                version = read_standard_import(inner.bytes);
+    }
+    return version;
+}
+
+int64_t model_import_operators(struct model *model)
+{
+    size_t last = ARRAY_LEN(newest_opsets) - 1;
+    size_t index = model->ir_version > 3 ? (size_t)model->ir_version - 3 : 0;
+    struct string_builder import, field;
+    int64_t version;
+
+    if (model->ir_version < 3 || model_opset(model) > 0)
+        return 0;
+    version = find_opset_of_functions(&model->fields_before_graph);
+    if (version == 0)
+        version = find_opset_of_functions(&model->fields_after_graph);
+    if (version == 0)
+        version = newest_opsets[index < last ? index : last];
+    string_init(&import);
+    string_init(&field);
+    wire_write_text(&import, OPSET_DOMAIN, TEXT(""));
+    wire_write_integer(&import, OPSET_VERSION, version);
+    wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
+    *VECTOR_APPEND(&model->fields_after_graph) =
+        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    *VECTOR_APPEND(&model->opsets) = (struct opset_import){TEXT(""), version};
+    string_release(&import);
+    string_release(&field);
+    return version;
+}

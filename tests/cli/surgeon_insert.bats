@@ -126,6 +126,22 @@ END
     valid_models out.onnx
 }
 
+@test "a model that has only operators of others imports ONNX's own, in a version of its time" {
+    inserts()
+    {
+        make "$1" model.onnx
+        surgeon insert model.onnx -o out.onnx --inputs y --outputs y --op Exp
+        worked
+        logged "^\[I\] The model imports no version of ONNX's own operators, .*: version $2 is added$"
+        polygraphy inspect model out.onnx | grep -F "ONNX Opset: $2 |"
+        valid_models out.onnx
+        polygraphy run out.onnx --onnxrt --silent
+    }
+    inserts without_own_operators 18
+    inserts without_own_operators_of_old 9
+    inserts own_operators_in_functions 13
+}
+
 @test "impossible nodes are refused, and nothing is written" {
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs nothing --outputs add_out_4 --op Exp
     refused_without 'Tensor: nothing does not exist in the model.' out.onnx

@@ -85,6 +85,28 @@ def unknown_operator():
     return model
 
 
+def without_own_operators(ir_version=8):
+    """Only an operator for classical machine learning; ONNX's own are not imported."""
+    node = helper.make_node("Scaler", ["x"], ["y"], "scaler", domain="ai.onnx.ml", offset=[1.0], scale=[2.0])
+    model = whole([node], [tensor("x", [1, 2])], [tensor("y", [1, 2])])
+    model.opset_import[0].domain, model.opset_import[0].version = "ai.onnx.ml", 1
+    model.ir_version = ir_version
+    return model
+
+
+def without_own_operators_of_old():
+    return without_own_operators(4)
+
+
+def own_operators_in_functions():
+    """Only a call of a function of the model, which says by itself what it imports."""
+    model = function_and_metadata()
+    del model.graph.node[1], model.graph.initializer[:], model.opset_import[0]
+    model.graph.node[0].output[0] = "y"
+    model.graph.output[0].CopyFrom(tensor("y", [1, 4]))
+    return model
+
+
 def function_and_metadata():
     """A MatMul whose weight can be pruned, beside what must not get lost."""
     nodes = [
