@@ -5,20 +5,10 @@ load debug_helper
 tactic_options=(--plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_on_one_shape.so" --tactic-sources pointwise onnxrt)
 export POLYGRAPHY_TRT=builtin
 
-results()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" results "$@"
-}
-
-feeds()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
-}
-
 # Two replays of one model that have different tactics, in a folder that all tests share.
 setup_file()
 {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    require_onnxruntime
     cd "$BATS_FILE_TMPDIR" || return 1
     cp "$POLYGRAPHY_ROOT/tests/models/pointwise_convolutions.onnx" network.onnx
     for seed in 1 2; do

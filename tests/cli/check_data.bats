@@ -6,7 +6,7 @@ models=$POLYGRAPHY_ROOT/tests/models
 
 setup_file()
 {
-    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    require_onnxruntime
     export POLYGRAPHY_TRT=builtin
     cd "$BATS_FILE_TMPDIR" || return
     cp "$models/attention_overflow.onnx" model.onnx

@@ -4,16 +4,6 @@ load debug_helper
 
 models=$POLYGRAPHY_ROOT/tests/models
 
-results()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" results "$@"
-}
-
-feeds()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
-}
-
 # ends WITHIN OUTSIDE WORD...: how `polygraphy WORD...` ends within a check, and outside.
 ends()
 {
@@ -133,11 +123,6 @@ ends()
     run polygraphy run --load-outputs b.json
     [ "$status" -eq 1 ]
     logged '^\[!\] All outputs were skipped, no common outputs found!'
-}
-
-json_value()
-{
-    /usr/bin/python3 -c "import json; it = json.load(open('result.json')); print(($1))"
 }
 
 # Whether the check ends with this code under `debug repeat`. Words are run by a copy of the tool that is warm, a script is not.

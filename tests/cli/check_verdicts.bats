@@ -301,7 +301,7 @@ END
 }
 
 @test "a mistake that the runtime complains of is not followed to another one, by words and by scripts" {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt || skip "ONNX Runtime is not there"
+    require_onnxruntime
     make_model_with_two_mistakes
     script check.sh <<<'polygraphy run "$POLYGRAPHY_ARTIFACT" --onnxrt || exit $?'
     for check in "polygraphy run {artifact} --onnxrt" ./check.sh; do
@@ -317,7 +317,7 @@ END
 }
 
 @test "a session that is resumed, and a verdict cache, know what the runtime complained of" {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt || skip "ONNX Runtime is not there"
+    require_onnxruntime
     make_model_with_two_mistakes
     for session in first second; do
         run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --verdict-cache cache \

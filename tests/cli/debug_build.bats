@@ -7,7 +7,7 @@ export POLYGRAPHY_TRT=builtin
 
 setup_file()
 {
-    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    require_onnxruntime
 }
 
 build()

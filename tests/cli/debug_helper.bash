@@ -148,6 +148,30 @@ verdicts_in()
     [ "$(tail -c 2 "$1" | tr '\n' ' ')" = ' }' ] && grep -cE '^    "_N[0-9]+(_[a-z]+)?"' "$1"
 }
 
+# For tests that make no sense without ONNX Runtime.
+require_onnxruntime()
+{
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
+        skip "ONNX Runtime is not there"
+}
+
+# results FILE RUNNERS, feeds FILE ITERATIONS: writes a file with results, or input data; see arrays.py.
+results()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" results "$@"
+}
+
+feeds()
+{
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
+}
+
+# A value of ./result.json, which --json has written, given as a Python expression on `it`.
+json_value()
+{
+    /usr/bin/python3 -c "import json; it = json.load(open('result.json')); print(($1))"
+}
+
 # reduce_models make|show|shapes|merge ...: see reduce_models.py.
 reduce_models()
 {

@@ -103,11 +103,6 @@ reduce_to()
 
 # ---- Frozen branches ----
 
-feeds()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
-}
-
 # Which tensors were frozen, and what the inputs of the result are.
 frozen()
 {

@@ -6,8 +6,7 @@ export POLYGRAPHY_TRT=builtin
 
 setup_file()
 {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
-        skip "ONNX Runtime is not there"
+    require_onnxruntime
 }
 
 @test "a model that lies about types, inputs or producers ends in one error" {

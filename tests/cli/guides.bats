@@ -21,7 +21,7 @@ unset POLYGRAPHY_TRT
 
 setup_file()
 {
-    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
+    require_onnxruntime
     # The guides say `python`, which not every system has under that name.
     mkdir "$BATS_FILE_TMPDIR/bin"
     ln -s /usr/bin/python3 "$BATS_FILE_TMPDIR/bin/python"

@@ -29,12 +29,6 @@ compile()
         $(pkg-config --cflags --libs polygraphy)
 }
 
-require_onnxruntime()
-{
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
-        skip "ONNX Runtime is not there"
-}
-
 @test "the header compiles alone, as C11 and as C++" {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
     command -v c++ >/dev/null || skip "there is no C++ compiler"
@@ -206,7 +200,9 @@ END
     PATH=$PWD/bin:$PATH
 }
 
-@test "install from a fresh clone brings ONNX Runtime with it" {
+# Sets $library to the pinned ONNX Runtime, which an installation then takes for what npm brings.
+install_from_a_fresh_clone()
+{
     require_onnxruntime
     library=$(realpath "$(dirname "$POLYGRAPHY")/libonnxruntime.so.1")
     grep -q "^$(sha256sum <"$library" | cut -d ' ' -f 1) " "$POLYGRAPHY_ROOT/scripts/onnxruntime/SHA256SUMS" ||
@@ -214,6 +210,10 @@ END
     fresh_build
     npm_that_brings "$library"
     "${fresh[@]}"
+}
+
+@test "install from a fresh clone brings ONNX Runtime with it" {
+    install_from_a_fresh_clone
     cmp "$library" there/lib/polygraphy/libonnxruntime.so.1
     [ ! -L there/lib/polygraphy/libonnxruntime.so.1 ]
     there/bin/polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt
@@ -252,13 +252,7 @@ END
 }
 
 @test "a library in the cache that is not the pinned one is replaced" {
-    require_onnxruntime
-    library=$(realpath "$(dirname "$POLYGRAPHY")/libonnxruntime.so.1")
-    grep -q "^$(sha256sum <"$library" | cut -d ' ' -f 1) " "$POLYGRAPHY_ROOT/scripts/onnxruntime/SHA256SUMS" ||
-        skip "the build uses another ONNX Runtime than the pinned one"
-    fresh_build
-    npm_that_brings "$library"
-    "${fresh[@]}"
+    install_from_a_fresh_clone
     echo broken >>cache/polygraphy/*/libonnxruntime.so.1
     BUILD=$PWD/build run "$POLYGRAPHY_ROOT/scripts/setup.sh" onnxruntime
     [ "$status" -eq 0 ]

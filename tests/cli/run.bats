@@ -30,16 +30,6 @@ failed()
     }
 }
 
-results()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" results "$@"
-}
-
-feeds()
-{
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds "$@"
-}
-
 # The outputs in a results file: "runner iteration name type values", one to a line.
 outputs_in()
 {
@@ -634,12 +624,6 @@ mask()
     run_tool --load-outputs a.json --rtol 1 --psnr-threshold 19
     passed
     logged '^\[W\] Option: --psnr-threshold is only valid for comparison function'
-}
-
-# A value of the JSON file that --json has written, given as a Python expression on `it`.
-json_value()
-{
-    /usr/bin/python3 -c "import json; it = json.load(open('result.json')); print(($1))"
 }
 
 @test "--json writes verdicts, statistics and metrics" {

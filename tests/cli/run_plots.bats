@@ -2,16 +2,6 @@
 
 load debug_helper
 
-setup_file()
-{
-    export arrays=$POLYGRAPHY_ROOT/tests/cli/arrays.py
-}
-
-results()
-{
-    /usr/bin/python3 "$arrays" results "$@"
-}
-
 run_tool()
 {
     run polygraphy run "$@"

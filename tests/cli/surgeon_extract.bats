@@ -157,7 +157,7 @@ END
 
 @test "the run takes the data that are given" {
     make unknown_shape model.onnx
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds feed.json '[{"x": f32([0, 7])}]'
+    feeds feed.json '[{"x": f32([0, 7])}]'
     surgeon extract model.onnx -o part.onnx --inputs reshaped:auto:auto --load-inputs feed.json
     worked
     holds part.onnx 'input' <<<'input reshaped int64[1,1]'

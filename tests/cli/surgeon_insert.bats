@@ -111,8 +111,7 @@ END
     [ "$(show out.onnx | sed -nE 's/^node ([^:]*):.*/\1/p' | tr '\n' ' ')" = 'exp new neg loop ' ]
     valid_models out.onnx
     # three rounds of state * -scale + offset
-    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds feed.json \
-        '[{"x": f32([0, 1]), "condition": array(True)}]'
+    feeds feed.json '[{"x": f32([0, 1]), "condition": array(True)}]'
     run --separate-stderr polygraphy run out.onnx --onnxrt --load-inputs feed.json --save-outputs results.json
     worked
     /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" show results.json | grep -E ' y float32 .*0.* -25\.75[67]'

@@ -11,11 +11,6 @@ plugin()
     echo "$POLYGRAPHY_TEST_PROGRAMS/plugins/$1.so"
 }
 
-require_onnxruntime()
-{
-    polygraphy run "$models/identity.onnx" --onnxrt >/dev/null 2>&1 || skip "ONNX Runtime is not there"
-}
-
 @test "the header compiles alone, as C11 and as C++" {
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
     command -v c++ >/dev/null || skip "there is no C++ compiler"
