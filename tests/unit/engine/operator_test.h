@@ -376,6 +376,20 @@ static inline void run_tactic(const struct operator_test *test, const struct ker
         free(buffers[i]);
 }
 
+/* What the layer is asked to read: operands that are there, row-major. */
+static inline void describe_operands(const struct operator_test *test, struct kernel_input *ret)
+{
+    for (size_t i = 0; i < test->operand_count; i++) {
+        const struct operand *operand = &test->operands[i];
+
+        if (operand->omitted)
+            continue;
+        ret[i] = (struct kernel_input){.present = true, .type = operand->type, .shape = operand->shape};
+        if (operand->constant)
+            ret[i].constant = operand->values;
+    }
+}
+
 /* Lists the tactics for inputs in this layout (those of another rank are row-major), and runs them. */
 static inline size_t run_layout(struct operator_test *test, const char *layout, const struct shape *shape,
                                 const double *expected, double tolerance)
@@ -386,17 +400,10 @@ static inline size_t run_layout(struct operator_test *test, const char *layout, 
     struct error err = {0};
     size_t count;
 
-    for (size_t i = 0; i < test->operand_count; i++) {
-        const struct operand *operand = &test->operands[i];
-
-        if (operand->omitted)
-            continue;
-        inputs[i] = (struct kernel_input){.present = true, .type = operand->type, .shape = operand->shape};
-        if (operand->constant)
-            inputs[i].constant = operand->values;
-        else if (operand->shape.rank == test->operands[0].shape.rank)
+    describe_operands(test, inputs);
+    for (size_t i = 0; i < test->operand_count; i++)
+        if (inputs[i].present && !inputs[i].constant && inputs[i].shape.rank == test->operands[0].shape.rank)
             snprintf(inputs[i].layout.text, sizeof(inputs[i].layout.text), "%s", layout);
-    }
     if (onednn->list(onednn, &request, &tactics, &err) < 0)
         fail_msg("%s", err.message);
     count = tactics.count;

@@ -40,17 +40,11 @@ static void run_node(struct operator_test *test, struct tensor *ret)
     struct kernel *kernel = NULL;
     struct error err = {0};
 
-    for (size_t i = 0; i < test->operand_count; i++) {
-        const struct operand *operand = &test->operands[i];
-
-        if (operand->omitted)
-            continue;
-        inputs[i] = (struct kernel_input){.present = true, .type = operand->type, .shape = operand->shape};
-        if (operand->constant)
-            inputs[i].constant = operand->values;
-        tensor_borrow(operand->type, &operand->shape, operand->values,
-                      tensor_bytes(operand->type, shape_elements(&operand->shape)), &tensors[i]);
-    }
+    describe_operands(test, inputs);
+    for (size_t i = 0; i < test->operand_count; i++)
+        if (inputs[i].present)
+            tensor_borrow(inputs[i].type, &inputs[i].shape, test->operands[i].values,
+                          tensor_bytes(inputs[i].type, shape_elements(&inputs[i].shape)), &tensors[i]);
     if (onnxruntime->list(onnxruntime, &request, &tactics, &err) < 0 ||
         onnxruntime->create(onnxruntime, &request, &tactics.items[0], &kernel, &err) < 0 ||
         kernel->functions->run(kernel, tensors, &output, &err) < 0 || tensor_copy(&output, ret, &err) < 0)
