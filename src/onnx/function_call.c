@@ -137,17 +137,6 @@ static void add_node(const struct call *call, struct span message, struct string
     string_release(&node);
 }
 
-/* An input or output of a function is a bare name; a graph wants a description. */
-static void add_name(struct string_builder *graph, uint32_t number, struct text name)
-{
-    struct string_builder info;
-
-    string_init(&info);
-    wire_write_text(&info, VALUE_INFO_NAME, name);
-    wire_write_bytes(graph, number, info.data, info.size);
-    string_release(&info);
-}
-
 static void add_graph(const struct call *call, struct string_builder *model)
 {
     struct wire_reader reader = wire_reader_of(call->function);
@@ -161,12 +150,8 @@ static void add_graph(const struct call *call, struct string_builder *model)
             continue;
         if (field.number == FUNCTION_NODE)
             add_node(call, field.bytes, &graph);
-        else if (field.number == FUNCTION_VALUE_INFO)
-            wire_write_bytes(&graph, GRAPH_VALUE_INFO, field.bytes.data, field.bytes.size);
-        else if (field.number == FUNCTION_OUTPUT)
-            add_name(&graph, GRAPH_OUTPUT, span_text(field.bytes));
-        else if (field.number == FUNCTION_INPUT && !is_omitted(call, span_text(field.bytes)))
-            add_name(&graph, GRAPH_INPUT, span_text(field.bytes));
+        else if (field.number != FUNCTION_INPUT || !is_omitted(call, span_text(field.bytes)))
+            graph_add_function_field(&graph, &field);
     }
     wire_write_bytes(model, MODEL_GRAPH, graph.data, graph.size);
     string_release(&graph);

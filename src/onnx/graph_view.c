@@ -42,8 +42,10 @@ static void add_name(struct string_builder *out, uint32_t number, struct text na
     string_release(&info);
 }
 
-static void add_function_field(struct string_builder *out, const struct wire_field *field)
+void graph_add_function_field(struct string_builder *out, const struct wire_field *field)
 {
+    if (field->type != WIRE_BYTES)
+        return;
     if (field->number == FUNCTION_NODE)
         wire_write_bytes(out, GRAPH_NODE, field->bytes.data, field->bytes.size);
     else if (field->number == FUNCTION_VALUE_INFO)
@@ -73,7 +75,7 @@ int graph_view_open_function(const struct graph_view *main, struct span function
         else if (field.number == FUNCTION_DOMAIN)
             view.domain = span_text(field.bytes);
         else
-            add_function_field(&graph, &field);
+            graph_add_function_field(&graph, &field);
     }
     copy = (struct span){arena_copy(&main->graph->arena, graph.data, graph.size), graph.size};
     string_release(&graph);

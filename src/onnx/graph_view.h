@@ -4,8 +4,10 @@
 #ifndef ONNX_GRAPH_VIEW_H
 #define ONNX_GRAPH_VIEW_H
 
+#include "base/string_builder.h"
 #include "onnx/model.h"
 #include "onnx/value_info.h"
+#include "onnx/wire.h"
 
 struct graph_view {
     struct model *graph;
@@ -27,6 +29,10 @@ struct function_view {
 /* Opens a FunctionProto. */
 int graph_view_open_function(const struct graph_view *main, struct span function, struct function_view *ret,
                              struct error *err);
+
+/* Appends to a GraphProto what a field of a FunctionProto is there: a node, a description, an input or output. What a graph
+ * does not have is left out. */
+void graph_add_function_field(struct string_builder *out, const struct wire_field *field);
 
 /* For views that were opened. */
 void graph_view_close(struct graph_view *view);
