@@ -36,6 +36,32 @@ enum { /* DNNL_ARG_...: what a tensor is to an operation */
        ONEDNN_ARG_MULTIPLE_SRC = 1024,
 };
 
+/* X(ONEDNN_..., dnnl_..., number). Those of eltwise have other numbers in each version. */
+#define ONEDNN_ALGORITHMS(X)                                                                                           \
+    X(CONVOLUTION_DIRECT, convolution_direct, 0x1)                                                                     \
+    X(CONVOLUTION_WINOGRAD, convolution_winograd, 0x2)                                                                 \
+    X(DECONVOLUTION_DIRECT, deconvolution_direct, 0xa)                                                                 \
+    X(DECONVOLUTION_WINOGRAD, deconvolution_winograd, 0xb)                                                             \
+    X(POOLING_MAX, pooling_max, 0x1ff)                                                                                 \
+    X(POOLING_AVG_INCLUDE_PADDING, pooling_avg_include_padding, 0x2ff)                                                 \
+    X(POOLING_AVG_EXCLUDE_PADDING, pooling_avg_exclude_padding, 0x3ff)                                                 \
+    X(LRN_ACROSS_CHANNELS, lrn_across_channels, 0xaff)                                                                 \
+    X(BINARY_ADD, binary_add, 0x1fff0)                                                                                 \
+    X(BINARY_MUL, binary_mul, 0x1fff1)                                                                                 \
+    X(BINARY_MAX, binary_max, 0x1fff2)                                                                                 \
+    X(BINARY_MIN, binary_min, 0x1fff3)                                                                                 \
+    X(BINARY_DIV, binary_div, 0x1fff4)                                                                                 \
+    X(BINARY_SUB, binary_sub, 0x1fff5)                                                                                 \
+    X(RESAMPLING_NEAREST, resampling_nearest, 0x2fff0)                                                                 \
+    X(RESAMPLING_LINEAR, resampling_linear, 0x2fff1)                                                                   \
+    X(REDUCTION_SUM, reduction_sum, 0x2fff4)                                                                           \
+    X(REDUCTION_MUL, reduction_mul, 0x2fff5)                                                                           \
+    X(REDUCTION_MEAN, reduction_mean, 0x2fff6)                                                                         \
+    X(REDUCTION_NORM_LP_SUM, reduction_norm_lp_sum, 0x2fff8)                                                           \
+    X(REDUCTION_NORM_LP_POWER_P_SUM, reduction_norm_lp_power_p_sum, 0x2fffa)                                           \
+    X(SOFTMAX_ACCURATE, softmax_accurate, 0x30000)                                                                     \
+    X(SOFTMAX_LOG, softmax_log, 0x30001)
+
 typedef int64_t onednn_dims[ONEDNN_MAX_RANK]; /* an array type: as oneDNN passes them */
 
 struct dnnl_engine;

@@ -13,7 +13,7 @@ ONEDNN_V2_FUNCTIONS(X)
 
 static const unsigned algorithms[] = {
 #define X(ours, theirs, number) [ONEDNN_##ours] = (number),
-    ONEDNN_V2_ALGORITHMS(X)
+    ONEDNN_ALGORITHMS(X) ONEDNN_V2_ELTWISE_ALGORITHMS(X)
 #undef X
 };
 

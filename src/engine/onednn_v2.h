@@ -11,12 +11,8 @@
 enum { ONEDNN_V2_POST_OP_BASE = 16384 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is this, i + 1 times */
 enum { ONEDNN_V2_USE_GLOBAL_STATS = 0x1, ONEDNN_V2_USE_SCALE = 0x8, ONEDNN_V2_USE_SHIFT = 0x10 };
 
-/* X(ONEDNN_..., dnnl_..., number) */
-#define ONEDNN_V2_ALGORITHMS(X)                                                                                        \
-    X(CONVOLUTION_DIRECT, convolution_direct, 0x1)                                                                     \
-    X(CONVOLUTION_WINOGRAD, convolution_winograd, 0x2)                                                                 \
-    X(DECONVOLUTION_DIRECT, deconvolution_direct, 0xa)                                                                 \
-    X(DECONVOLUTION_WINOGRAD, deconvolution_winograd, 0xb)                                                             \
+/* See ONEDNN_ALGORITHMS. */
+#define ONEDNN_V2_ELTWISE_ALGORITHMS(X)                                                                                \
     X(ELTWISE_RELU, eltwise_relu, 0x1f)                                                                                \
     X(ELTWISE_TANH, eltwise_tanh, 0x2f)                                                                                \
     X(ELTWISE_ELU, eltwise_elu, 0x3f)                                                                                  \
@@ -30,26 +26,7 @@ enum { ONEDNN_V2_USE_GLOBAL_STATS = 0x1, ONEDNN_V2_USE_SCALE = 0x8, ONEDNN_V2_US
     X(ELTWISE_LOG, eltwise_log, 0xef)                                                                                  \
     X(ELTWISE_CLIP, eltwise_clip, 0xff)                                                                                \
     X(ELTWISE_GELU_ERF, eltwise_gelu_erf, 0x30)                                                                        \
-    X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x70)                                                                      \
-    X(POOLING_MAX, pooling_max, 0x1ff)                                                                                 \
-    X(POOLING_AVG_INCLUDE_PADDING, pooling_avg_include_padding, 0x2ff)                                                 \
-    X(POOLING_AVG_EXCLUDE_PADDING, pooling_avg_exclude_padding, 0x3ff)                                                 \
-    X(LRN_ACROSS_CHANNELS, lrn_across_channels, 0xaff)                                                                 \
-    X(BINARY_ADD, binary_add, 0x1fff0)                                                                                 \
-    X(BINARY_MUL, binary_mul, 0x1fff1)                                                                                 \
-    X(BINARY_MAX, binary_max, 0x1fff2)                                                                                 \
-    X(BINARY_MIN, binary_min, 0x1fff3)                                                                                 \
-    X(BINARY_DIV, binary_div, 0x1fff4)                                                                                 \
-    X(BINARY_SUB, binary_sub, 0x1fff5)                                                                                 \
-    X(RESAMPLING_NEAREST, resampling_nearest, 0x2fff0)                                                                 \
-    X(RESAMPLING_LINEAR, resampling_linear, 0x2fff1)                                                                   \
-    X(REDUCTION_SUM, reduction_sum, 0x2fff4)                                                                           \
-    X(REDUCTION_MUL, reduction_mul, 0x2fff5)                                                                           \
-    X(REDUCTION_MEAN, reduction_mean, 0x2fff6)                                                                         \
-    X(REDUCTION_NORM_LP_SUM, reduction_norm_lp_sum, 0x2fff8)                                                           \
-    X(REDUCTION_NORM_LP_POWER_P_SUM, reduction_norm_lp_power_p_sum, 0x2fffa)                                           \
-    X(SOFTMAX_ACCURATE, softmax_accurate, 0x30000)                                                                     \
-    X(SOFTMAX_LOG, softmax_log, 0x30001)
+    X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x70)
 
 struct onednn_v2_blocking {
     onednn_dims strides; /* in elements; of a dimension that is cut into blocks: from block to block */

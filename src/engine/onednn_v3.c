@@ -15,7 +15,7 @@ ONEDNN_V3_FUNCTIONS(X)
 
 static const unsigned algorithms[] = {
 #define X(ours, theirs, number) [ONEDNN_##ours] = (number),
-    ONEDNN_V3_ALGORITHMS(X)
+    ONEDNN_ALGORITHMS(X) ONEDNN_V3_ELTWISE_ALGORITHMS(X)
 #undef X
 };
 
