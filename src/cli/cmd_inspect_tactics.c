@@ -41,6 +41,11 @@ static void show(const struct tactic_replay *replay, struct log *log)
     if (replay->count == 0)
         string_add(&text, "The replay holds no layers.");
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
+    if (replay->precision.known) {
+        string_clear(&text);
+        tactic_options_text(&replay->precision, &text);
+        log_message(log, LOG_INFO, "Built with %s", text.data);
+    }
     string_release(&text);
 }
 
@@ -93,7 +98,8 @@ const struct command cmd_inspect_tactics = {
     .name = "tactics",
     .summary = "show which tactic a builder took for each layer",
     .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, the "
-                   "memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name.",
+                   "memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; and "
+                   "the options for precision that it was built with, where the file says so.",
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

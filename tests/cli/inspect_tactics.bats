@@ -20,6 +20,18 @@ load debug_helper
         Name: jit:avx2" ]
 }
 
+@test "the options for precision that a replay holds are shown below its layers" {
+    cat >replay.json <<<'{"replay": {"conv": {"implementation": 1, "tactic": -2, "inputs": [], "outputs": [],
+        "polygraphy_class": "Algorithm"}}, "precision": ["--fp16", "--layer-precisions conv:float32"],
+        "polygraphy_class": "TacticReplayData"}'
+    run polygraphy inspect tactics replay.json
+    [ "$status" -eq 0 ]
+    [ "$(tail -n 1 <<<"$output")" = '[I] Built with --fp16 --layer-precisions conv:float32' ]
+    sed -i 's/"precision": [^]]*/"precision": [/' replay.json
+    run polygraphy inspect tactics replay.json
+    [ "$(tail -n 1 <<<"$output")" = '[I] Built with no option for precision' ]
+}
+
 @test "a replay without layers is no error" {
     echo '{"replay": {}, "polygraphy_class": "TacticReplayData"}' >replay.json
     run polygraphy inspect tactics replay.json
