@@ -2,8 +2,13 @@
 #include "debug/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "engine/plan.h"
+
+/* So many failures of the first builds, each with the same message, are not due to the tactics that builds choose. */
+#define ALIKE_FAILURES 5
 
 /* Whether an error is about this one build: another one may go well. */
 static bool may_go_well_next_time(int rc)
@@ -14,7 +19,28 @@ static bool may_go_well_next_time(int rc)
 struct builds {
     const struct build_session *session;
     struct engine *engine; /* of the current iteration; NULL: none */
+    bool built;            /* an engine, so far */
+    char *failure;         /* the message of the last build that failed; NULL: there was none */
+    size_t alike;          /* how many in a row have failed with it */
 };
+
+/* A session that only ends with a good engine never does when none can be built. Memory may be there again later. */
+static int note_failure(struct builds *builds, const struct error *why, struct error *err)
+{
+    bool same = builds->failure != NULL && strcmp(builds->failure, why->message) == 0;
+
+    builds->alike = same ? builds->alike + 1 : 1;
+    free(builds->failure);
+    builds->failure = memory_strdup(why->message);
+    if (builds->session->end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
+        builds->alike < ALIKE_FAILURES)
+        return 0;
+    return error_set(
+        err, (enum error_code)why->code,
+        "no engine can be built, so none can be good, and nothing is known of the check: the first %d builds "
+        "have all failed alike: %s",
+        ALIKE_FAILURES, why->message);
+}
 
 /* There is no replay of verdicts, so every description is of an engine that will be looked at. */
 static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
@@ -29,10 +55,14 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     builds->engine = NULL;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
     rc = session->maker.make(session->maker.data, index, NULL, &builds->engine, &why);
+    builds->built |= rc == 0;
     if (rc == 0)
         return 0;
     if (!may_go_well_next_time(rc))
         return error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = note_failure(builds, &why, err);
+    if (rc < 0)
+        return rc;
     log_message(session->log, LOG_ERROR, "%s", why.message);
     log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
     ret->action = CANDIDATE_SKIP;
@@ -90,6 +120,7 @@ int build_run(const struct build_session *session, struct loop *loop, struct err
                                    .kind = "engine",
                                    .beside = session->tactics,
                                    .end = session->end,
+                                   .looks_into_failure = true,
                                    .describe = describe,
                                    .write = write,
                                    .advance = advance};
@@ -97,7 +128,7 @@ int build_run(const struct build_session *session, struct loop *loop, struct err
 
     if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)
         rc = question_check(session, loop, err);
-
     engine_free(builds.engine);
+    free(builds.failure);
     return rc;
 }

@@ -484,7 +484,8 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
     if (count == 0)
         return 0;
     int64_t passed = loop->verdicts[VERDICT_PASS] - passed_before;
-    loop_report_likeness(loop, count, passed);
+    if (!subject->looks_into_failure)
+        loop_report_likeness(loop, count, passed);
     if (loop->verdicts[VERDICT_SKIP] > 0)
         log_message(loop->log, LOG_WARNING,
                     "%" PRId64 " iteration(s) so far were skipped: the check said nothing about the candidate",

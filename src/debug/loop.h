@@ -81,6 +81,7 @@ struct loop_subject {
     const char *kind;   /* what candidates are: "engine"; NULL: "model" */
     const char *beside; /* a file that is written beside each candidate, which the check may look at instead; or NULL */
     enum loop_end end;
+    bool looks_into_failure; /* the tool itself asks what it means that no candidate has passed */
 
     /* Decides on the candidate of iteration `index` (0-based; -1 in loop_check_apart()) and logs what it is, unless
      * `quiet`: its verdict is known already and only the identity matters. */

@@ -83,6 +83,18 @@ END
     logged '^\[I\] Finished 2 iteration\(s\) \| Passed: 0/2'
 }
 
+@test "when only a good engine ends the session, builds that all fail alike do, too" {
+    export POLYGRAPHY_TEST_PLUGIN='failing run'
+    local options=(--val-range [0,1] --tactic-sources misbehaving --trt-opt-shapes x:[1,3,12,11]
+        --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/misbehaving.so")
+    build "$models/convolutions.onnx" "${options[@]}" --until good --check true
+    refused 'no engine can be built, so none can be good, and nothing is known of the check: the first 5 builds have all failed alike: '
+    [ "$(grep -c 'continuing to the next iteration' <<<"$output")" -eq 4 ]
+    build "$models/convolutions.onnx" "${options[@]}" --until 6 --check true
+    [ "$status" -eq 0 ]
+    logged 'Passed: 0/6'
+}
+
 @test "what no other build can get right ends the session" {
     build "$models/identity.onnx" --until good --fp16 --precision-constraints obey --layer-precisions nothing:float32 --check true
     [ "$status" -eq 1 ]
