@@ -141,8 +141,9 @@ static bool is_suspicious(const struct loop *loop, const struct loop_subject *su
     return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
 }
 
-/* Without candidates nothing can be shown to the check, and its user may have reason to wait. */
-static void warn_of_likeness(const struct loop *loop, enum verdict verdict)
+/* Nothing tells a check that does not work from one that has found nothing else so far, and its user may have reason to wait: without
+ * candidates nothing can be shown to it; and one that writes nothing may well fail on a file of no use for the very reason that it looks. */
+static void warn_of_likeness(const struct loop *loop, const char *kind, enum verdict verdict)
 {
     static const char *const words[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
@@ -153,16 +154,24 @@ static void warn_of_likeness(const struct loop *loop, enum verdict verdict)
         return;
     string_init(&text);
     check_evidence_describe(evidence, &text);
-    log_message(
-        loop->log, LOG_WARNING,
-        "The first %d iterations have all %s, and the check has said the same each time: %s. As long as it says "
-        "that, this goes on; see that the check does what it should",
-        ALIKE_VERDICTS, words[verdict], text.data);
+    if (kind == NULL)
+        log_message(
+            loop->log, LOG_WARNING,
+            "The first %d iterations have all %s, and the check has said the same each time: %s. As long as it says "
+            "that, this goes on; see that the check does what it should",
+            ALIKE_VERDICTS, words[verdict], text.data);
+    else
+        log_message(loop->log, LOG_WARNING,
+                    "The first %d %ss have all %s, and the check ends alike on a file that is no %s, without a word: "
+                    "it cannot be "
+                    "told whether it looks at what it is given: %s. As long as it does that, this goes on; let it "
+                    "write what is "
+                    "wrong",
+                    ALIKE_VERDICTS, kind, words[verdict], kind, text.data);
     string_release(&text);
 }
 
-static int refuse_likeness(struct loop *loop, const char *kind, enum verdict verdict, enum verdict sight,
-                           struct error *err)
+static int refuse_likeness(struct loop *loop, const char *kind, enum verdict verdict, struct error *err)
 {
     if (verdict == VERDICT_PASS)
         return loop_refuse_check(
@@ -170,15 +179,9 @@ static int refuse_likeness(struct loop *loop, const char *kind, enum verdict ver
             "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
             "it does not look at what it is given",
             ALIKE_VERDICTS, kind, kind);
-    if (sight == VERDICT_FAIL)
-        return loop_refuse_check(
-            loop, err,
-            "the check has said the same of the first %d %ss and of a file that is no %s, so it does "
-            "not look at what it is given, or fails before it does",
-            ALIKE_VERDICTS, kind, kind);
     return loop_refuse_check(loop, err,
-                             "the check ends alike on the first %d %ss and on a file that is no %s, without a word, so "
-                             "nothing shows that it looks at what it is given (let it write what is wrong)",
+                             "the check has said the same of the first %d %ss and of a file that is no %s, so it does "
+                             "not look at what it is given, or fails before it does",
                              ALIKE_VERDICTS, kind, kind);
 }
 
@@ -195,15 +198,15 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
         return 0;
     loop->questioned = true;
     if (loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
-        warn_of_likeness(loop, trial->verdict);
+        warn_of_likeness(loop, NULL, trial->verdict);
         return 0;
     }
     if (check_lanes_jobs(loop->lanes) == 1)
         trial->lane = NULL; /* there is only one */
     rc = loop_check_sight(loop, LIKENESS_KEY, kind, trial->verdict, &sight, err);
-    if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
-        return rc;
-    return refuse_likeness(loop, kind, trial->verdict, sight, err);
+    if (rc == 0 && sight == VERDICT_SKIP && subject->end != ENDS_BY_ITSELF)
+        warn_of_likeness(loop, kind, trial->verdict);
+    return rc == 0 && sight == VERDICT_FAIL ? refuse_likeness(loop, kind, trial->verdict, err) : rc;
 }
 
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)

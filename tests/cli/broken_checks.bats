@@ -166,12 +166,20 @@ tools_say()
     make_model
     build --until good --check 'echo wrong; exit 1'
     refused 'said the same of the first 5 engines and of a file that is no engine'
-    build --until good --check false
-    refused 'ends alike on the first 5 engines and on a file that is no engine, without a word'
-    build --until good --skip-code 7 --check 'exit 7'
-    refused 'it ended with code 7, and wrote nothing'
     build --until bad --check true
     refused 'passed on the first 5 engines, and on a file that is no engine just as well'
+}
+
+@test "whether a check without a word looks at engines cannot be told: builds go on, and a warning says so" {
+    make_model
+    build --until good --check '! cmp -s polygraphy_debug.engine wanted || exit 1; [ $POLYGRAPHY_ITERATION -ge 7 ]'
+    worked
+    [ "$(grep -c '^\[W\] *The first 5 engines have all failed, and the check ends alike on a file that is no engine, without a word' \
+        <<<"$output")" -eq 1 ]
+    logged 'Passed: 1/8'
+    build --until good --skip-code 7 --check '[ $POLYGRAPHY_ITERATION -ge 7 ] || exit 7'
+    worked
+    logged '^\[W\] *The first 5 engines have all been skipped, and the check ends alike .*: it ended with code 7, and wrote nothing'
 }
 
 @test "a check that looks at the engine, or at its tactics, has builds go on until it says something else" {
