@@ -45,10 +45,20 @@ static const struct option_group capability_options = {
     .values_size = sizeof(struct capability_values),
 };
 
+/* One node that is refused, and the calls that lead to it. */
+struct report_row {
+    uint32_t node; /* of the main graph: the node itself, or the outermost call */
+    const char *stack, *op_type, *name, *reason;
+};
+
+struct report_rows {
+    struct report_row *items;
+    size_t count, capacity;
+};
+
 /* Nodes that are refused for the same reason, of the same operator. */
 struct refusal {
-    struct text op_type;
-    const char *reason;
+    const char *op_type, *reason;
     struct string_builder nodes; /* "[0, 1], [4, 5]": first node and the one behind the last */
     size_t count;
 };
@@ -60,37 +70,47 @@ struct refusal_list {
 
 /* ---- The report ---- */
 
-static struct refusal *refusal_for(struct refusal_list *refusals, struct text op_type, const char *reason)
-{
-    struct refusal *refusal;
-
-    for (size_t i = 0; i < refusals->count; i++)
-        if (text_equal(refusals->items[i].op_type, op_type) && strcmp(refusals->items[i].reason, reason) == 0)
-            return &refusals->items[i];
-    refusal = VECTOR_APPEND(refusals);
-    *refusal = (struct refusal){.op_type = op_type, .reason = reason};
-    string_init(&refusal->nodes);
-    return refusal;
-}
-
-static void count_refusal(struct refusal_list *refusals, struct text op_type, const char *reason, uint32_t node)
-{
-    struct refusal *refusal = refusal_for(refusals, op_type, reason);
-
-    string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
-    refusal->count++;
-}
-
-/* What is refused inside of a function counts for the node of the main graph that calls it. */
-static void group_refusals(const struct model *model, const struct node_support_list *support, struct refusal_list *ret)
+static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
 {
     for (size_t i = 0; i < support->count; i++) {
         const struct node_support *node = &support->items[i];
 
-        for (size_t j = 0; j < node->inside.count; j++)
-            count_refusal(ret, text_of(node->inside.items[j].op_type), node->inside.items[j].reason, node->node);
+        for (size_t j = 0; j < node->inside.count; j++) {
+            const struct inner_refusal *inner = &node->inside.items[j];
+
+            *VECTOR_APPEND(ret) =
+                (struct report_row){node->node, inner->stack, inner->op_type, inner->name, inner->reason};
+        }
         if (node->reason != NULL && node->inside.count == 0)
-            count_refusal(ret, model->nodes.items[node->node].op_type, node->reason, node->node);
+            *VECTOR_APPEND(ret) =
+                (struct report_row){node->node, "", arena_text(&model->arena, model->nodes.items[node->node].op_type),
+                                    model_node_label(model, node->node), node->reason};
+    }
+}
+
+static struct refusal *refusal_for(struct refusal_list *refusals, const struct report_row *row)
+{
+    struct refusal *refusal;
+
+    for (size_t i = 0; i < refusals->count; i++)
+        if (strcmp(refusals->items[i].op_type, row->op_type) == 0 &&
+            strcmp(refusals->items[i].reason, row->reason) == 0)
+            return &refusals->items[i];
+    refusal = VECTOR_APPEND(refusals);
+    *refusal = (struct refusal){.op_type = row->op_type, .reason = row->reason};
+    string_init(&refusal->nodes);
+    return refusal;
+}
+
+/* What is refused inside of a function counts for the node of the main graph that calls it. */
+static void group_refusals(const struct report_rows *rows, struct refusal_list *ret)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct refusal *refusal = refusal_for(ret, &rows->items[i]);
+        uint32_t node = rows->items[i].node;
+
+        string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
+        refusal->count++;
     }
 }
 
@@ -106,45 +126,15 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static void add_padded(struct string_builder *out, const char *text, size_t size, size_t width)
+static void add_padded(struct string_builder *out, const char *text, size_t width)
 {
-    string_add_bytes(out, text, size);
-    for (; size < width; size++)
-        string_add_char(out, ' ');
-    string_add(out, " | ");
-}
-
-/* One node that is refused, and the calls that lead to it. */
-struct report_row {
-    const char *stack, *op_type, *name, *reason;
-};
-
-struct report_rows {
-    struct report_row *items;
-    size_t count, capacity;
-};
-
-static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
-{
-    for (size_t i = 0; i < support->count; i++) {
-        const struct node_support *node = &support->items[i];
-
-        for (size_t j = 0; j < node->inside.count; j++) {
-            const struct inner_refusal *inner = &node->inside.items[j];
-
-            *VECTOR_APPEND(ret) = (struct report_row){inner->stack, inner->op_type, inner->name, inner->reason};
-        }
-        if (node->reason != NULL && node->inside.count == 0)
-            *VECTOR_APPEND(ret) =
-                (struct report_row){"", arena_text(&model->arena, model->nodes.items[node->node].op_type),
-                                    model_node_label(model, node->node), node->reason};
-    }
+    string_add_format(out, "%-*s | ", (int)width, text);
 }
 
 /* Every node for itself: what is shown when the model is not to be parted. */
 static void add_stack_table(const struct report_rows *rows, struct string_builder *out)
 {
-    static const struct report_row title = {"Stack trace", "Operator ", "Node ", "Reason"};
+    static const struct report_row title = {0, "Stack trace", "Operator ", "Node ", "Reason"};
     size_t stack = strlen(title.stack), op_type = strlen(title.op_type), name = strlen(title.name);
     size_t reason = strlen(title.reason), first;
 
@@ -159,9 +149,9 @@ static void add_stack_table(const struct report_rows *rows, struct string_builde
     for (size_t i = 0; i <= rows->count; i++) {
         const struct report_row *row = i == 0 ? &title : &rows->items[i - 1];
 
-        add_padded(out, row->stack, strlen(row->stack), stack);
-        add_padded(out, row->op_type, strlen(row->op_type), op_type);
-        add_padded(out, row->name, strlen(row->name), name);
+        add_padded(out, row->stack, stack);
+        add_padded(out, row->op_type, op_type);
+        add_padded(out, row->name, name);
         string_add(out, row->reason);
         if (i == 0) {
             string_add_char(out, '\n');
@@ -176,17 +166,17 @@ static void add_stack_table(const struct report_rows *rows, struct string_builde
 static void add_table(const struct refusal_list *refusals, struct string_builder *out)
 {
     static const char operator_title[] = "Operator", reason_title[] = "Reason";
-    size_t operator_width = sizeof(operator_title) - 1, reason_width = sizeof(reason_title) - 1, first = out->size;
+    size_t operator_width = sizeof(operator_title) - 1, reason_width = sizeof(reason_title) - 1, first;
 
     for (size_t i = 0; i < refusals->count; i++) {
-        operator_width = larger(operator_width, refusals->items[i].op_type.size);
+        operator_width = larger(operator_width, strlen(refusals->items[i].op_type));
         reason_width = larger(reason_width, strlen(refusals->items[i].reason));
     }
     string_add(out, "===== Summary =====\n");
     first = out->size;
-    add_padded(out, operator_title, sizeof(operator_title) - 1, operator_width);
+    add_padded(out, operator_title, operator_width);
     string_add(out, "Count   | ");
-    add_padded(out, reason_title, sizeof(reason_title) - 1, reason_width);
+    add_padded(out, reason_title, reason_width);
     string_add(out, "Nodes\n");
     for (size_t width = out->size - first - 1; width > 0; width--)
         string_add_char(out, '-');
@@ -194,9 +184,9 @@ static void add_table(const struct refusal_list *refusals, struct string_builder
         const struct refusal *refusal = &refusals->items[i];
 
         string_add_char(out, '\n');
-        add_padded(out, refusal->op_type.data, refusal->op_type.size, operator_width);
+        add_padded(out, refusal->op_type, operator_width);
         string_add_format(out, "%7zu | ", refusal->count);
-        add_padded(out, refusal->reason, strlen(refusal->reason), reason_width);
+        add_padded(out, refusal->reason, reason_width);
         string_add_format(out, "[%s]", refusal->nodes.data);
     }
 }
@@ -277,20 +267,8 @@ static void write_text(struct json_writer *writer, const char *key, const char *
     json_writer_string(writer, text);
 }
 
-static void write_row(struct json_writer *writer, uint32_t node, const struct report_row *row)
-{
-    json_writer_begin_object(writer);
-    json_writer_key(writer, "node");
-    json_writer_integer(writer, node);
-    write_text(writer, "stack_trace", row->stack);
-    write_text(writer, "operator", row->op_type);
-    write_text(writer, "name", row->name);
-    write_text(writer, "reason", row->reason);
-    json_writer_end_object(writer);
-}
-
 /* With --json: every node that is refused. */
-static int save_json(struct model *model, const struct node_support_list *support, const char *path, struct error *err)
+static int save_json(const struct report_rows *rows, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -298,14 +276,15 @@ static int save_json(struct model *model, const struct node_support_list *suppor
     if (rc < 0)
         return rc;
     json_writer_begin_array(&writer);
-    for (size_t i = 0; i < support->count; i++) {
-        const struct node_support_list one = {.items = &support->items[i], .count = 1};
-        struct report_rows rows = {0};
-
-        list_rows(model, &one, &rows);
-        for (size_t j = 0; j < rows.count; j++)
-            write_row(&writer, support->items[i].node, &rows.items[j]);
-        free(rows.items);
+    for (size_t i = 0; i < rows->count; i++) {
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "node");
+        json_writer_integer(&writer, rows->items[i].node);
+        write_text(&writer, "stack_trace", rows->items[i].stack);
+        write_text(&writer, "operator", rows->items[i].op_type);
+        write_text(&writer, "name", rows->items[i].name);
+        write_text(&writer, "reason", rows->items[i].reason);
+        json_writer_end_object(&writer);
     }
     json_writer_end_array(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
@@ -314,26 +293,24 @@ static int save_json(struct model *model, const struct node_support_list *suppor
 }
 
 static int report(const struct command_context *context, const struct subgraph *whole,
-                  const struct node_support_list *support, struct error *err)
+                  const struct node_support_list *support, const struct report_rows *rows, struct error *err)
 {
     const struct capability_values *values = parse_values(context->parse, &capability_options);
     struct refusal_list refusals = {0};
-    struct report_rows rows = {0};
     struct string_builder text;
     int rc;
 
-    list_rows(whole->model, support, &rows);
-    if (rows.count == 0) {
+    if (rows->count == 0) {
         log_message(context->log, LOG_INFO, "Graph is fully supported by the built-in engine; Will not %s.",
                     values->with_partitioning ? "generate subgraphs" : "report errors");
         return 0;
     }
     string_init(&text);
     if (values->with_partitioning) {
-        group_refusals(whole->model, support, &refusals);
+        group_refusals(rows, &refusals);
         add_table(&refusals, &text);
     } else {
-        add_stack_table(&rows, &text);
+        add_stack_table(rows, &text);
     }
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
     string_add_char(&text, '\n');
@@ -342,7 +319,6 @@ static int report(const struct command_context *context, const struct subgraph *
         rc = save_parts(context, whole, support, err);
     string_release(&text);
     release_refusals(&refusals);
-    free(rows.items);
     return rc;
 }
 
@@ -351,6 +327,7 @@ static int inspect(const struct command_context *context, struct model *model, s
     const struct json_values *json = parse_values(context->parse, &json_options);
     struct backend_request request = model_file_request(context);
     struct node_support_list support = {0};
+    struct report_rows rows = {0};
     struct subgraph whole;
     struct error why = {0};
     int rc;
@@ -359,10 +336,13 @@ static int inspect(const struct command_context *context, struct model *model, s
     if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
     rc = node_support_find(&whole, &onnxrt_backend, &request, &support, err);
-    if (rc == 0)
-        rc = report(context, &whole, &support, err);
+    if (rc == 0) {
+        list_rows(model, &support, &rows);
+        rc = report(context, &whole, &support, &rows, err);
+    }
     if (rc == 0 && json->path != NULL)
-        rc = save_json(model, &support, json->path, err);
+        rc = save_json(&rows, json->path, err);
+    free(rows.items);
     node_support_release(&support);
     subgraph_release(&whole);
     return rc;
