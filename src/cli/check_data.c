@@ -72,57 +72,40 @@ static bool is_written_for_each(const char *path, const char *written, const cha
                                       written + (strncmp(written, "./", 2) == 0 ? 2 : 0)) == 0);
 }
 
-static void add_names(struct name_map *names, struct arena *arena, const struct tensor_list *tensors)
+/* Adds the names that the first iteration has, and all others, too. */
+static void add_names(struct name_map *names, struct arena *arena, const struct tensor_list *const *iterations,
+                      size_t count)
 {
-    for (size_t i = 0; i < tensors->count; i++)
-        name_map_add(names, text_of(arena_strdup(arena, tensors->items[i].name)), 0);
+    for (size_t i = 0; count > 0 && i < iterations[0]->count; i++) {
+        const char *name = iterations[0]->items[i].name;
+        bool everywhere = true;
+
+        for (size_t k = 1; everywhere && k < count; k++) /* mostly at the same place */
+            everywhere = (i < iterations[k]->count && strcmp(iterations[k]->items[i].name, name) == 0) ||
+                         tensor_list_find(iterations[k], text_of(name)) != NULL;
+        if (everywhere)
+            name_map_add(names, text_of(arena_strdup(arena, name)), 0);
+    }
 }
+
+/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can begin with. */
+struct made {
+    struct value_list all, inner;
+};
 
 struct look {
     const struct command_context *context;
     const struct reduce_values *reduce;
     struct model *model;
+    struct made made;
     struct arena arena;
-    struct name_map outputs, inputs;        /* names in the files */
-    const char *outputs_path, *inputs_path; /* of files that do not change with the candidate; NULL: there is none */
+    struct name_map outputs;  /* names in a file that does not change with the candidate, */
+    const char *outputs_path; /* this one; NULL: there is none */
+    const char *inputs_path;  /* of such files, the one with the fewest of the tensors that parts begin with; or NULL */
+    size_t inputs_held;       /* that it has */
 };
 
-/* The result that what is run is compared with: the first one that was loaded. What cannot be loaded is left to the check. */
-static void read_outputs(struct look *look, const struct comparison_values *comparison)
-{
-    struct run_results results = {0};
-    const char *path = comparison->load_outputs.count > 0 ? comparison->load_outputs.items[0] : NULL;
-
-    if (path == NULL ||
-        is_written_for_each(path, look->reduce->iteration_golden, check_placeholder(CANDIDATE_GOLDEN)) ||
-        run_results_load(&results, path, NULL) < 0)
-        return;
-    if (results.count > 0 && results.items[0].count > 0) {
-        look->outputs_path = path;
-        add_names(&look->outputs, &look->arena, &results.items[0].items[0].outputs);
-    }
-    run_results_release(&results);
-}
-
-static void read_inputs(struct look *look, const struct data_loader_values *data)
-{
-    const char *path = data->load_inputs.count > 0 ? data->load_inputs.items[0] : NULL;
-    struct feed_dicts feeds = {0};
-
-    if (path == NULL ||
-        is_written_for_each(path, look->reduce->iteration_inputs, check_placeholder(CANDIDATE_INPUTS)) ||
-        feed_dicts_load(&feeds, path, NULL) < 0)
-        return;
-    if (feeds.count > 0) {
-        look->inputs_path = path;
-        add_names(&look->inputs, &look->arena, &feeds.items[0]);
-    }
-    feed_dicts_release(&feeds);
-}
-
-/* ---- What parts of the model need ---- */
-
-/* How many of these the file holds. */
+/* How many of these are among the names. */
 static size_t count_held(const struct look *look, const struct name_map *names, const struct value_list *values)
 {
     size_t ret = 0;
@@ -132,13 +115,68 @@ static size_t count_held(const struct look *look, const struct name_map *names, 
     return ret;
 }
 
-/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can begin with. */
-struct made {
-    struct value_list all, inner;
-};
+/* The result that what is run is compared with: the first one that was loaded. (Others are compared with each other, whatever the
+ * candidate.) What cannot be loaded is left to the check. */
+static void read_outputs(struct look *look, const struct comparison_values *comparison)
+{
+    struct run_results results = {0};
+
+    for (size_t i = 0; results.count == 0 && i < comparison->load_outputs.count; i++) {
+        const char *path = comparison->load_outputs.items[i];
+
+        if (is_written_for_each(path, look->reduce->iteration_golden, check_placeholder(CANDIDATE_GOLDEN)) ||
+            run_results_load(&results, path, NULL) < 0)
+            return;
+        look->outputs_path = path;
+    }
+    if (results.count > 0 && results.items[0].count > 0) {
+        const struct runner_results *first = &results.items[0];
+        const struct tensor_list **iterations = arena_alloc_zero(&look->arena, first->count, sizeof(*iterations));
+
+        for (size_t i = 0; i < first->count; i++)
+            iterations[i] = &first->items[i].outputs;
+        add_names(&look->outputs, &look->arena, iterations, first->count);
+    } else {
+        look->outputs_path = NULL;
+    }
+    run_results_release(&results);
+}
+
+/* Every iteration of every file is run. */
+static void read_inputs(struct look *look, const struct data_loader_values *data)
+{
+    for (size_t i = 0; i < data->load_inputs.count; i++) {
+        const char *path = data->load_inputs.items[i];
+        struct feed_dicts feeds = {0};
+        const struct tensor_list **iterations;
+        struct name_map names;
+        size_t held;
+
+        if (is_written_for_each(path, look->reduce->iteration_inputs, check_placeholder(CANDIDATE_INPUTS)) ||
+            feed_dicts_load(&feeds, path, NULL) < 0 || feeds.count == 0)
+            continue;
+        iterations = arena_alloc_zero(&look->arena, feeds.count, sizeof(*iterations));
+        for (size_t k = 0; k < feeds.count; k++)
+            iterations[k] = &feeds.items[k];
+        name_map_init(&names);
+        add_names(&names, &look->arena, iterations, feeds.count);
+        held = count_held(look, &names, &look->made.inner);
+        if (look->inputs_path == NULL || held < look->inputs_held) {
+            look->inputs_path = path;
+            look->inputs_held = held;
+        }
+        name_map_release(&names);
+        feed_dicts_release(&feeds);
+    }
+}
+
+/* ---- What parts of the model need ---- */
 
 static void list_made(const struct model *model, struct made *ret)
 {
+    struct bitset outputs;
+
+    value_list_to_set(&model->outputs, model->values.count, &outputs);
     for (size_t i = 0; i < model->nodes.count; i++)
         for (size_t k = 0; k < model->nodes.items[i].outputs.count; k++) {
             uint32_t value = model_edge(model, model->nodes.items[i].outputs, k);
@@ -146,9 +184,10 @@ static void list_made(const struct model *model, struct made *ret)
             if (value == VALUE_NONE)
                 continue;
             value_list_add(&ret->all, value);
-            if (!value_list_has(&model->outputs, value))
+            if (!bitset_has(&outputs, value))
                 value_list_add(&ret->inner, value);
         }
+    bitset_release(&outputs);
 }
 
 static int refuse_foreign(const struct look *look, struct error *err)
@@ -169,11 +208,11 @@ static int refuse_foreign(const struct look *look, struct error *err)
     return rc;
 }
 
-static void warn_of_missing(const struct look *look, const struct made *made, bool cuts_inputs, bool cuts_outputs)
+static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts_outputs)
 {
-    size_t inputs = count_held(look, &look->inputs, &made->inner),
-           outputs = count_held(look, &look->outputs, &made->all);
-    bool lacks_inputs = look->inputs_path != NULL && cuts_inputs && inputs < made->inner.count;
+    const struct made *made = &look->made;
+    size_t outputs = count_held(look, &look->outputs, &made->all);
+    bool lacks_inputs = look->inputs_path != NULL && cuts_inputs && look->inputs_held < made->inner.count;
     bool lacks_outputs = look->outputs_path != NULL && cuts_outputs && outputs < made->all.count;
     struct string_builder text;
 
@@ -184,8 +223,9 @@ static void warn_of_missing(const struct look *look, const struct made *made, bo
         string_add_format(&text, "'%s' holds %zu of the %zu tensors that parts of the model can end with",
                           look->outputs_path, outputs, made->all.count);
     if (lacks_inputs)
-        string_add_format(&text, "%s'%s' holds %zu of the %zu that they can begin with", lacks_outputs ? ", " : "",
-                          look->inputs_path, inputs, made->inner.count);
+        string_add_format(&text, "%s'%s' holds %zu of the %zu %s can begin with", lacks_outputs ? ", " : "",
+                          look->inputs_path, look->inputs_held, made->inner.count,
+                          lacks_outputs ? "that they" : "tensors that parts of the model");
     log_message(
         look->context->log, LOG_WARNING,
         "The check has not the data to judge every part: %s. The others are skipped. %s", text.data,
@@ -226,24 +266,21 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     const struct data_loader_values *data = parse_values(check, &data_loader_options);
     bool minimal = look->reduce->mode == REDUCE_MINIMAL;
     bool cuts_inputs = minimal || !look->reduce->no_reduce_inputs;
-    struct made made = {0};
     int rc = 0;
 
     if (runners->names.count == 0)
         return 0;
+    list_made(look->model, &look->made);
     read_inputs(look, data);
     if (load->outputs.names.count == 0)
         read_outputs(look, comparison);
-    list_made(look->model, &made);
     if (look->outputs_path != NULL && count_held(look, &look->outputs, &look->model->outputs) == 0 &&
-        (!look->reduce->no_verify || count_held(look, &look->outputs, &made.all) == 0) && !load->outputs.mark_all)
+        (!look->reduce->no_verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
         rc = refuse_foreign(look, err);
     if (rc == 0 && comparison->load_outputs.count > 0 && data->load_inputs.count == 0)
         rc = consider_made_up_data(look, cuts_inputs, ret_keep_inputs, err);
     if (rc == 0)
-        warn_of_missing(look, &made, cuts_inputs && !*ret_keep_inputs, minimal || !look->reduce->no_reduce_outputs);
-    free(made.inner.items);
-    free(made.all.items);
+        warn_of_missing(look, cuts_inputs && !*ret_keep_inputs, minimal || !look->reduce->no_reduce_outputs);
     return rc;
 }
 
@@ -257,12 +294,12 @@ int check_data_look(const struct command_context *context, struct model *model, 
     *ret_keep_inputs = false;
     arena_init(&look.arena);
     name_map_init(&look.outputs);
-    name_map_init(&look.inputs);
     if (read_check(context, &check))
         rc = consider(&look, &check, ret_keep_inputs, err);
     parse_release(&check);
-    name_map_release(&look.inputs);
     name_map_release(&look.outputs);
     arena_release(&look.arena);
+    free(look.made.inner.items);
+    free(look.made.all.items);
     return rc;
 }

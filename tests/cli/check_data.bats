@@ -56,6 +56,16 @@ reduce_with()
     logged '^\[W\] The check has not the data .*--iter-inputs IN --iter-golden OUT write both'
 }
 
+@test "all files with input data are looked into, and all iterations" {
+    local data
+    cp "$BATS_FILE_TMPDIR"/*.json .
+    /usr/bin/python3 -c 'import json; print(json.dumps(json.load(open("layers.json")) + json.load(open("in.json"))))' >both.json
+    for data in 'layers.json in.json' 'in.json layers.json' both.json; do
+        reduce_with --max-checks 2 :: --load-inputs $data --load-outputs all.json
+        logged "^\\[W\\] The check has not the data to judge every part: '(in|both).json' holds 0 of the [0-9]+ tensors that parts of the model can begin with"
+    done
+}
+
 @test "the data of all layers are all that is needed" {
     reduce_with :: --load-inputs layers.json --load-outputs all.json
     worked
