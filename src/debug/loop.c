@@ -97,33 +97,6 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
     return check_lanes_reserve(loop->lanes, replay->resumes, err);
 }
 
-static bool is_artifact(const struct loop *loop, const char *path)
-{
-    for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (loop->settings.check.files.items[i] != NULL && strcmp(loop->settings.check.files.items[i], path) == 0)
-            return true;
-    for (size_t i = 0; i < loop->settings.artifacts.count; i++)
-        if (strcmp(loop->settings.artifacts.paths[i], path) == 0)
-            return true;
-    return false;
-}
-
-/* What a check should leave as it is. */
-static void watch_files(struct loop *loop)
-{
-    struct watched_files named = {0};
-
-    if (loop->settings.model != NULL)
-        watched_files_add(&loop->watched, loop->settings.model, true);
-    for (size_t i = 0; i < loop->settings.data_count; i++)
-        watched_files_add(&loop->watched, loop->settings.data[i], true);
-    check_watch_files(loop->check, &named);
-    for (size_t i = 0; i < named.count; i++)
-        if (!is_artifact(loop, named.items[i].path))
-            watched_files_add(&loop->watched, named.items[i].path, named.items[i].vital);
-    watched_files_release(&named);
-}
-
 static void warn_of_unnamed_artifact(const struct loop *loop)
 {
     const char *path = loop->settings.check.files.items[CANDIDATE_ARTIFACT];
@@ -160,7 +133,7 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     if (rc == 0)
         rc = open_files(loop, model_hash, err);
     if (rc == 0) {
-        watch_files(loop);
+        loop_watch_files(loop);
         warn_of_unnamed_artifact(loop);
     }
     if (rc < 0) {
@@ -636,11 +609,6 @@ bool loop_is_flaky(const struct loop *loop)
 bool loop_resumes(const struct loop *loop)
 {
     return loop->replay.resumes;
-}
-
-void loop_watch(struct loop *loop, const char *path)
-{
-    watched_files_add(&loop->watched, path, true);
 }
 
 bool loop_takes_over(const struct loop *loop)

@@ -80,6 +80,13 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
 /* debug/loop_sight.c: of iterations without an original, nothing but their likeness says that it may be the check that fails: says so. */
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed);
 
+/* debug/loop_watch.c: notes what the session is about, and which files the check names. */
+void loop_watch_files(struct loop *loop);
+
+/* debug/loop_watch.c: a check that has changed its candidate, or what it is about, has judged something else: ERR_INVALID. Other
+ * changes are warned of. To be called after each check, before its verdict counts. */
+int loop_refuse_changes(struct loop *loop, const struct lane *lane, struct error *err);
+
 /* Tells whoever shows it how far the session is. */
 void loop_show_progress(const struct loop *loop, const struct loop_subject *subject);
 

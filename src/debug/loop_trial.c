@@ -118,33 +118,6 @@ static int wait_for_end(struct loop *loop, const struct trial *trial, size_t run
     return lane->rc;
 }
 
-/* A check that changes what it is about has judged something else. */
-static int refuse_changes(struct loop *loop, const struct lane *lane, struct error *err)
-{
-    enum candidate_file file = candidate_place_find_changed(&lane->place);
-    const struct watched_file *changed;
-
-    if (file != CANDIDATE_FILES)
-        return error_set(
-            err, ERR_INVALID,
-            "the check has changed '%s', which it was given to judge: its verdict is about something else. "
-            "Let it work on a copy",
-            loop->settings.check.files.items[file]);
-    while ((changed = watched_files_find_changed(&loop->watched)) != NULL) {
-        if (changed->vital)
-            return error_set(err, ERR_INVALID,
-                             "'%s' has changed while the check ran: what was found so far is about what it was before. "
-                             "Let the check work on a copy",
-                             changed->path);
-        log_once(
-            loop->log, LOG_WARNING,
-            "'%s', which the check names, has changed while it ran. If the check also reads it, its verdicts depend "
-            "on those before",
-            changed->path);
-    }
-    return 0;
-}
-
 static int run_once(void *data, enum verdict *ret, struct error *err)
 {
     struct scene *scene = data;
@@ -166,7 +139,7 @@ static int run_once(void *data, enum verdict *ret, struct error *err)
     if (rc < 0)
         return rc;
     loop->check_seconds += lane->result.seconds;
-    rc = refuse_changes(loop, lane, err);
+    rc = loop_refuse_changes(loop, lane, err);
     return rc == 0 ? check_judge(loop->check, &lane->run, &lane->result, ret, err) : rc;
 }
 
