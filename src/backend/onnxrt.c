@@ -138,18 +138,23 @@ static int load_model(struct backend_session *session, const struct backend_requ
         return change_code(err, ERR_INVALID);
     if (rc < 0)
         return rc;
+    status = request->frugal ? NULL : onnxrt_bound_begin(session->ort, options);
     crash_work_begins("ONNX Runtime loaded a model");
-    if (is_file)
+    if (status == NULL && is_file)
         status = api->create_session(session->ort->env, request->model_path, options, &session->session);
-    else
+    else if (status == NULL)
         status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
                                                 &session->session);
     crash_work_ends();
+    if (!request->frugal)
+        onnxrt_bound_end(session->ort);
     api->release_session_options(options);
     is_model = is_model_to(api, status);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
     if (is_file && !is_model)
         return change_code(err, ERR_CORRUPT);
+    if (rc < 0)
+        onnxrt_explain_bound(err);
     return rc < 0 ? explain_missing_data(is_file, err) : 0;
 }
 
@@ -324,6 +329,8 @@ static int call_run(struct call *call, const struct backend_session *session, do
     crash_work_ends();
     onnxrt_set_log(NULL);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot run %s", session->model);
+    if (rc < 0)
+        onnxrt_explain_bound(err);
     if (rc == 0 && seconds)
         *seconds = elapsed;
     return rc;

@@ -6,12 +6,14 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/onnxrt_search.h"
+#include "base/memory_limit.h"
 #include "base/string_builder.h"
 
 static _Thread_local struct log *current_log;
@@ -41,6 +43,116 @@ int onnxrt_usable_processors(void)
     return online > 0 ? (int)online : 1;
 }
 
+/* ---- Memory ---- */
+
+/* The environment can have one arena for all sessions that want it; each of these keeps it alive. */
+static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool has_arena, arena_stays;
+static size_t arena_users; /* sessions that are being made */
+
+/* With `arena_mutex` held. Without an arena every session has memory of its own, which nothing bounds. */
+static void register_arena(const struct onnxrt *ort)
+{
+    const struct ort_api *api = ort->api;
+    size_t most = memory_limit();
+    struct ort_arena_config *config = NULL;
+    struct ort_status *status;
+
+    /* Besides the bound everything is as the runtime has it. */
+    status = api->create_arena_config(most < SIZE_MAX ? most : 0, -1, -1, -1, &config);
+    if (!status)
+        status = api->create_and_register_allocator(ort->env, ort->cpu_memory, config);
+    if (config)
+        api->release_arena_config(config);
+    has_arena = !status;
+    if (status)
+        api->release_status(status);
+}
+
+static struct ort_status *use_arena(const struct onnxrt *ort, struct ort_session_options *options)
+{
+    return has_arena ? ort->api->add_session_config(options, "session.use_env_allocators", "1") : NULL;
+}
+
+struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options)
+{
+    struct ort_status *status;
+
+    pthread_mutex_lock(&arena_mutex);
+    if (!has_arena)
+        register_arena(ort);
+    arena_users++;
+    status = use_arena(ort, options);
+    pthread_mutex_unlock(&arena_mutex);
+    return status;
+}
+
+void onnxrt_bound_end(const struct onnxrt *ort)
+{
+    pthread_mutex_lock(&arena_mutex);
+    if (--arena_users == 0 && has_arena && !arena_stays) {
+        struct ort_status *status = ort->api->unregister_allocator(ort->env, ort->cpu_memory);
+
+        has_arena = status != NULL;
+        if (status)
+            ort->api->release_status(status);
+    }
+    pthread_mutex_unlock(&arena_mutex);
+}
+
+static struct ort_status *share_arena(const struct onnxrt *ort, struct ort_session_options *options)
+{
+    struct ort_status *status;
+
+    pthread_mutex_lock(&arena_mutex);
+    if (!has_arena)
+        register_arena(ort);
+    arena_stays = true;
+    status = use_arena(ort, options);
+    pthread_mutex_unlock(&arena_mutex);
+    return status;
+}
+
+/* "...: Non-zero status code returned while running Expand node. Name:'grow' Status Message: ... Available memory of 1 is smaller than
+ * requested bytes of 2": what stands in front of the runtime's place in its source is kept, which has the operator and the node. */
+static bool read_refusal(const char *message, size_t *ret_kept, unsigned long long *ret_left,
+                         unsigned long long *ret_size)
+{
+    const char *numbers = strstr(message, "Available memory of "), *place = strstr(message, " Status Message:");
+
+    if (numbers == NULL ||
+        sscanf(numbers, "Available memory of %llu is smaller than requested bytes of %llu", ret_left, ret_size) != 2)
+        return false;
+    *ret_kept = (size_t)((place != NULL && place < numbers ? place : numbers) - message);
+    return true;
+}
+
+void onnxrt_explain_bound(struct error *err)
+{
+    unsigned long long left, size;
+    struct error said, why;
+    size_t kept;
+
+    if (err == NULL)
+        return;
+    said = *err;
+    if (read_refusal(said.message, &kept, &left, &size)) {
+        char what[96] = "its result";
+
+        if (size <= memory_limit())
+            snprintf(what, sizeof(what), "it asks for %.1f MiB where %.1f MiB are left: with what is in use the model",
+                     (double)size / 0x1p20, (double)left / 0x1p20);
+        memory_limit_refuse(size <= memory_limit() ? memory_limit() - left + size : size, what, &why);
+        error_set(err, (enum error_code)said.code, "%.*s: %s", (int)kept, said.message, why.message);
+    } else if (strstr(said.message, "Failed to allocate memory") != NULL || strstr(said.message, "bad_alloc") != NULL) {
+        error_set(err, (enum error_code)said.code, "%s: there is no more memory, or --max-memory allows no more",
+                  said.message);
+    }
+    err->foreign_code = said.foreign_code;
+}
+
+/* ---- Threads ---- */
+
 /* A process that was forked off has none of the environment's threads. */
 struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads)
 {
@@ -54,9 +166,7 @@ struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_ses
         status = api->set_intra_op_threads(options, wanted);
     if (!status)
         status = api->add_session_config(options, "session.intra_op.allow_spinning", "0");
-    if (!status && ort->shares_memory)
-        status = api->add_session_config(options, "session.use_env_allocators", "1");
-    return status;
+    return status ? status : share_arena(ort, options);
 }
 
 /* The first line of `message` that holds anything, without blanks around it and without a full stop. */
@@ -186,16 +296,6 @@ static struct ort_status *start(struct onnxrt *ort)
     return status;
 }
 
-/* Without it, every session has memory of its own. */
-static void register_shared_memory(struct onnxrt *ort)
-{
-    struct ort_status *status = ort->api->create_and_register_allocator(ort->env, ort->cpu_memory, NULL);
-
-    ort->shares_memory = !status;
-    if (status)
-        ort->api->release_status(status);
-}
-
 static int load(const char *wanted, struct onnxrt *ret, struct error *err)
 {
     struct onnxrt ort = {0};
@@ -210,10 +310,8 @@ static int load(const char *wanted, struct onnxrt *ret, struct error *err)
     if (rc < 0)
         goto done;
     rc = onnxrt_check(&ort, start(&ort), err, "ONNX Runtime ('%s') does not start", path);
-    if (rc == 0) {
-        register_shared_memory(&ort);
+    if (rc == 0)
         *ret = ort;
-    }
 done:
     if (rc < 0 && ort.env)
         ort.api->release_env(ort.env);

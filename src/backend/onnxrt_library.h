@@ -22,11 +22,9 @@ struct onnxrt {
     struct ort_env *env;
     struct ort_allocator *allocator;    /* of memory that the runtime hands out and of tensors that it makes */
     struct ort_memory_info *cpu_memory; /* describes memory of ours */
-    bool tells_shape; /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
-    /* Threads and memory that many small sessions can share: see onnxrt_share_threads(). */
-    int shared_threads;
+    bool tells_shape;   /* api->has_shape() is there: an unknown shape and a scalar's can be told apart */
+    int shared_threads; /* that many small sessions can share: see onnxrt_share_threads() */
     pid_t shared_threads_process;
-    bool shares_memory;
 };
 
 /* Finds the library (see onnxrt_search.h) and makes its environment. Once that has worked, every later call gives the
@@ -49,6 +47,15 @@ int onnxrt_usable_processors(void);
  * those of the environment where there are as many; else their own, which sleep when there is nothing to do. Memory comes from
  * one pool for all. For processes that have hundreds of sessions. */
 struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads);
+
+/* A session that is made between these two takes its memory from an arena that never holds more than memory_limit() bytes: what a model asks
+ * for beyond that is a failure of its node, before any memory is taken. The arena ends with its sessions. Sessions that are made at the same
+ * time share it, and all do once onnxrt_share_threads() was used. */
+struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options);
+void onnxrt_bound_end(const struct onnxrt *ort);
+
+/* Makes of the message of a failure that came of the bound one that says how much was asked for, and what to do about it. */
+void onnxrt_explain_bound(struct error *err);
 
 /* The least severe message that `log` wants to have, for a session to make no others. */
 int onnxrt_severity_for(const struct log *log);

@@ -141,12 +141,18 @@ struct ort_api {
                                                                     const char *log_id,
                                                                     const struct ort_threading_options *,
                                                                     struct ort_env **);
-    void *unused_152_169[18];
+    void *unused_152_155[4];
+    struct ort_status *(*create_arena_config)(size_t most_bytes, int strategy, int first_chunk, int most_dead_bytes,
+                                              struct ort_arena_config **);
+    void (*release_arena_config)(struct ort_arena_config *);
+    void *unused_158_169[12];
     struct ort_status *(*append_tensorrt)(struct ort_session_options *, const struct ort_tensorrt_options *);
     struct ort_status *(*create_tensorrt_options)(struct ort_tensorrt_options **);
     void *unused_172_173[2];
     void (*release_tensorrt_options)(struct ort_tensorrt_options *);
-    void *unused_175_203[29];
+    void *unused_175_176[2];
+    struct ort_status *(*unregister_allocator)(struct ort_env *, const struct ort_memory_info *);
+    void *unused_178_203[26];
     struct ort_status *(*append_cuda)(struct ort_session_options *, const struct ort_cuda_options *);
     struct ort_status *(*create_cuda_options)(struct ort_cuda_options **);
     void *unused_206_207[2];
@@ -207,8 +213,11 @@ ORT_SLOT(add_session_config, 130);
 ORT_SLOT(create_and_register_allocator, 144);
 ORT_SLOT(set_global_intra_op_threads, 147);
 ORT_SLOT(create_env_with_custom_logger_and_threads, 151);
+ORT_SLOT(create_arena_config, 156);
+ORT_SLOT(release_arena_config, 157);
 ORT_SLOT(append_tensorrt, 170);
 ORT_SLOT(release_tensorrt_options, 174);
+ORT_SLOT(unregister_allocator, 177);
 ORT_SLOT(append_cuda, 204);
 ORT_SLOT(release_cuda_options, 208);
 ORT_SLOT(add_external_initializers, 210);

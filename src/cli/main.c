@@ -10,6 +10,7 @@
 #include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/process.h"
 #include "cli/command_files.h"
 #include "cli/command_frame.h"
@@ -17,6 +18,7 @@
 #include "cli/exit_status.h"
 #include "cli/help.h"
 #include "cli/log_sink.h"
+#include "cli/model_file.h"
 #include "cli/option_groups.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
@@ -139,6 +141,13 @@ static int configure_log(struct parse *parse, struct log_sink *sink, struct erro
     return rc;
 }
 
+static void bound_memory(const struct command_context *context)
+{
+    const struct onnxrt_values *onnxrt = model_file_options(context).onnxrt;
+
+    memory_limit_set(onnxrt != NULL ? (size_t)onnxrt->max_memory : 0);
+}
+
 /* Everything between the parsed words and the exit status. */
 static int run_command(struct parse *parse, struct log_sink *sink, struct command_context *context)
 {
@@ -156,6 +165,7 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     if (rc < 0)
         return command_frame_end(&frame, rc, &err);
 
+    bound_memory(context);
     command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
     rc = command->run(context, &err);
     progress_line_end(context->progress);

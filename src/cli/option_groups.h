@@ -185,6 +185,7 @@ struct onnxrt_values {
     struct words custom_ops; /* libraries */
     int optimization_level;  /* as in a backend request: 0, 1, 2, 99, or -1 for the runtime's own default */
     int threads;             /* 0: as many as this process may use */
+    int64_t max_memory;      /* bytes; 0: what is available */
 };
 
 extern const struct option_group onnxrt_options;         /* run, check lint */

@@ -71,6 +71,17 @@ static const struct option options[] = {
         .offset = offsetof(struct raw_values, threads),
         .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
     },
+    {
+        .names = {"--max-memory"},
+        .kind = OPTION_ONE,
+        .value_name = "SIZE",
+        .fallback = "0",
+        .convert = convert_size,
+        .offset = offsetof(struct raw_values, values.max_memory),
+        .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, outputs, "
+                "constants), and generated input data may take: 8G, 512M. More is refused before it is asked for. 0 is "
+                "what the system has available, and 1 GiB for input data whose shapes nobody has given",
+    },
 };
 
 #define ONNXRT_GROUP(first)                                                                                            \

@@ -1,10 +1,13 @@
 /* comparator/data_loader.c: see data_loader.h. */
 #include "comparator/data_loader.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "comparator/cast.h"
 #include "comparator/feed_match.h"
 #include "comparator/input_shape.h"
@@ -157,6 +160,91 @@ static int generate_one(const struct data_loader *loader, const struct backend_i
     return rc < 0 ? error_context(err, "input '%s'", input->name) : 0;
 }
 
+/* What data of some inputs take together, in bytes; SIZE_MAX: more than can be counted. */
+struct size_sum {
+    size_t bytes, largest;
+    const struct backend_io *input; /* the one that takes most */
+    struct shape shape;
+};
+
+static void sum_add(struct size_sum *sum, const struct backend_io *input, const struct shape *shape)
+{
+    size_t size = tensor_bytes(input->type, shape_elements(shape));
+
+    if (__builtin_add_overflow(sum->bytes, size, &sum->bytes))
+        sum->bytes = SIZE_MAX;
+    if (sum->input != NULL && size <= sum->largest)
+        return;
+    sum->largest = size;
+    sum->input = input;
+    sum->shape = *shape;
+}
+
+static void describe_sum(const struct size_sum *sum, int64_t iterations, struct string_builder *ret)
+{
+    string_add_format(ret, "generated data for input '%s' (%s of shape ", sum->input->name,
+                      data_type_name(sum->input->type));
+    shape_to_text(&sum->shape, ret);
+    string_add_char(ret, ')');
+    if (sum->bytes > sum->largest)
+        string_add(ret,
+                   iterations > 1 ? ", with those of other inputs and iterations," : ", with those of other inputs,");
+}
+
+static int refuse_unasked(const struct size_sum *sum, struct error *err)
+{
+    struct string_builder what, option;
+    int rc;
+
+    string_init(&what);
+    string_init(&option);
+    describe_sum(sum, 1, &what);
+    input_shape_to_option(sum->input->name, &sum->shape, &option);
+    rc = error_set(err, ERR_MEMORY,
+                   "%s would take %.1f GiB: more than 1 GiB is generated only for those who ask for it, by giving its "
+                   "shape, %s, or with --max-memory %.0fG",
+                   what.data, (double)sum->bytes / 0x1p30, option.data, ceil((double)sum->bytes / 0x1p30 + 0.5));
+    string_release(&option);
+    string_release(&what);
+    return rc;
+}
+
+static int refuse_all(const struct size_sum *sum, size_t bytes, int64_t iterations, struct error *err)
+{
+    struct string_builder what;
+    int rc;
+
+    string_init(&what);
+    describe_sum(sum, iterations, &what);
+    rc = memory_limit_refuse(bytes, what.data, err);
+    string_release(&what);
+    return rc;
+}
+
+/* Whether data for `iterations` at a time may be generated. */
+static int check_sizes(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                       int64_t iterations, struct error *err)
+{
+    struct size_sum all = {0}, unasked = {0};
+    size_t bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        struct input_shape_choice choice;
+
+        /* What is wrong with it is said when it is generated. */
+        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
+            continue;
+        sum_add(&all, &inputs[i], &choice.shape);
+        if (!choice.given)
+            sum_add(&unasked, &inputs[i], &choice.shape);
+    }
+    if (!memory_limit_is_set() && unasked.bytes > DATA_LOADER_UNASKED)
+        return refuse_unasked(&unasked, err);
+    if (__builtin_mul_overflow(all.bytes, (size_t)iterations, &bytes))
+        bytes = SIZE_MAX;
+    return memory_limit_allows(bytes) ? 0 : refuse_all(&all, bytes, iterations, err);
+}
+
 static int generate(const struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
                     struct tensor_list *ret, struct error *err)
 {
@@ -174,6 +262,14 @@ static int generate(const struct data_loader *loader, const struct backend_io *i
     return 0;
 }
 
+static int generate_checked(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                            int64_t iteration, struct tensor_list *ret, struct error *err)
+{
+    int rc = check_sizes(loader, inputs, count, 1, err);
+
+    return rc < 0 ? rc : generate(loader, inputs, count, iteration, ret, err);
+}
+
 static int check_tensors(const struct backend_io *inputs, size_t count, struct error *err)
 {
     for (size_t i = 0; i < count; i++)
@@ -188,6 +284,9 @@ int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs
     int rc = check_tensors(inputs, count, err);
 
     if (rc < 0 || is_loaded(loader) || loader->kept)
+        return rc;
+    rc = check_sizes(loader, inputs, count, loader->settings.iterations, err);
+    if (rc < 0)
         return rc;
     input_names_check(&loader->settings, inputs, count, loader->log);
     for (int64_t i = 0; i < loader->settings.iterations; i++) {
@@ -239,7 +338,7 @@ static int serve(const struct data_loader *loader, const struct tensor_list *fee
         if (rc == 0 && is_loaded(loader))
             rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
         else if (rc == 0 && generated.count == 0)
-            rc = generate(loader, inputs, count, iteration, &generated, err);
+            rc = generate_checked(loader, inputs, count, iteration, &generated, err);
         if (rc == 0) {
             tensor = generated.items[i].tensor;
             generated.items[i].tensor = (struct tensor){0};
@@ -264,7 +363,7 @@ int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs
         rc = serve(loader, &loader->feeds.items[iteration], inputs, count, iteration, ret, err);
     } else {
         input_names_check(&loader->settings, inputs, count, loader->log);
-        rc = generate(loader, inputs, count, iteration, ret, err);
+        rc = generate_checked(loader, inputs, count, iteration, ret, err);
     }
     if (rc < 0)
         tensor_list_release(ret);

@@ -20,6 +20,8 @@
 #include "backend/backend.h"
 #include "format/feed_dicts.h"
 
+#define DATA_LOADER_UNASKED ((size_t)1 << 30)
+
 struct data_loader_range {
     const char *name; /* of an input; "" is for all that are not named */
     double minimum, maximum;
@@ -70,7 +72,9 @@ bool data_loader_guesses(const struct data_loader *loader, const struct backend_
 int64_t data_loader_iterations(const struct data_loader *loader);
 bool data_loader_generates(const struct data_loader *loader); /* nothing was loaded */
 
-/* Generates all iterations for these inputs and keeps them. Does nothing for loaded data, or the second time. */
+/* Generates all iterations for these inputs and keeps them. Does nothing for loaded data, or the second time. Here and in
+ * data_loader_feed() sizes are looked at before anything is generated, which is for a model that was accepted: beyond what memory_limit() allows
+ * is ERR_MEMORY, and so is more than DATA_LOADER_UNASKED bytes for inputs whose shapes only the model has told. */
 int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs, size_t count, struct error *err);
 
 /* What was loaded or kept, for feed_dicts_save(). Belongs to the loader. */

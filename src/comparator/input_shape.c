@@ -107,7 +107,7 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
 {
     const struct shape *given = find_given(settings, input->name);
 
-    *ret = (struct input_shape_choice){0};
+    *ret = (struct input_shape_choice){.given = given != NULL};
     if (given != NULL && !input_shape_fits(input, given)) {
         if (!could_be_values(input, given))
             return refuse(input, given, err);

@@ -13,6 +13,7 @@ struct input_shape_choice {
     const struct shape *values;
 
     bool guessed; /* something of it was said by nobody */
+    bool given;   /* somebody has given a shape for it, as far as the model leaves that open */
 };
 
 /* Decides on the shape of `input`: what the user gave, with the model's fixed dimensions, and 1 for what nobody gave

@@ -315,7 +315,7 @@ static int time_layer(struct build *build, size_t layer, const struct layer_requ
         rc = look_again(&timing, err);
     look_ahead(&timing);
     layer_timer_free(timing.timer);
-    return rc;
+    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of(build, layer)->name) : rc;
 }
 
 /* ---- Which one ---- */

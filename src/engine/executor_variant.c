@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/stopwatch.h"
 #include "engine/memory_plan.h"
 
@@ -338,6 +339,8 @@ int variant_plan(struct variant *variant, const struct network *network, const s
     if (variant->memory_size >= PTRDIFF_MAX)
         rc = error_set(err, ERR_MEMORY, "the activations do not fit into memory");
     else
+        rc = memory_limit_check(variant->memory_size, "the activations that are needed at the same time", err);
+    if (rc == 0)
         rc = allocate_plan(variant, network, err);
     for (size_t i = 0; i < count && rc == 0; i++)
         variant->offsets[values[i]] = blocks[i].offset;

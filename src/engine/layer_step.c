@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "onnx/external_tensor.h"
 
 /* --- memory --- */
@@ -17,6 +18,8 @@ int step_tensor_allocate(enum data_type type, const struct shape *shape, size_t 
 
     if (type == DATA_STRING)
         return tensor_allocate(type, shape, ret, err);
+    if (!memory_limit_allows(size))
+        return tensor_refuse_size(type, shape, size, err);
     if (size >= PTRDIFF_MAX ||
         (data = aligned_alloc(STEP_ALIGNMENT, (room + STEP_ALIGNMENT - 1) / STEP_ALIGNMENT * STEP_ALIGNMENT)) == NULL)
         return error_set(err, ERR_MEMORY, "there is not enough memory for a tensor of %zu bytes", size);
@@ -247,6 +250,7 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
     int rc = 0;
 
     step->layer = layer;
+    step->model = engine->network->model;
     step->request_inputs = memory_alloc_zero(inputs, sizeof(*step->request_inputs));
     step->inputs = memory_alloc_zero(inputs, sizeof(*step->inputs));
     step->constants = memory_alloc_zero(inputs, sizeof(*step->constants));
@@ -428,7 +432,8 @@ static int provide_outputs(struct layer_step *step, struct layer_values *values,
         if (!value->exists) {
             rc = step_tensor_allocate(tensor->type, &tensor->shape, tensor->size, &value->tensor, err);
             if (rc < 0)
-                return rc;
+                return error_context(err, "output '" TEXT_FORMAT "'",
+                                     TEXT_ARGS(step->model->values.items[step->outputs[i].value].name));
             value->layout = step->outputs[i].layout;
             value->exists = true;
         }

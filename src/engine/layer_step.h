@@ -25,6 +25,7 @@ struct step_output {
 
 struct layer_step {
     const struct layer *layer;
+    const struct model *model; /* that has the layer's values */
     struct kernel *kernel;
     struct kernel_input *request_inputs; /* layer->inputs.count of these four */
     struct step_input *inputs;

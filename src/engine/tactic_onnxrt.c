@@ -249,6 +249,8 @@ static int onnxrt_kernel_run(struct kernel *base, const struct tensor *inputs, s
                                                 (const struct ort_value *const *)kernel->inputs, layer->input_count,
                                                 layer->output_names, layer->output_count, kernel->outputs),
                           err, "ONNX Runtime cannot run layer '%s'", kernel->name);
+        if (rc < 0)
+            onnxrt_explain_bound(err);
         onnxrt_set_log(NULL);
     }
     if (rc == 0)

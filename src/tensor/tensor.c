@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/memory_limit.h"
 
 size_t shape_elements(const struct shape *shape)
 {
@@ -81,6 +82,18 @@ static int too_large(enum data_type type, const struct shape *shape, struct erro
     return rc;
 }
 
+int tensor_refuse_size(enum data_type type, const struct shape *shape, size_t size, struct error *err)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "a %s tensor of shape ", data_type_name(type));
+    shape_to_text(shape, &text);
+    int rc = memory_limit_refuse(size, text.data, err);
+    string_release(&text);
+    return rc;
+}
+
 int tensor_allocate(enum data_type type, const struct shape *shape, struct tensor *ret, struct error *err)
 {
     size_t elements = shape_elements(shape);
@@ -94,6 +107,8 @@ int tensor_allocate(enum data_type type, const struct shape *shape, struct tenso
     /* More than half of the address space cannot be had, and pointer arithmetic would not work on it. */
     if (overflow || size >= PTRDIFF_MAX)
         return too_large(type, shape, err);
+    if (!memory_limit_allows(size))
+        return tensor_refuse_size(type, shape, size, err);
 
     size_t room = size > 0 ? size : 1;
     void *data = type == DATA_STRING ? calloc(1, room) : malloc(room);

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-FLOAT, INT8, FLOAT16, DOUBLE = 1, 3, 10, 11
+FLOAT, INT8, INT64, FLOAT16, DOUBLE = 1, 3, 7, 10, 11
 
 
 def number(value):
@@ -77,8 +77,24 @@ def models():
     yield "kernel_shape", model([large], [image], [z], [kernel])
 
 
+def large_models():
+    """Small files that ask for 8 GiB: by a constant shape, by one that is fed, for an output, and for an input."""
+    shape, x, y = [1024, 1024, 2048], tensor("x", FLOAT, [1]), tensor("y", FLOAT, None)
+    constant = integer(1, 3) + integer(2, INT64) + message(8, "shape") + message(9, struct.pack("<3q", *shape))
+    grow = node("Expand", ["x", "shape"], ["big"], message(3, "grow"))
+    ends = [node("ReduceMax", ["big"], ["y"], message(3, "shrink"))]
+    yield "expand", model([grow] + ends, [x], [y], [constant])
+    yield "expand_to_input", model([grow] + ends, [x, tensor("shape", INT64, [3])], [y])
+    yield "constant", model([node("ConstantOfShape", ["shape"], ["big"], message(3, "grow"))] + ends, [], [y], [constant])
+    stretch = node("ConvTranspose", ["x", "w"], ["big"], message(3, "grow") + integers("strides", [46340, 46340]))
+    yield "stretch", model([stretch] + ends, [tensor("x", FLOAT, [1, 1, 2, 2])], [y], [weights("w", [1, 1, 1, 1])])
+    yield "input", model([node("Relu", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
+    yield "no_such_operator", model([node("NoSuchOperator", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
+
+
 if __name__ == "__main__":
-    for file, content in models():
+    large = [("large_" + name, content) for name, content in large_models()]
+    for file, content in list(models()) + large:
         with open(os.path.join(sys.argv[1], file + ".onnx"), "wb") as out:
             out.write(content)
     # This one is good: an input that is an output, too, of which the output does not say the shape.

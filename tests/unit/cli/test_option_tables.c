@@ -32,6 +32,7 @@ static const char *const new_options[] = {
     "--onnxrt-custom-ops",
     "--onnxrt-optimization-level",
     "--onnxrt-threads",
+    "--max-memory",
     "--output-memory",
     "--first-divergence",
     "--require-all",

@@ -1,4 +1,5 @@
 /* test_data_loader.c: what inputs are fed, generated or loaded. */
+#include "base/memory_limit.h"
 #include "comparator/data_loader.h"
 #include "comparator_test.h"
 #include "support/scratch_folder.h"
@@ -228,6 +229,57 @@ static void loaded_data_without_an_input_are_an_error(void **state)
     data_loader_free(loader);
 }
 
+/* What is said of data for these inputs, which must not be made. */
+static void check_refused(const struct data_loader_settings *settings, const struct backend_io *inputs, size_t count,
+                          const char *expected)
+{
+    struct data_loader *loader = loader_of(settings, NULL);
+    struct tensor_list feed = {0};
+    struct error error;
+
+    assert_int_equal(data_loader_feed(loader, inputs, count, 0, &feed, &error), ERR_MEMORY);
+    assert_int_equal(feed.count, 0);
+    assert_non_null(strstr(error.message, expected));
+    assert_int_equal(data_loader_keep(loader, inputs, count, &error), ERR_MEMORY);
+    assert_int_equal(data_loader_kept(loader)->count, 0);
+    data_loader_free(loader);
+}
+
+static void data_of_gigabytes_are_generated_only_for_those_who_ask(void **state)
+{
+    struct data_loader_settings settings = {.iterations = 1};
+    struct backend_io inputs[] = {input_of("small", DATA_INT64, SHAPE(4)),
+                                  input_of("large", DATA_FLOAT32, SHAPE(1024, 1024, 1024)),
+                                  input_of("immense", DATA_FLOAT32, SHAPE(INT64_MAX / 2, 8))};
+
+    check_refused(
+        &settings, inputs, 2,
+        "generated data for input 'large' (float32 of shape (1024, 1024, 1024)), with those of other inputs, "
+        "would take 4.0 GiB: more than 1 GiB is generated only for those who ask for it, by giving its shape, "
+        "large:[1024,1024,1024], or with --max-memory 5G");
+    check_refused(&settings, inputs, 3, "generated data for input 'immense'");
+}
+
+static void data_are_bounded_by_the_limit_that_was_set_whoever_asks(void **state)
+{
+    struct data_loader_shape shapes[] = {{"x", SHAPE(1024, 1024)}};
+    struct data_loader_settings settings = {.iterations = 4, .shapes = shapes, .shape_count = 1};
+    struct backend_io inputs[] = {input_of("x", DATA_FLOAT32, SHAPE(-1, -1))};
+    struct data_loader *loader = loader_of(&settings, NULL);
+    struct tensor_list feed;
+    struct error error;
+
+    memory_limit_set((size_t)4 << 20);
+    feed = feed_of(loader, inputs, 1, 0);
+    tensor_list_release(&feed);
+    assert_int_equal(data_loader_keep(loader, inputs, 1, &error), ERR_MEMORY); /* all iterations at a time */
+    assert_non_null(strstr(error.message, "but --max-memory allows"));
+    data_loader_free(loader);
+    memory_limit_set((size_t)3 << 20);
+    check_refused(&settings, inputs, 1, "but --max-memory allows");
+    memory_limit_set(0);
+}
+
 static void a_missing_file_is_an_error(void **state)
 {
     const char *files[] = {"none.json"};
@@ -254,6 +306,8 @@ int main(void)
         IN_FOLDER(loaded_files_follow_each_other),
         IN_FOLDER(loaded_data_without_an_input_are_an_error),
         IN_FOLDER(a_missing_file_is_an_error),
+        IN_FOLDER(data_of_gigabytes_are_generated_only_for_those_who_ask),
+        IN_FOLDER(data_are_bounded_by_the_limit_that_was_set_whoever_asks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
