@@ -25,6 +25,7 @@ struct graph_writer {
     struct bitset used;               /* see subgraph_used_values() */
     struct bitset replaced;           /* values that are fed or frozen: what made them before does so no longer */
     struct bitset replaced_producers; /* nodes */
+    struct bitset constants;          /* initializers that are used and not replaced */
 };
 
 static void replace(struct graph_writer *writer, uint32_t value)
@@ -132,14 +133,22 @@ static void write_frozen(struct graph_writer *writer, const struct frozen_value 
     string_release(&header);
 }
 
+/* A small part of a model with many constants looks at its own only. */
+static void find_constants(struct graph_writer *writer)
+{
+    for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1))
+        if (writer->model->values.items[i].initializer != INITIALIZER_NONE && !bitset_has(&writer->replaced, i))
+            bitset_add(&writer->constants, writer->model->values.items[i].initializer);
+}
+
 static int write_initializers(struct graph_writer *writer, struct error *err)
 {
-    for (size_t i = 0; i < writer->model->initializers.count; i++) {
+    const struct bitset *constants = &writer->constants;
+
+    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int saved = 0;
 
-        if (!bitset_has(&writer->used, initializer->value) || bitset_has(&writer->replaced, initializer->value))
-            continue;
         if (writer->initializers != NULL && !initializer->sparse)
             saved = writer->initializers->write(writer->initializers->data, initializer, writer->out, err);
         if (saved < 0)
@@ -185,16 +194,16 @@ static void write_initializer_input(struct graph_writer *writer, uint32_t value,
 
 static int write_initializer_inputs(struct graph_writer *writer, struct error *err)
 {
+    const struct bitset *constants = &writer->constants;
     struct tensor_header header;
 
     if (writer->model->ir_version >= 4)
         return 0;
-    for (size_t i = 0; i < writer->model->initializers.count; i++) {
+    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
         const struct initializer *initializer = &writer->model->initializers.items[i];
         int rc;
 
-        if (initializer->sparse || !bitset_has(&writer->used, initializer->value) ||
-            bitset_has(&writer->replaced, initializer->value))
+        if (initializer->sparse)
             continue;
         rc = tensor_proto_read(initializer->message, &header, err);
         if (rc < 0)
@@ -241,11 +250,13 @@ static int write_graph(struct graph_writer *writer, struct error *err)
     bitset_init(&writer->written, writer->model->values.count);
     bitset_init(&writer->replaced, writer->model->values.count);
     bitset_init(&writer->replaced_producers, writer->model->nodes.count);
+    bitset_init(&writer->constants, writer->model->initializers.count);
     for (size_t i = 0; i < writer->subgraph->inputs.count; i++)
         replace(writer, writer->subgraph->inputs.items[i]);
     for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
         replace(writer, writer->subgraph->frozen.items[i].value);
     subgraph_used_values(writer->subgraph, &writer->used);
+    find_constants(writer);
     for (size_t i = 0; i < writer->model->other_graph_fields.count; i++)
         pieces_add(writer->out, writer->model->other_graph_fields.items[i]);
     write_nodes(writer);
@@ -264,6 +275,7 @@ done:
     bitset_release(&writer->written);
     bitset_release(&writer->replaced);
     bitset_release(&writer->replaced_producers);
+    bitset_release(&writer->constants);
     return rc;
 }
 
