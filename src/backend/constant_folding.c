@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/constant_values.h"
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
@@ -33,6 +34,15 @@ struct folding_pass {
     struct folding *folding;
     struct bitset foldable; /* nodes */
     struct bitset large;    /* nodes */
+    struct kept_list {      /* values that have become constants since folding the present part began */
+        struct kept {
+            uint32_t value, producer; /* before that */
+        } * items;
+        size_t count, capacity;
+    } kept;
+    size_t constants; /* of the model, by then */
+    bool too_large;   /* what the part makes: some of it is over the limit */
+    bool broken;      /* there is no memory for a constant */
     bool changed;
 };
 
@@ -70,17 +80,8 @@ static bool is_constant(const struct model *model, const struct node *node, cons
 /* Whether a value is known to be over the limit. */
 static bool is_large(const struct folding *folding, uint32_t value)
 {
-    struct value_type type;
-    size_t size;
-
-    if (value == VALUE_NONE)
-        return false;
-    value_info_decode(folding->model->values.items[value].info, &type);
-    if (type.not_a_tensor != NULL || !type.has_shape || !shape_is_static(&type.shape) ||
-        data_type_bits(type.element) == 0)
-        return false;
-    size = tensor_bytes(type.element, shape_elements(&type.shape));
-    return size > folding->settings->size_limit;
+    return value != VALUE_NONE &&
+           value_info_bytes(folding->model->values.items[value].info) > folding->settings->size_limit;
 }
 
 /* The nodes are in order: one walk is enough. */
@@ -143,82 +144,101 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
 
 /* ---- Their values ---- */
 
-static int run_part(struct folding *folding, const struct subgraph *part, struct tensor_list *ret, struct error *err)
+/* Makes a value a constant. When one of a part turns out to be too large, its node stays, and needs others than these: the next
+ * pass, which knows, computes those. */
+static int keep(void *context, uint32_t value, const struct tensor *tensor, struct error *err)
 {
-    struct backend_request request = folding->settings->request;
-    struct subgraph_session session;
-    struct tensor_list nothing = {0};
-    int rc;
-
-    request.providers = NULL;
-    request.optimization_level = 0; /* what is to be computed is computed as it is written */
-    rc = subgraph_session_open(&session, part, folding->settings->backend, &request, err);
-    if (rc == 0)
-        rc = subgraph_session_run(&session, &nothing, ret, err);
-    subgraph_session_close(&session);
-    return rc;
-}
-
-static int compute(struct folding *folding, const struct bitset *nodes, const struct value_list *wanted,
-                   struct tensor_list *ret, struct error *err)
-{
-    struct subgraph part;
-    int rc;
-
-    subgraph_init_whole(&part, folding->model);
-    bitset_assign(&part.nodes, nodes);
-    part.inputs.count = 0;
-    value_list_assign(&part.outputs, wanted);
-    subgraph_clean(&part, NULL, NULL, NULL);
-    rc = run_part(folding, &part, ret, err);
-    subgraph_release(&part);
-    return rc;
-}
-
-/* Makes results constants. When one turns out to be too large, its node stays, and needs others than these: the next pass, which
- * knows, computes those. */
-static int keep_results(struct folding_pass *pass, const struct tensor_list *results, struct error *err)
-{
+    struct folding_pass *pass = context;
     struct folding *folding = pass->folding;
-    struct model *model = folding->model;
-    bool any_large = false;
+    uint32_t producer = folding->model->values.items[value].producer;
     int rc = 0;
 
-    for (size_t i = 0; i < results->count; i++)
-        if (results->items[i].tensor.size > folding->settings->size_limit) {
-            value_list_add(&folding->large, model_find_value(model, text_of(results->items[i].name)));
-            any_large = true;
-        }
-    for (size_t i = 0; rc == 0 && !any_large && i < results->count; i++)
-        rc = constant_replace(model, model_find_value(model, text_of(results->items[i].name)),
-                              &results->items[i].tensor, err);
-    pass->changed |= results->count > 0;
+    if (bitset_has(&pass->large, producer))
+        return 0;
+    pass->changed = true;
+    if (tensor->size > folding->settings->size_limit) {
+        value_list_add(&folding->large, value);
+        pass->too_large = true;
+    }
+    if (pass->too_large)
+        return 0;
+    *VECTOR_APPEND(&pass->kept) = (struct kept){value, producer};
+    rc = constant_replace(folding->model, value, tensor, err);
+    pass->broken = rc < 0;
     return rc;
 }
 
-static void give_up(struct folding_pass *pass, const struct bitset *part)
+static void undo_kept(struct folding_pass *pass)
+{
+    struct model *model = pass->folding->model;
+
+    for (size_t i = 0; i < pass->kept.count; i++) {
+        model->values.items[pass->kept.items[i].value].producer = pass->kept.items[i].producer;
+        model->values.items[pass->kept.items[i].value].initializer = INITIALIZER_NONE;
+    }
+    model->initializers.count = pass->constants;
+}
+
+static void give_up(struct folding_pass *pass, uint32_t node)
 {
     const struct model *model = pass->folding->model;
+    struct edge_range outputs = model->nodes.items[node].outputs;
 
-    for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1)) {
-        struct edge_range outputs = model->nodes.items[i].outputs;
+    for (size_t k = 0; k < outputs.count; k++)
+        if (model_edge(model, outputs, k) != VALUE_NONE)
+            value_list_add(&pass->folding->failed, model_edge(model, outputs, k));
+    bitset_remove(&pass->foldable, node);
+}
 
-        for (size_t k = 0; k < outputs.count; k++)
-            if (model_edge(model, outputs, k) != VALUE_NONE)
-                value_list_add(&pass->folding->failed, model_edge(model, outputs, k));
-        bitset_remove(&pass->foldable, i);
-    }
+static void refuse(void *context, uint32_t node, const struct error *why)
+{
+    struct folding_pass *pass = context;
+
+    log_message(pass->folding->settings->log, LOG_WARNING,
+                "Constant folding: cannot compute '%s', which stays as it is: %s",
+                model_node_label(pass->folding->model, node), why->message);
+    give_up(pass, node);
+}
+
+/* Makes constants of what is wanted of a part: of all, or none. */
+static int compute(struct folding_pass *pass, const struct value_list *wanted, struct error *err)
+{
+    const struct folding_settings *settings = pass->folding->settings;
+    struct constant_values_request request = {
+        .model = pass->folding->model,
+        .nodes = &pass->foldable,
+        .wanted = wanted,
+        .backend = settings->backend,
+        .runtime = settings->request,
+        .piece_nodes = settings->piece_nodes > 0 ? settings->piece_nodes : session_piece_nodes(pass->folding->model),
+        .take = keep,
+        .refuse = settings->partition == FOLDING_NODES ? refuse : NULL,
+        .context = pass,
+    };
+    bool changed = pass->changed;
+    int rc;
+
+    request.runtime.providers = NULL;
+    request.runtime.optimization_level = 0; /* what is to be computed is computed as it is written */
+    pass->kept.count = 0;
+    pass->constants = pass->folding->model->initializers.count;
+    pass->too_large = false;
+    rc = constant_values_compute(&request, err);
+    if (rc < 0 || pass->too_large)
+        undo_kept(pass);
+    if (rc < 0)
+        pass->changed = changed;
+    return rc;
 }
 
 static void report_failure(struct folding_pass *pass, const struct bitset *part, const struct error *why)
 {
-    struct model *model = pass->folding->model;
     struct log *log = pass->folding->settings->log;
     size_t count = bitset_count(part);
 
     if (count == 1)
         log_message(log, LOG_WARNING, "Constant folding: cannot compute '%s', which stays as it is: %s",
-                    model_node_label(model, (uint32_t)bitset_next(part, 0)), why->message);
+                    model_node_label(pass->folding->model, (uint32_t)bitset_next(part, 0)), why->message);
     else if (pass->folding->settings->partition == FOLDING_WHOLE)
         log_message(
             log, LOG_WARNING,
@@ -229,10 +249,10 @@ static void report_failure(struct folding_pass *pass, const struct bitset *part,
                     why->message);
 }
 
-static int fold_part(struct folding_pass *pass, const struct bitset *part, unsigned splits, struct error *err);
+static int fold_part(struct folding_pass *pass, const struct bitset *part, bool halve, struct error *err);
 
 /* The first half in the order of nodes, then the rest, as far as it does not depend on what has failed. */
-static int fold_halves(struct folding_pass *pass, const struct bitset *part, unsigned splits, struct error *err)
+static int fold_halves(struct folding_pass *pass, const struct bitset *part, struct error *err)
 {
     const struct model *model = pass->folding->model;
     size_t left = bitset_count(part) / 2;
@@ -249,49 +269,45 @@ static int fold_halves(struct folding_pass *pass, const struct bitset *part, uns
                 bitset_remove(&halves[h], i);
                 bitset_remove(&pass->foldable, i);
             }
-        rc = fold_part(pass, &halves[h], splits - 1, err);
+        rc = fold_part(pass, &halves[h], false, err);
     }
     bitset_release(&halves[0]);
     bitset_release(&halves[1]);
     return rc;
 }
 
-/* `part` may be halved `splits` times. */
-static int fold_part(struct folding_pass *pass, const struct bitset *part, unsigned splits, struct error *err)
+/* `halve`: when it fails as a whole, its halves are tried. */
+static int fold_part(struct folding_pass *pass, const struct bitset *part, bool halve, struct error *err)
 {
     struct folding *folding = pass->folding;
     struct value_list wanted = {0};
-    struct tensor_list results = {0};
     struct error why = {0};
     int rc = 0, failure = 0;
 
     list_wanted(pass, part, &wanted);
     if (wanted.count > 0 && !folding->no_runtime)
-        failure = compute(folding, &pass->foldable, &wanted, &results, &why);
-    if (failure == ERR_INTERRUPTED) {
+        failure = compute(pass, &wanted, &why);
+    if (failure == ERR_INTERRUPTED || pass->broken) {
         *err = why;
         rc = failure;
     } else if (failure == ERR_MISSING) {
         log_message(folding->settings->log, LOG_ERROR, "Only shapes are folded, because nothing can be computed: %s",
                     why.message);
         folding->no_runtime = true;
-    } else if (failure < 0 && splits > 0 && bitset_count(part) > 1) {
-        rc = fold_halves(pass, part, splits, err);
+    } else if (failure < 0 && halve && bitset_count(part) > 1) {
+        rc = fold_halves(pass, part, err);
     } else if (failure < 0) {
         report_failure(pass, part, &why);
-        give_up(pass, part);
+        for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1))
+            give_up(pass, (uint32_t)i);
         folding->stop = folding->settings->partition == FOLDING_WHOLE;
-    } else {
-        rc = keep_results(pass, &results, err);
     }
-    tensor_list_release(&results);
     free(wanted.items);
     return rc;
 }
 
 static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
 {
-    static const unsigned splits[] = {[FOLDING_WHOLE] = 0, [FOLDING_HALVES] = 1, [FOLDING_NODES] = 64};
     struct folding_pass pass = {.folding = folding};
     struct bitset all;
     int rc;
@@ -300,8 +316,9 @@ static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
     bitset_init(&pass.large, folding->model->nodes.count);
     find_foldable(&pass);
     bitset_init_copy(&all, &pass.foldable);
-    rc = fold_part(&pass, &all, splits[folding->settings->partition], err);
+    rc = fold_part(&pass, &all, folding->settings->partition == FOLDING_HALVES, err);
     *changed |= pass.changed;
+    free(pass.kept.items);
     bitset_release(&all);
     bitset_release(&pass.foldable);
     bitset_release(&pass.large);

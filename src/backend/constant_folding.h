@@ -1,7 +1,7 @@
 /* backend/constant_folding.h: computes beforehand what depends on constants alone.
  *
  * In passes, until one changes nothing: shapes that have become known (onnx/shape_folding.h), nodes all of whose inputs are
- * constant, which the runtime computes in one session, `If` nodes that are decided (onnx/inline_branches.h), and then nodes
+ * constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided (onnx/inline_branches.h), and then nodes
  * that nothing needs any more are gone. Bodies of If, Loop and Scan are not looked into.
  */
 #ifndef BACKEND_CONSTANT_FOLDING_H
@@ -26,6 +26,7 @@ struct folding_settings {
     bool keep_shapes;    /* leave Shape nodes, and casts around arithmetic on shapes, alone */
     bool infer_types;    /* before each pass */
     uint64_t size_limit; /* bytes: larger tensors are not made constants; UINT64_MAX: no limit */
+    size_t piece_nodes;  /* computed together; 0: as many as are best */
 };
 
 /* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a warning:

@@ -5,6 +5,16 @@
 
 #include "onnx/model_write.h"
 
+#define PIECE_NODES ((size_t)500)
+#define LARGEST_PIECE ((size_t)8000)
+
+size_t session_piece_nodes(const struct model *model)
+{
+    size_t functions = model->function_count;
+
+    return functions < PIECE_NODES ? PIECE_NODES : functions < LARGEST_PIECE ? functions : LARGEST_PIECE;
+}
+
 int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *subgraph, const struct backend *backend,
                           const struct backend_request *request, struct error *err)
 {

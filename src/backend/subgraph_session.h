@@ -30,6 +30,10 @@ int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *s
 int subgraph_session_run(const struct subgraph_session *session, const struct tensor_list *feed,
                          struct tensor_list *ret, struct error *err);
 
+/* How many nodes are best given to a runtime together where a large model is cut into pieces: fewer cost more sessions, more
+ * cost more time in each. Every piece has all of the model's functions: with many of them, fewer and larger pieces are better. */
+size_t session_piece_nodes(const struct model *model);
+
 /* One that is zeroed or was closed is fine. */
 void subgraph_session_close(struct subgraph_session *session);
 

@@ -15,9 +15,8 @@
 /* Integers that decide about shapes come in tensors of one dimension, which are not longer than this. */
 #define LONGEST_SHAPE_TENSOR 1024
 
-/* Nodes in a piece: fewer cost more sessions, more cost more time in each. */
-#define PIECE_NODES ((size_t)500)
-#define LARGEST_PIECE ((size_t)8000)
+/* So many nodes more than it is asked about are in a piece, because shapes may need what they compute. */
+#define MOST_MAKERS ((size_t)500)
 
 /* So many single nodes of ONNX's own may be refused: a model with more of them is damaged, and not worth the time. */
 #define MOST_REFUSALS 16
@@ -249,18 +248,6 @@ static void read_types(struct inference *inference, const struct subgraph_sessio
 
 /* ---- A piece ---- */
 
-/* What a node reads, captures included. */
-static uint32_t read_by(const struct model *model, const struct node *node, size_t i)
-{
-    return i < node->inputs.count ? model_edge(model, node->inputs, i)
-                                  : model_edge(model, node->captures, i - node->inputs.count);
-}
-
-static size_t read_count(const struct node *node)
-{
-    return (size_t)node->inputs.count + node->captures.count;
-}
-
 /* Whether its readers' shapes can depend on what the value holds, so that its computation belongs to them: few integers. What has
  * no description cannot be an input; and constants are such for the runtime only together with their node. */
 static bool needs_maker(const struct inference *inference, uint32_t value, uint32_t maker)
@@ -284,14 +271,14 @@ static void add_makers(const struct inference *inference, const struct value_lis
 {
     const struct model *model = inference->whole->model;
     struct value_list queue = {0};
-    size_t most = nodes->count + PIECE_NODES;
+    size_t most = nodes->count + MOST_MAKERS;
 
     value_list_assign(&queue, nodes);
     for (size_t next = 0; next < queue.count; next++) {
         const struct node *node = &model->nodes.items[queue.items[next]];
 
-        for (size_t i = 0; i < read_count(node); i++) {
-            uint32_t value = read_by(model, node, i), maker;
+        for (size_t i = 0; i < node_read_count(node); i++) {
+            uint32_t value = node_read(model, node, i), maker;
 
             if (value == VALUE_NONE)
                 continue;
@@ -320,8 +307,8 @@ static int find_inputs(struct inference *inference, struct subgraph *piece, stru
          n = bitset_next(&piece->nodes, n + 1)) {
         const struct node *node = &model->nodes.items[n];
 
-        for (size_t i = 0; rc == 0 && i < read_count(node); i++) {
-            uint32_t value = read_by(model, node, i), maker;
+        for (size_t i = 0; rc == 0 && i < node_read_count(node); i++) {
+            uint32_t value = node_read(model, node, i), maker;
 
             if (value == VALUE_NONE || bitset_has(&met, value))
                 continue;
@@ -410,8 +397,8 @@ static bool lacks_input(const struct inference *inference, const struct node *no
 {
     const struct model *model = inference->whole->model;
 
-    for (size_t i = 0; i < read_count(node); i++) {
-        uint32_t value = read_by(model, node, i), maker;
+    for (size_t i = 0; i < node_read_count(node); i++) {
+        uint32_t value = node_read(model, node, i), maker;
         struct value_type known;
 
         if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
@@ -524,8 +511,8 @@ static void assume_sources(const struct inference *inference, const struct value
     for (size_t n = 0; n < nodes->count; n++) {
         const struct node *node = &model->nodes.items[nodes->items[n]];
 
-        for (size_t i = 0; i < read_count(node); i++) {
-            uint32_t value = read_by(model, node, i);
+        for (size_t i = 0; i < node_read_count(node); i++) {
+            uint32_t value = node_read(model, node, i);
 
             if (value != VALUE_NONE && maker_of(inference, value) == NODE_NONE)
                 assume(inference, value);
@@ -645,14 +632,6 @@ static int infer(struct inference *inference, struct bitset *ret_not_tensors, st
     return rc;
 }
 
-/* Every piece has all of the model's functions: with many of them, fewer and larger pieces are better. */
-static size_t usual_piece(const struct model *model)
-{
-    size_t functions = model->function_count;
-
-    return functions < PIECE_NODES ? PIECE_NODES : functions < LARGEST_PIECE ? functions : LARGEST_PIECE;
-}
-
 int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend *backend,
                           const struct backend_request *request, size_t piece_nodes, struct bitset *ret_not_tensors,
                           struct error *err)
@@ -671,7 +650,7 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
     if (bitset_count(&subgraph->nodes) == 0) /* no tensor is made; a runtime may refuse such a model */
         return 0;
     log_message(request->log, LOG_VERBOSE, "Starting shape inference");
-    rc = types_infer_in_pieces(subgraph, backend, request, usual_piece(subgraph->model), ret_not_tensors, err);
+    rc = types_infer_in_pieces(subgraph, backend, request, session_piece_nodes(subgraph->model), ret_not_tensors, err);
     if (rc < 0)
         return rc;
     log_once(request->log, LOG_VERBOSE,
@@ -684,7 +663,7 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err)
 {
-    size_t piece = usual_piece(subgraph->model);
+    size_t piece = session_piece_nodes(subgraph->model);
     struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .refine = true};
 
     return infer(&inference, ret_not_tensors, err);
@@ -693,7 +672,7 @@ int types_refine(const struct subgraph *subgraph, const struct backend *backend,
 int types_assume(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err)
 {
-    size_t piece = usual_piece(subgraph->model);
+    size_t piece = session_piece_nodes(subgraph->model);
     struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .assume = true};
 
     return infer(&inference, ret_not_tensors, err);

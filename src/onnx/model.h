@@ -164,4 +164,16 @@ static inline uint32_t model_edge(const struct model *model, struct edge_range r
     return model->edges.items[range.first + i];
 }
 
+/* What a node reads: its inputs, then what its subgraphs capture. */
+static inline size_t node_read_count(const struct node *node)
+{
+    return (size_t)node->inputs.count + node->captures.count;
+}
+
+static inline uint32_t node_read(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                  : model_edge(model, node->captures, i - node->inputs.count);
+}
+
 #endif

@@ -122,6 +122,17 @@ static void write_shape(struct string_builder *out, const struct value_type *typ
     string_release(&dimension);
 }
 
+size_t value_info_bytes(struct span info)
+{
+    struct value_type type;
+
+    value_info_decode(info, &type);
+    if (type.not_a_tensor != NULL || !type.has_shape || !shape_is_static(&type.shape) ||
+        data_type_bits(type.element) == 0)
+        return 0;
+    return tensor_bytes(type.element, shape_elements(&type.shape));
+}
+
 struct span value_info_make(struct arena *arena, struct text name, const struct value_type *type)
 {
     struct string_builder shape, tensor, kind, info;

@@ -22,6 +22,9 @@ void value_info_decode(struct span info, struct value_type *ret);
  * all. */
 bool value_type_is_complete(const struct value_type *type);
 
+/* The size of the tensor in bytes; 0 when that is not said, and for strings and what is no tensor. */
+size_t value_info_bytes(struct span info);
+
 /* A ValueInfoProto for `name`, made in `arena`; the type is left out when `type` is NULL. */
 struct span value_info_make(struct arena *arena, struct text name, const struct value_type *type);
 

@@ -4,6 +4,7 @@
 
 #include "support/unit_test.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,46 @@ static inline const char *model_path(const char *name)
 
     snprintf(path, sizeof(path), "%s/%s.onnx", models_folder, name);
     return path;
+}
+
+/* Calls `check` with the path of every model in tests/models/. */
+static inline void check_small_models(void (*check)(const char *path))
+{
+    DIR *folder = opendir(models_folder);
+    struct dirent *entry;
+    size_t count = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        char path[PATH_MAX];
+
+        if (dot == NULL || strcmp(dot, ".onnx") != 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", models_folder, entry->d_name);
+        check(path);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count > 30);
+}
+
+/* The same with those of `names` that are in the folder of real models. Returns how many there are. */
+static inline size_t check_real_models(const char *const *names, size_t name_count, void (*check)(const char *path))
+{
+    const char *folder = getenv("POLYGRAPHY_TEST_MODELS");
+    size_t count = 0;
+
+    for (size_t i = 0; folder != NULL && i < name_count; i++) {
+        char path[PATH_MAX];
+
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        if (access(path, R_OK) != 0)
+            continue;
+        check(path);
+        count++;
+    }
+    return count;
 }
 
 static inline struct backend_session *open_request(const struct backend_request *request)

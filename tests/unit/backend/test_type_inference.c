@@ -1,7 +1,6 @@
 /* test_type_inference.c: types and shapes that are asked for in pieces are those that the whole model gives. */
 #include "support/unit_test.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,45 +90,26 @@ static void compare_pieces(const char *path, const size_t *sizes, size_t size_co
     model_free(whole);
 }
 
+static void compare_small(const char *path)
+{
+    compare_pieces(path, (const size_t[]){1, 2, 3, 7}, 4);
+}
+
+static void compare_real(const char *path)
+{
+    compare_pieces(path, (const size_t[]){20, 100}, 2);
+}
+
 static void small_models_in_pieces_have_the_types_of_the_whole(void **state)
 {
-    DIR *folder;
-    struct dirent *entry;
-    size_t count = 0;
-
     REQUIRE_ONNXRUNTIME();
-    folder = opendir(models_folder);
-    assert_non_null(folder);
-    while ((entry = readdir(folder)) != NULL) {
-        const char *dot = strrchr(entry->d_name, '.');
-        char path[PATH_MAX];
-
-        if (dot == NULL || strcmp(dot, ".onnx") != 0)
-            continue;
-        snprintf(path, sizeof(path), "%s/%s", models_folder, entry->d_name);
-        compare_pieces(path, (const size_t[]){1, 2, 3, 7}, 4);
-        count++;
-    }
-    closedir(folder);
-    assert_true(count > 30);
+    check_small_models(compare_small);
 }
 
 static void real_models_in_pieces_have_the_types_of_the_whole(void **state)
 {
-    const char *folder = getenv("POLYGRAPHY_TEST_MODELS");
-    size_t count = 0;
-
     REQUIRE_ONNXRUNTIME();
-    for (size_t i = 0; folder != NULL && i < ARRAY_LEN(real_models); i++) {
-        char path[PATH_MAX];
-
-        snprintf(path, sizeof(path), "%s/%s", folder, real_models[i]);
-        if (access(path, R_OK) != 0)
-            continue;
-        compare_pieces(path, (const size_t[]){20, 100}, 2);
-        count++;
-    }
-    if (count == 0)
+    if (check_real_models(real_models, ARRAY_LEN(real_models), compare_real) == 0)
         skip();
 }
 

@@ -1,0 +1,399 @@
+/* backend/constant_values.c: see constant_values.h. */
+#include "backend/constant_values.h"
+
+#include <stdlib.h>
+
+#include "backend/subgraph_session.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "onnx/model_edit.h"
+#include "onnx/value_info.h"
+
+/* A piece ends where what its nodes make, as far as it is described, is larger: a session holds all of it. */
+#define PIECE_BYTES ((size_t)64 << 20)
+
+struct computation {
+    const struct constant_values_request *request;
+    struct model *model;
+    struct bitset wanted; /* values that are to be handed over */
+    struct bitset lost;   /* values that are not computed, because of a node that cannot be */
+    uint32_t *readers;    /* of each value: how often nodes that are still to be computed read it */
+    uint32_t *places;     /* of each value: 1 + its index in `held`; 0: it is not held */
+    struct {              /* what was computed and is still to be read */
+        struct tensor *items;
+        size_t count, capacity;
+    } held;
+    struct value_list free_places;
+    bool ended; /* by take() */
+};
+
+/* ---- Values ---- */
+
+static void hold(struct computation *computation, uint32_t value, struct tensor *tensor)
+{
+    size_t place;
+
+    if (computation->free_places.count > 0) {
+        place = computation->free_places.items[--computation->free_places.count];
+    } else {
+        place = computation->held.count;
+        VECTOR_APPEND(&computation->held);
+    }
+    computation->held.items[place] = *tensor;
+    computation->places[value] = (uint32_t)place + 1;
+    *tensor = (struct tensor){0};
+}
+
+static struct tensor *held_value(const struct computation *computation, uint32_t value)
+{
+    uint32_t place = computation->places[value];
+
+    return place > 0 ? &computation->held.items[place - 1] : NULL;
+}
+
+/* Once nothing reads the value any more. */
+static void let_go(struct computation *computation, uint32_t value)
+{
+    if (computation->readers[value] > 0 || computation->places[value] == 0)
+        return;
+    tensor_release(held_value(computation, value));
+    value_list_add(&computation->free_places, computation->places[value] - 1);
+    computation->places[value] = 0;
+}
+
+static int hand_over(struct computation *computation, uint32_t value, const struct tensor *tensor, struct error *err)
+{
+    int rc = computation->request->take(computation->request->context, value, tensor, err);
+
+    computation->ended |= rc < 0;
+    return rc;
+}
+
+/* ---- A piece ---- */
+
+/* Counts what `nodes` read as read, or as to be read once more. */
+static void count_reads(struct computation *computation, const struct value_list *nodes, bool done)
+{
+    for (size_t n = 0; n < nodes->count; n++) {
+        const struct node *node = &computation->model->nodes.items[nodes->items[n]];
+
+        for (size_t i = 0; i < node_read_count(node); i++) {
+            uint32_t value = node_read(computation->model, node, i);
+
+            if (value != VALUE_NONE)
+                computation->readers[value] += done ? UINT32_MAX : 1; /* minus 1, or plus 1 */
+        }
+    }
+}
+
+/* What these nodes need that was computed before. */
+static void find_inputs(const struct computation *computation, const struct value_list *nodes, struct value_list *ret)
+{
+    struct bitset met;
+
+    bitset_init(&met, computation->model->values.count);
+    for (size_t n = 0; n < nodes->count; n++) {
+        const struct node *node = &computation->model->nodes.items[nodes->items[n]];
+
+        for (size_t i = 0; i < node_read_count(node); i++) {
+            uint32_t value = node_read(computation->model, node, i);
+
+            if (value == VALUE_NONE || bitset_has(&met, value) || held_value(computation, value) == NULL)
+                continue;
+            bitset_add(&met, value);
+            value_list_add(ret, value);
+        }
+    }
+    bitset_release(&met);
+}
+
+/* What they make that others read, or that is wanted. */
+static void find_outputs(const struct computation *computation, const struct value_list *nodes, struct value_list *ret)
+{
+    const struct model *model = computation->model;
+
+    for (size_t n = 0; n < nodes->count; n++) {
+        struct edge_range outputs = model->nodes.items[nodes->items[n]].outputs;
+
+        for (size_t i = 0; i < outputs.count; i++) {
+            uint32_t value = model_edge(model, outputs, i);
+
+            if (value != VALUE_NONE && model->values.items[value].producer == nodes->items[n] &&
+                (computation->readers[value] > 0 || bitset_has(&computation->wanted, value)))
+                value_list_add(ret, value);
+        }
+    }
+}
+
+/* Opens a session. What it is fed with is described as it is, whatever the model says. */
+static int open_piece(const struct computation *computation, const struct subgraph *piece, struct tensor_list *ret_feed,
+                      struct subgraph_session *ret, struct error *err)
+{
+    struct model *model = computation->model;
+    struct value *stated = memory_alloc_zero(piece->inputs.count + 1, sizeof(*stated));
+    int rc;
+
+    for (size_t i = 0; i < piece->inputs.count; i++) {
+        uint32_t value = piece->inputs.items[i];
+        const struct tensor *held = held_value(computation, value);
+        struct value_type type = {.element = held->type, .has_shape = true, .shape = held->shape};
+        struct tensor tensor;
+
+        tensor_borrow(held->type, &held->shape, held->data, held->size, &tensor);
+        tensor_list_add(ret_feed, model->values.items[value].name, &tensor);
+        stated[i] = model->values.items[value];
+        model_set_type(model, value, &type);
+    }
+    rc = subgraph_session_open(ret, piece, computation->request->backend, &computation->request->runtime, err);
+    for (size_t i = 0; i < piece->inputs.count; i++)
+        model->values.items[piece->inputs.items[i]] = stated[i];
+    free(stated);
+    return rc;
+}
+
+/* The nodes of a piece that make, for others only, what cannot be handed to them because it is no tensor. */
+static void find_unfeedable(const struct computation *computation, const struct subgraph_session *session,
+                            struct value_list *ret)
+{
+    size_t count;
+    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = model_find_value(computation->model, text_of(outputs[i].name));
+
+        if (outputs[i].not_a_tensor != NULL && !bitset_has(&computation->wanted, value))
+            value_list_add(ret, computation->model->values.items[value].producer);
+    }
+}
+
+static int keep_outputs(struct computation *computation, struct tensor_list *outputs, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < outputs->count; i++) {
+        uint32_t value = model_find_value(computation->model, text_of(outputs->items[i].name));
+        struct tensor *tensor = &outputs->items[i].tensor;
+
+        if (bitset_has(&computation->wanted, value))
+            rc = hand_over(computation, value, tensor, err);
+        if (computation->readers[value] > 0)
+            hold(computation, value, tensor);
+        else
+            tensor_release(tensor);
+    }
+    return rc;
+}
+
+/* Computes `nodes`. Nothing is done but to list in `ret_unfeedable`, if it lists anything. */
+static int compute_piece(struct computation *computation, const struct value_list *nodes,
+                         struct value_list *ret_unfeedable, struct error *err)
+{
+    struct subgraph piece = {.model = computation->model};
+    struct tensor_list feed = {0}, outputs = {0};
+    struct subgraph_session session = {0};
+    int rc = 0;
+
+    count_reads(computation, nodes, true);
+    bitset_init(&piece.nodes, computation->model->nodes.count);
+    for (size_t i = 0; i < nodes->count; i++)
+        bitset_add(&piece.nodes, nodes->items[i]);
+    find_inputs(computation, nodes, &piece.inputs);
+    find_outputs(computation, nodes, &piece.outputs);
+    rc = open_piece(computation, &piece, &feed, &session, err);
+    if (rc == 0) {
+        find_unfeedable(computation, &session, ret_unfeedable);
+        if (ret_unfeedable->count == 0)
+            rc = subgraph_session_run(&session, &feed, &outputs, err);
+    }
+    subgraph_session_close(&session);
+    if (rc < 0 || ret_unfeedable->count > 0)
+        count_reads(computation, nodes, false);
+    else
+        rc = keep_outputs(computation, &outputs, err);
+    for (size_t i = 0; i < piece.inputs.count; i++)
+        let_go(computation, piece.inputs.items[i]);
+    tensor_list_release(&feed);
+    tensor_list_release(&outputs);
+    subgraph_release(&piece);
+    return rc;
+}
+
+/* ---- What cannot be computed ---- */
+
+static bool reads_lost(const struct computation *computation, uint32_t node)
+{
+    const struct node *n = &computation->model->nodes.items[node];
+
+    for (size_t i = 0; i < node_read_count(n); i++) {
+        uint32_t value = node_read(computation->model, n, i);
+
+        if (value != VALUE_NONE && bitset_has(&computation->lost, value))
+            return true;
+    }
+    return false;
+}
+
+/* A node stays as it is: what it reads has to be there. */
+static int lose(struct computation *computation, uint32_t node, struct error *err)
+{
+    const struct model *model = computation->model;
+    const struct node *n = &model->nodes.items[node];
+    int rc = 0;
+
+    for (size_t i = 0; i < n->outputs.count; i++)
+        if (model_edge(model, n->outputs, i) != VALUE_NONE)
+            bitset_add(&computation->lost, model_edge(model, n->outputs, i));
+    for (size_t i = 0; rc == 0 && i < node_read_count(n); i++) {
+        uint32_t value = node_read(model, n, i);
+
+        if (value == VALUE_NONE)
+            continue;
+        computation->readers[value]--;
+        if (!bitset_has(&computation->wanted, value) && held_value(computation, value) != NULL)
+            rc = hand_over(computation, value, held_value(computation, value), err);
+        bitset_add(&computation->wanted, value);
+        let_go(computation, value);
+    }
+    return rc;
+}
+
+/* Lists those of nodes[0 .. count-1] that can be computed; the others are lost. */
+static int list_computable(struct computation *computation, const uint32_t *nodes, size_t count, struct value_list *ret,
+                           struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (reads_lost(computation, nodes[i]))
+            rc = lose(computation, nodes[i], err);
+        else
+            value_list_add(ret, nodes[i]);
+    return rc;
+}
+
+static bool ends_all(const struct computation *computation, int rc)
+{
+    return computation->ended || computation->request->refuse == NULL || rc == ERR_INTERRUPTED || rc == ERR_MISSING;
+}
+
+static int compute_nodes(struct computation *computation, const uint32_t *nodes, size_t count, struct error *err);
+
+/* A piece is halved until the node that is to blame stands alone. */
+static int compute_halves(struct computation *computation, const struct value_list *nodes, const struct error *why,
+                          struct error *err)
+{
+    size_t half = nodes->count / 2;
+    int rc;
+
+    if (nodes->count == 1) {
+        computation->request->refuse(computation->request->context, nodes->items[0], why);
+        return lose(computation, nodes->items[0], err);
+    }
+    rc = compute_nodes(computation, nodes->items, half, err);
+    return rc == 0 ? compute_nodes(computation, nodes->items + half, nodes->count - half, err) : rc;
+}
+
+static int compute_without(struct computation *computation, const struct value_list *nodes,
+                           const struct value_list *unfeedable, struct error *err)
+{
+    struct value_list rest = {0};
+    struct bitset left_out;
+    int rc = 0;
+
+    value_list_to_set(unfeedable, computation->model->nodes.count, &left_out);
+    for (size_t i = 0; rc == 0 && i < nodes->count; i++)
+        if (bitset_has(&left_out, nodes->items[i]))
+            rc = lose(computation, nodes->items[i], err);
+        else
+            value_list_add(&rest, nodes->items[i]);
+    if (rc == 0)
+        rc = compute_nodes(computation, rest.items, rest.count, err);
+    bitset_release(&left_out);
+    free(rest.items);
+    return rc;
+}
+
+static int compute_nodes(struct computation *computation, const uint32_t *nodes, size_t count, struct error *err)
+{
+    struct value_list computable = {0}, unfeedable = {0};
+    struct error why = {0};
+    int rc;
+
+    if (interrupt_pending())
+        return error_set(err, ERR_INTERRUPTED, "interrupted");
+    rc = list_computable(computation, nodes, count, &computable, err);
+    if (rc == 0 && computable.count > 0) {
+        rc = compute_piece(computation, &computable, &unfeedable, &why);
+        if (rc < 0 && ends_all(computation, rc))
+            *err = why;
+        else if (rc < 0)
+            rc = compute_halves(computation, &computable, &why, err);
+        else if (unfeedable.count > 0)
+            rc = compute_without(computation, &computable, &unfeedable, err);
+    }
+    free(computable.items);
+    free(unfeedable.items);
+    return rc;
+}
+
+/* ---- All of it ---- */
+
+/* The nodes that are needed for what is wanted, in their order. */
+static void list_needed(const struct constant_values_request *request, struct value_list *ret)
+{
+    struct subgraph part = {.model = request->model};
+
+    bitset_init_copy(&part.nodes, request->nodes);
+    value_list_assign(&part.outputs, request->wanted);
+    subgraph_clean(&part, NULL, NULL, NULL);
+    for (size_t i = bitset_next(&part.nodes, 0); i < part.nodes.size; i = bitset_next(&part.nodes, i + 1))
+        value_list_add(ret, (uint32_t)i);
+    subgraph_release(&part);
+}
+
+/* How many of `nodes` are the next piece. */
+static size_t measure_piece(const struct computation *computation, const uint32_t *nodes, size_t count)
+{
+    const struct model *model = computation->model;
+    size_t piece = 0, bytes = 0;
+
+    while (piece < count && piece < computation->request->piece_nodes && bytes <= PIECE_BYTES) {
+        struct edge_range outputs = model->nodes.items[nodes[piece++]].outputs;
+
+        for (size_t i = 0; i < outputs.count; i++) {
+            uint32_t value = model_edge(model, outputs, i);
+            size_t size = value != VALUE_NONE ? value_info_bytes(model->values.items[value].info) : 0;
+
+            bytes += size < PIECE_BYTES ? size : PIECE_BYTES + 1;
+        }
+    }
+    return piece;
+}
+
+int constant_values_compute(const struct constant_values_request *request, struct error *err)
+{
+    struct computation computation = {.request = request, .model = request->model};
+    struct value_list needed = {0};
+    int rc = 0;
+
+    list_needed(request, &needed);
+    value_list_to_set(request->wanted, request->model->values.count, &computation.wanted);
+    bitset_init(&computation.lost, request->model->values.count);
+    computation.readers = memory_alloc_zero(request->model->values.count + 1, sizeof(*computation.readers));
+    computation.places = memory_alloc_zero(request->model->values.count + 1, sizeof(*computation.places));
+    count_reads(&computation, &needed, false);
+    for (size_t i = 0, piece; rc == 0 && i < needed.count; i += piece) {
+        piece = measure_piece(&computation, needed.items + i, needed.count - i);
+        rc = compute_nodes(&computation, needed.items + i, piece, err);
+    }
+    for (size_t i = 0; i < computation.held.count; i++)
+        tensor_release(&computation.held.items[i]);
+    bitset_release(&computation.wanted);
+    bitset_release(&computation.lost);
+    free(computation.held.items);
+    free(computation.free_places.items);
+    free(computation.readers);
+    free(computation.places);
+    free(needed.items);
+    return rc;
+}
