@@ -141,12 +141,27 @@ static uint64_t next_bits(struct bit_source *source)
     return ret;
 }
 
+/* The first of two 4-bit integers is in the lower half of their byte. */
+static void store_integer(uint64_t value, size_t bits, size_t index, uint8_t *data)
+{
+    if (bits >= 8)
+        memcpy(data + index * (bits / 8), &value, bits / 8);
+    else if (index % 2 == 0)
+        data[index / 2] = value & 0xF;
+    else
+        data[index / 2] |= (uint8_t)((value & 0xF) << 4);
+}
+
+/* Those of 4 bits are drawn like those of 8: NumPy has none. */
 static void fill_integers(struct mersenne_twister *random, struct integer_range range, struct tensor *tensor)
 {
     uint8_t *data = tensor_writable(tensor);
-    size_t size = data_type_bits(tensor->type) / 8;
+    size_t bits = data_type_bits(tensor->type);
     size_t count = tensor_elements(tensor);
-    struct bit_source source = {.random = random, .bits = tensor->type == DATA_BOOL ? 1 : (unsigned)size * 8};
+    struct bit_source source = {.random = random,
+                                .bits = tensor->type == DATA_BOOL ? 1
+                                        : bits < 8                ? 8
+                                                                  : (unsigned)bits};
     uint64_t mask = range.range > 0 ? UINT64_MAX >> __builtin_clzll(range.range) : 0;
 
     if (source.bits == 64 && range.range <= UINT32_MAX)
@@ -159,7 +174,7 @@ static void fill_integers(struct mersenne_twister *random, struct integer_range 
             while (value > range.range);
         }
         value += range.low;
-        memcpy(data + i * size, &value, size);
+        store_integer(value, bits, i, data);
     }
 }
 
@@ -167,7 +182,7 @@ int tensor_generate(struct mersenne_twister *random, enum data_type type, const 
                     double maximum, struct tensor *ret, struct error *err)
 {
     bool is_float = type == DATA_FLOAT64 || type == DATA_FLOAT32 || type == DATA_FLOAT16;
-    bool is_integer = (data_type_is_integer(type) && data_type_bits(type) >= 8) || type == DATA_BOOL;
+    bool is_integer = data_type_is_integer(type) || type == DATA_BOOL;
     struct integer_range range = {0};
 
     if (type == DATA_STRING)

@@ -170,9 +170,30 @@ static void range_that_does_not_fit_an_integer_type_is_an_error(void **state)
     }
 }
 
+static void integers_of_4_bits_are_those_of_8_two_to_a_byte(void **state)
+{
+    const struct {
+        enum data_type narrow, wide;
+        double minimum, maximum;
+    } rows[] = {{DATA_INT4, DATA_INT8, -8, 7}, {DATA_UINT4, DATA_UINT8, 0, 15}, {DATA_INT4, DATA_INT8, -3, 1}};
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tensor narrow = generate(rows[i].narrow, SHAPE(101), rows[i].minimum, rows[i].maximum);
+        struct tensor wide = generate(rows[i].wide, SHAPE(101), rows[i].minimum, rows[i].maximum);
+        const uint8_t *bytes = narrow.data, *values = wide.data;
+
+        assert_int_equal(narrow.size, 51);
+        for (size_t k = 0; k < 101; k++)
+            assert_int_equal(bytes[k / 2] >> k % 2 * 4 & 0xF, values[k] & 0xF);
+        assert_int_equal(bytes[50] >> 4, 0);
+        tensor_release(&narrow);
+        tensor_release(&wide);
+    }
+}
+
 static void types_without_random_data_ask_for_inputs(void **state)
 {
-    const enum data_type types[] = {DATA_BFLOAT16, DATA_FLOAT8E4M3FN, DATA_INT4, DATA_FLOAT4E2M1, DATA_COMPLEX64};
+    const enum data_type types[] = {DATA_BFLOAT16, DATA_FLOAT8E4M3FN, DATA_FLOAT4E2M1, DATA_COMPLEX64};
     struct mersenne_twister random;
 
     mersenne_twister_seed(&random, 1);
@@ -206,6 +227,7 @@ int main(void)
         cmocka_unit_test(float16_values_are_rounded_once),
         cmocka_unit_test(bounds_of_integers_are_truncated),
         cmocka_unit_test(range_that_does_not_fit_an_integer_type_is_an_error),
+        cmocka_unit_test(integers_of_4_bits_are_those_of_8_two_to_a_byte),
         cmocka_unit_test(types_without_random_data_ask_for_inputs),
         cmocka_unit_test(tensor_too_large_for_memory_is_an_error),
     };
