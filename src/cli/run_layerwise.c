@@ -11,6 +11,7 @@
 #include "cli/run_model.h"
 #include "comparator/first_divergence.h"
 #include "comparator/lockstep.h"
+#include "onnx/four_bit_identity.h"
 #include "onnx/mark_outputs.h"
 #include "onnx/model_edit.h"
 #include "onnx/model_rebuild.h"
@@ -131,6 +132,8 @@ static int load(void *data, struct log *log, struct model **ret, struct error *e
     subgraph_init_whole(&whole, run->model);
     rc = model_file_save(&context, &whole, err);
     subgraph_release(&whole);
+    if (rc == 0)
+        rc = model_respell_four_bit_identities(run->model, err);
     if (rc == 0)
         rc = model_lower_constants(run->model, err);
     if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/model_file.h"
+#include "onnx/four_bit_identity.h"
 
 void run_model_init(struct run_model *model, const struct command_context *context)
 {
@@ -95,6 +96,10 @@ static int load(struct run_model *ret, struct error *err)
     subgraph_init_whole(&whole, model);
     if (rc == 0)
         rc = model_file_save(ret->context, &whole, err);
+    subgraph_release(&whole);
+    if (rc == 0)
+        rc = model_respell_four_bit_identities(model, err);
+    subgraph_init_whole(&whole, model);
     if (rc == 0)
         rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);
     if (rc == 0)

@@ -10,6 +10,7 @@
 #include "engine/network_layers.h"
 #include "engine/sum_spelling.h"
 #include "onnx/constants.h"
+#include "onnx/four_bit_identity.h"
 #include "onnx/mark_outputs.h"
 #include "onnx/mixed_precision.h"
 #include "onnx/model_edit.h"
@@ -208,6 +209,8 @@ static int prepare(struct network_builder *builder, struct error *err)
         rc = name_outputs(model, settings, err);
     if (rc == 0)
         rc = model_make_constants_dense(model, err);
+    if (rc == 0)
+        rc = model_respell_four_bit_identities(model, err);
     if (rc == 0 && settings->folding.backend != NULL) {
         rc = fold_constants(model, settings, err);
         rc = rc == 0 ? decide_branches(builder, err) : rc;
