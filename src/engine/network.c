@@ -243,32 +243,60 @@ static void hide_guards(struct network_builder *builder)
     model->outputs.count = kept;
 }
 
+/* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
+static void leave_out_not_tensors(const struct network_builder *builder, struct value_list *outputs)
+{
+    const struct model *model = builder->network->model;
+    struct string_builder names;
+    size_t kept = 0;
+
+    if (builder->settings->outputs != NULL)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < outputs->count; i++) {
+        uint32_t value = outputs->items[i];
+
+        if (bitset_has(&builder->not_tensors, value))
+            string_add_format(&names, "%s'" TEXT_FORMAT "'", names.size > 0 ? ", " : "",
+                              TEXT_ARGS(model->values.items[value].name));
+        else
+            outputs->items[kept++] = value;
+    }
+    if (kept > 0 && kept < outputs->count) {
+        log_message(builder->settings->log, LOG_WARNING,
+                    "Outputs that are sequences, maps or the like are left out of the engine: [%s]", names.data);
+        outputs->count = kept;
+    }
+    string_release(&names);
+}
+
 /* --trt-outputs mark all, and --trt-exclude-outputs. */
 static int mark_outputs(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
+    struct value_list not_tensors = {0};
     struct subgraph whole;
-    size_t kept = 0;
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
     if (settings->mark_all) {
-        outputs_mark_all(&whole, NULL);
+        outputs_mark_all(&whole, &not_tensors);
         for (size_t i = 0; i < model->outputs.count; i++) /* those that have become constants, too */
             if (!value_list_has(&whole.outputs, model->outputs.items[i]))
                 value_list_add(&whole.outputs, model->outputs.items[i]);
-        for (size_t i = 0; i < whole.outputs.count; i++)
-            if (!bitset_has(&builder->not_tensors, whole.outputs.items[i]))
-                whole.outputs.items[kept++] = whole.outputs.items[i];
-        whole.outputs.count = kept;
+        for (size_t i = 0; i < not_tensors.count; i++)
+            if (!bitset_has(&builder->own_outputs, not_tensors.items[i]))
+                value_list_add(&whole.outputs, not_tensors.items[i]);
+        free(not_tensors.items);
     }
+    leave_out_not_tensors(builder, &whole.outputs);
     if (settings->excluded_count > 0)
         rc = outputs_exclude(&whole, settings->excluded, settings->excluded_count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
     subgraph_release(&whole);
-    if (rc == 0 && settings->excluded_count > 0)
+    if (rc == 0)
         rc = model_remove_unneeded_nodes(model, err);
     hide_guards(builder);
     return rc;
@@ -283,9 +311,12 @@ static int refuse_not_tensors(const struct network_builder *builder, struct erro
         uint32_t value = is_input ? model->inputs.items[i] : model->outputs.items[i - model->inputs.count];
 
         if (bitset_has(&builder->not_tensors, value))
-            return error_set(
-                err, ERR_BACKEND, "%s: %s '" TEXT_FORMAT "' is no tensor: the engine takes and gives tensors only",
-                model->display_name, is_input ? "input" : "output", TEXT_ARGS(model->values.items[value].name));
+            return error_set(err, ERR_BACKEND,
+                             "%s: %s '" TEXT_FORMAT
+                             "' is no tensor: the engine takes and gives tensors only, so cut the model %s it "
+                             "with `polygraphy surgeon extract`",
+                             model->display_name, is_input ? "input" : "output",
+                             TEXT_ARGS(model->values.items[value].name), is_input ? "behind" : "in front of");
     }
     return 0;
 }

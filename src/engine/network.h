@@ -116,7 +116,8 @@ struct network_settings {
 
 /* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
  * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
- * exchange them become one layer. */
+ * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked for by
+ * name, when there are no others, and for inputs. */
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
                   struct error *err);
 

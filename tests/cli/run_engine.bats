@@ -330,6 +330,41 @@ EOF
     logged 'PASSED \| All outputs matched'
 }
 
+# A classifier whose probabilities leave it as a sequence of maps.
+make_classifier()
+{
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import helper, TensorProto
+node = lambda *words, **attributes: helper.make_node(*words, domain="ai.onnx.ml", **attributes)
+nodes = [node("LinearClassifier", ["x"], ["label", "scores"], coefficients=[1.0, 2, -1, 0.5, 0.25, 1], intercepts=[0.0, 0.1],
+              classlabels_ints=[0, 1], post_transform="SOFTMAX"),
+         node("ZipMap", ["scores"], ["probabilities"], classlabels_int64s=[0, 1])]
+value = lambda name, kind, *shape: helper.make_tensor_value_info(name, kind, shape)
+graph = helper.make_graph(nodes, "g", [value("x", TensorProto.FLOAT, 2, 3)], [value("label", TensorProto.INT64, 2)])
+maps = graph.output.add(name="probabilities").type.sequence_type.elem_type.map_type
+maps.key_type, maps.value_type.tensor_type.elem_type = TensorProto.INT64, TensorProto.FLOAT
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 1), helper.make_opsetid("", 15)],
+                            ir_version=8), "classifier.onnx")
+EOF
+}
+
+@test "outputs that are sequences of maps are left out, and named" {
+    make_classifier
+    quietly run classifier.onnx --onnxrt --trt
+    [ "$status" -eq 0 ]
+    logged "^\[W\] Outputs that are sequences, maps or the like are left out of the engine: \['probabilities'\]$"
+    logged "PASSED \| All outputs matched \| Outputs: \['label'\]$"
+    quietly run classifier.onnx --onnxrt --onnx-outputs mark all --save-outputs golden.json
+    [ "$status" -eq 0 ]
+    quietly run classifier.onnx --trt --trt-outputs mark all --load-outputs golden.json
+    [ "$status" -eq 0 ]
+    logged "PASSED \| All outputs matched \| Outputs: \['label', 'scores'\]$"
+    quietly run classifier.onnx --trt --trt-outputs probabilities
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"output 'probabilities' is no tensor"*"polygraphy surgeon extract"* ]]
+}
+
 # 4-bit integers, two to a byte: an odd number of them, copied, made and read. The types are numbers: those of int4 and uint4.
 make_narrow()
 {

@@ -174,13 +174,39 @@ static void two_sequences_that_wait_for_each_other_are_one_layer(void **state)
     assert_made_layers(&made, "a1 + a2 + b0 + b1 + b2 + minus + a3: other(x) -> tb ta\nsum: binary(ta tb) -> y\n");
 }
 
-static void sequences_at_the_border_are_refused(void **state)
+static void sequences_are_refused_as_inputs_and_as_outputs_that_were_asked_for(void **state)
 {
     struct network_settings settings = with_onnxruntime();
 
     REQUIRE_ONNXRUNTIME();
+    fails_to_build(
+        fixture_open("sequences"), &settings, ERR_BACKEND,
+        "input 'sequence' is no tensor: the engine takes and gives tensors only, so cut the model behind it");
+    settings.outputs = (const char *const[]){"pair"};
+    settings.output_count = 1;
     fails_to_build(fixture_open("sequence_output"), &settings, ERR_BACKEND, "output 'pair' is no tensor");
-    fails_to_build(fixture_open("sequences"), &settings, ERR_BACKEND, "input 'sequence' is no tensor");
+}
+
+static void other_outputs_that_are_sequences_are_left_out_with_what_makes_nothing_else(void **state)
+{
+    struct network_settings settings = with_onnxruntime();
+    struct captured_log log;
+
+    REQUIRE_ONNXRUNTIME();
+    for (int all = 0; all < 2; all++) {
+        struct network *network;
+
+        captured_log_init(&log);
+        settings.log = &log.log;
+        settings.mark_all = all == 1;
+        network = network_of(fixture_open("sequence_output"), &settings);
+        assert_string_equal(names_of_values(network->model, &network->outputs), "negative");
+        assert_int_equal(network->layers.count, 1);
+        assert_true(captured_log_has(
+            &log, "W Outputs that are sequences, maps or the like are left out of the engine: ['pair']"));
+        network_free(network);
+        captured_log_release(&log);
+    }
 }
 
 static void tensors_that_bodies_use_are_inputs_of_the_node(void **state)
@@ -486,7 +512,8 @@ int main(void)
         cmocka_unit_test(named_outputs_take_the_place_of_the_models),
         cmocka_unit_test(nodes_that_exchange_a_sequence_are_one_layer_with_what_lies_between),
         cmocka_unit_test(two_sequences_that_wait_for_each_other_are_one_layer),
-        cmocka_unit_test(sequences_at_the_border_are_refused),
+        cmocka_unit_test(sequences_are_refused_as_inputs_and_as_outputs_that_were_asked_for),
+        cmocka_unit_test(other_outputs_that_are_sequences_are_left_out_with_what_makes_nothing_else),
         cmocka_unit_test(tensors_that_bodies_use_are_inputs_of_the_node),
         cmocka_unit_test(the_branch_of_a_sample_takes_the_place_of_an_if_on_request),
         cmocka_unit_test(an_if_that_measurements_decide_stays_in_spite_of_a_sample),
