@@ -1,7 +1,7 @@
 /* base/log.h: where library code sends what a user may want to read.
  *
  * The library never prints: it hands lines to the sink that the command line has set up. Levels and layout follow
- * Polygraphy (spec, command line 2.1): `<letter> <indent><message>`, four blanks per nesting level, continuation lines
+ * Polygraphy: `<letter> <indent><message>`, four blanks per nesting level, continuation lines
  * indented to the message's column. A `struct log *` may be NULL wherever one is taken: nothing is logged then.
  */
 #ifndef BASE_LOG_H

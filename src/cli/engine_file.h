@@ -1,4 +1,4 @@
-/* cli/engine_file.h: an engine, built and saved as the command line says (spec, command line 2.11).
+/* cli/engine_file.h: an engine, built and saved as the command line says.
  *
  *   rc = engine_file_init(&file, context, err);
  *   rc = engine_file_network(&file, model, &network, err);

@@ -1,4 +1,4 @@
-/* cli/engine_options.h: the option groups of engines, which TensorRT's are called by (spec, command line 2.11).
+/* cli/engine_options.h: the option groups of engines, which TensorRT's are called by.
  *
  * What only TensorRT can do is accepted and listed in one warning when an engine is built; but what would change results
  * if it were ignored is refused.

@@ -1,4 +1,4 @@
-/* cli/engine_text.c: see engine_text.h. The form is that of spec, behaviour 11.5. */
+/* cli/engine_text.c: see engine_text.h. */
 #include "cli/engine_text.h"
 
 #include "format/json_writer.h"

@@ -1,4 +1,4 @@
-/* cli/inspect_data.h: the arrays of a file, as `inspect data` shows them (spec, behaviour 11.3). */
+/* cli/inspect_data.h: the arrays of a file, as `inspect data` shows them. */
 #ifndef CLI_INSPECT_DATA_H
 #define CLI_INSPECT_DATA_H
 

@@ -1,4 +1,4 @@
-/* cli/model_file.h: an ONNX model, loaded and saved as the command line says (spec, command line 2.2 and 2.6 to 2.9).
+/* cli/model_file.h: an ONNX model, loaded and saved as the command line says.
  *
  *   rc = model_file_load(context, &model, err);
  *   ... change it ...

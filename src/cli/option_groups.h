@@ -15,7 +15,7 @@
 #include "debug/loop.h"
 #include "onnx/node_build.h"
 
-/* ---- Logging (2.1): every tool ---- */
+/* ---- Logging: every tool ---- */
 
 struct logging_values {
     int verbose, quiet; /* how often -v and -q were given */
@@ -38,7 +38,7 @@ struct json_values {
 
 extern const struct option_group json_options;
 
-/* ---- Model (2.2) ---- */
+/* ---- Model ---- */
 
 /* In the order of --model-type's choices. */
 enum model_type {
@@ -66,7 +66,7 @@ extern const struct option_group convert_model_options;  /* --model-type, --inpu
 extern const struct option_group sanitize_model_options; /* ONNX only, --override-input-shapes */
 extern const struct option_group onnx_model_options;     /* ONNX only, no shapes */
 
-/* ---- Data loader (2.3) ---- */
+/* ---- Data loader ---- */
 
 enum data_loader_backend { DATA_LOADER_NUMPY, DATA_LOADER_TORCH };
 
@@ -84,7 +84,7 @@ struct data_loader_values {
 
 extern const struct option_group data_loader_options;
 
-/* ---- Comparator: inference (2.4) ---- */
+/* ---- Comparator: inference ---- */
 
 struct inference_values {
     int64_t warm_up; /* >= 0 */
@@ -95,7 +95,7 @@ struct inference_values {
 
 extern const struct option_group inference_options;
 
-/* ---- Comparator: comparisons (2.5) ---- */
+/* ---- Comparator: comparisons ---- */
 
 enum compare_function { COMPARE_SIMPLE, COMPARE_INDICES, COMPARE_DISTANCE, COMPARE_QUALITY };
 
@@ -135,7 +135,7 @@ struct comparison_values {
 
 extern const struct option_group comparison_options;
 
-/* ---- ONNX loading (2.6) ---- */
+/* ---- ONNX loading ---- */
 
 struct onnx_load_values {
     const char *external_data_dir; /* NULL: the model's folder */
@@ -150,7 +150,7 @@ extern const struct option_group onnx_load_options;          /* no output option
 extern const struct option_group onnx_load_outputs_options;  /* with --onnx-outputs: run, convert */
 extern const struct option_group onnx_load_sanitize_options; /* with --outputs and the upper bound */
 
-/* ---- ONNX shape inference (2.7) ---- */
+/* ---- ONNX shape inference ---- */
 
 struct shape_inference_values {
     bool enabled;                             /* static inference; off when the fallback is forced */
@@ -163,7 +163,7 @@ extern const struct option_group shape_inference_options;          /* off unless
 extern const struct option_group shape_inference_default_options;  /* on unless refused: debug reduce, sanitize */
 extern const struct option_group shape_inference_fallback_options; /* off, fallback allowed: surgeon extract */
 
-/* ---- ONNX saving (2.8) ---- */
+/* ---- ONNX saving ---- */
 
 struct onnx_save_values {
     const char *path; /* where to save the model; NULL: not wanted */
@@ -191,7 +191,7 @@ struct onnxrt_values {
 extern const struct option_group onnxrt_options;         /* run, check lint */
 extern const struct option_group onnxrt_library_options; /* no --providers: tools that need only shapes and values */
 
-/* ---- Runners (2.10) ---- */
+/* ---- Runners ---- */
 
 struct runner_values {
     struct words names; /* "onnxrt", ...: in the order of the command line, repeats included */
@@ -199,13 +199,13 @@ struct runner_values {
 
 extern const struct option_group runner_options;
 
-/* ---- TensorFlow (2.12): no values, all of it is refused ---- */
+/* ---- TensorFlow: no values, all of it is refused ---- */
 
 extern const struct option_group tensorflow_run_options;     /* run */
 extern const struct option_group tensorflow_convert_options; /* convert */
 extern const struct option_group tensorflow_inspect_options; /* inspect model */
 
-/* ---- Check command (2.13): all debug tools ---- */
+/* ---- Check command: all debug tools ---- */
 
 struct exit_codes {
     const int *items; /* -N stands for signal N */
@@ -233,7 +233,7 @@ struct check_values {
 
 extern const struct option_group check_options;
 
-/* ---- Artifact sorting (2.14): all debug tools ---- */
+/* ---- Artifact sorting: all debug tools ---- */
 
 struct artifact_values {
     struct words paths;
@@ -243,7 +243,7 @@ struct artifact_values {
 extern const struct option_group artifact_options;
 extern const struct option_group expected_artifact_options; /* warns when there are none: debug build, repeat */
 
-/* ---- Iterative debugging (2.15) ---- */
+/* ---- Iterative debugging ---- */
 
 struct intermediate_values {
     const char *path;
@@ -294,7 +294,7 @@ bool until_is_reached(const struct until_value *until, int64_t index, enum verdi
 struct command_context;
 struct loop_settings debug_loop_settings(const struct command_context *context);
 
-/* ---- debug reduce's own (3.1) ---- */
+/* ---- debug reduce's own ---- */
 
 enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL };
 
@@ -323,7 +323,7 @@ struct reduce_values {
 
 extern const struct option_group reduce_options; /* needs onnx_save_options in the same command */
 
-/* ---- surgeon extract's own (3.13) ---- */
+/* ---- surgeon extract's own ---- */
 
 /* What the user says of a tensor; what is left open is looked up in the model. */
 struct tensor_metadata {
@@ -345,7 +345,7 @@ struct extract_values {
 
 extern const struct option_group extract_options;
 
-/* ---- surgeon insert's own (3.14) ---- */
+/* ---- surgeon insert's own ---- */
 
 struct node_attributes {
     const struct node_attribute *items; /* each name once */
@@ -368,7 +368,7 @@ struct weight_strip_values {
 
 extern const struct option_group weight_strip_options;
 
-/* ---- surgeon sanitize's own (3.15) ---- */
+/* ---- surgeon sanitize's own ---- */
 
 enum partitioning { PARTITIONING_BASIC, PARTITIONING_RECURSIVE };
 
@@ -385,7 +385,7 @@ struct sanitize_values {
 
 extern const struct option_group sanitize_options;
 
-/* ---- convert's own (3.12) ---- */
+/* ---- convert's own ---- */
 
 /* In the order of --convert-to's choices. */
 enum convert_target { CONVERT_ONNX, CONVERT_TRT, CONVERT_ONNX_LIKE_TRT_NETWORK };
@@ -398,7 +398,7 @@ struct convert_values {
 
 extern const struct option_group convert_options;
 
-/* ---- run's own (3.11) ---- */
+/* ---- run's own ---- */
 
 extern const struct option_group run_options; /* no values: all of it is refused */
 

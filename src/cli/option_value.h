@@ -1,4 +1,4 @@
-/* cli/option_value.h: the small languages in which option values are written (spec, command line 1).
+/* cli/option_value.h: the small languages in which option values are written.
  *
  * Each converter makes the typed value of one option out of its words; see `option_convert`. What is malformed is
  * refused with a message that shows the right form. In a list, a later word with the same name replaces an earlier one.
@@ -10,7 +10,7 @@
 #include "cli/option.h"
 #include "tensor/tensor.h"
 
-/* ---- `[<name>:]<value>` (1.2). The name may be a pattern; "" stands for everything that is not named ---- */
+/* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
 
 struct named_number {
     const char *name;
@@ -47,7 +47,7 @@ double named_number_find(const struct named_numbers *list, const char *name, dou
 int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback);
 const char *named_word_find(const struct named_words *list, const char *name, const char *fallback);
 
-/* ---- Shapes (1.3): `<name>:[<dim>,...]` ---- */
+/* ---- Shapes: `<name>:[<dim>,...]` ---- */
 
 struct input_shape {
     const char *name;           /* may be a pattern, see text_matches_pattern() */
@@ -60,7 +60,7 @@ struct input_shapes {
     size_t count;
 };
 
-/* ---- Ranges (1.5): `[<name>:][min,max]` ---- */
+/* ---- Ranges: `[<name>:][min,max]` ---- */
 
 struct value_range {
     const char *name;
@@ -74,7 +74,7 @@ struct value_ranges {
 
 const struct value_range *value_range_find(const struct value_ranges *list, const char *name); /* or NULL */
 
-/* ---- Output names (1.8): a list, or `mark all` ---- */
+/* ---- Output names: a list, or `mark all` ---- */
 
 struct output_names {
     bool mark_all;
@@ -111,7 +111,7 @@ option_convert convert_named_counts;       /* struct named_integers, >= 0 */
 option_convert convert_named_statistics;   /* struct named_words */
 option_convert convert_shapes;             /* struct input_shapes */
 option_convert convert_ranges;             /* struct value_ranges */
-option_convert convert_size;               /* int64_t, bytes (1.6) */
+option_convert convert_size;               /* int64_t, bytes */
 option_convert convert_outputs;            /* struct output_names */
 option_convert convert_top_k;              /* struct top_ks */
 option_convert convert_external_data_wish; /* struct external_data_wish */
@@ -121,7 +121,7 @@ option_convert convert_external_data_wish; /* struct external_data_wish */
 /* Splits at the last ':'. Without one, `ret_name` is empty. */
 void split_name(const char *word, struct text *ret_name, struct text *ret_value);
 
-/* A single word, cast (1.1): a list, an integer, a float, or text without the quotes around it. */
+/* A single word, cast: a list, an integer, a float, or text without the quotes around it. */
 enum cast_kind { CAST_INTEGER, CAST_FLOAT, CAST_TEXT, CAST_LIST };
 
 struct cast_value {

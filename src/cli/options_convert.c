@@ -1,4 +1,4 @@
-/* cli/options_convert.c: what only `convert` has (spec, command line 3.12). */
+/* cli/options_convert.c: what only `convert` has. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* cli/options_engine_config.c: how an engine is built (spec, command line 2.11, "Config"). */
+/* cli/options_engine_config.c: how an engine is built. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* cli/options_sanitize.c: what only `surgeon sanitize` has (spec, command line 3.15). */
+/* cli/options_sanitize.c: what only `surgeon sanitize` has. */
 #include "base/memory.h"
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"

@@ -7,7 +7,7 @@
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
-/* ---- Tensors: NAME:SHAPE:TYPE and NAME:TYPE (1.4) ---- */
+/* ---- Tensors: NAME:SHAPE:TYPE and NAME:TYPE ---- */
 
 static bool is_auto(struct text text)
 {

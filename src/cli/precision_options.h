@@ -1,4 +1,4 @@
-/* cli/precision_options.h: what only `debug precision` has (spec, command line 3.4). */
+/* cli/precision_options.h: what only `debug precision` has. */
 #ifndef CLI_PRECISION_OPTIONS_H
 #define CLI_PRECISION_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* comparator/compare_metrics.h: the verdict on two outputs as a whole, from their distance or from the quality of the
- * first one (spec, behaviour 7.6), and what the log says about it. Strings and complex numbers have neither:
+ * first one, and what the log says about it. Strings and complex numbers have neither:
  * ERR_UNSUPPORTED.
  */
 #ifndef COMPARATOR_COMPARE_METRICS_H

@@ -1,4 +1,4 @@
-/* comparator/comparison.h: the results of runs, compared (spec, behaviour 7.2 to 7.4).
+/* comparator/comparison.h: the results of runs, compared.
  *
  * Each result is compared with the next one, iteration by iteration, output by output. Verdicts belong to pairs of
  * results, not to their names, which may be equal.

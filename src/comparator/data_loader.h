@@ -1,4 +1,4 @@
-/* comparator/data_loader.h: what a model is fed: generated data, or data from files (spec, behaviour 8).
+/* comparator/data_loader.h: what a model is fed: generated data, or data from files.
  *
  *   data_loader_new(&settings, log, &loader, err);
  *   for (i = 0; i < data_loader_iterations(loader); i++)

@@ -1,4 +1,4 @@
-/* comparator/input_shape.h: the shape for which data of an input are generated (spec, behaviour 8.1). */
+/* comparator/input_shape.h: the shape for which data of an input are generated. */
 #ifndef COMPARATOR_INPUT_SHAPE_H
 #define COMPARATOR_INPUT_SHAPE_H
 

@@ -1,4 +1,4 @@
-/* comparator/lint.h: what is wrong with a model, and at which node (spec, behaviour 11.10).
+/* comparator/lint.h: what is wrong with a model, and at which node.
  *
  * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does not, and
  * when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies behind a

@@ -1,4 +1,4 @@
-/* comparator/pairing.h: which output of one result belongs to which output of another (spec, behaviour 7.2). */
+/* comparator/pairing.h: which output of one result belongs to which output of another. */
 #ifndef COMPARATOR_PAIRING_H
 #define COMPARATOR_PAIRING_H
 

@@ -1,4 +1,4 @@
-/* comparator/postprocess.h: outputs turned into rankings before they are compared (spec, behaviour 7.5). */
+/* comparator/postprocess.h: outputs turned into rankings before they are compared. */
 #ifndef COMPARATOR_POSTPROCESS_H
 #define COMPARATOR_POSTPROCESS_H
 

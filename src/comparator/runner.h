@@ -1,4 +1,4 @@
-/* comparator/runner.h: a model in a backend, under a name, run on every iteration of the data (spec, behaviour 7.1). */
+/* comparator/runner.h: a model in a backend, under a name, run on every iteration of the data. */
 #ifndef COMPARATOR_RUNNER_H
 #define COMPARATOR_RUNNER_H
 

@@ -1,4 +1,4 @@
-/* comparator/statistics_text.h: what the log says about the values of one tensor (spec, behaviour 7.3). */
+/* comparator/statistics_text.h: what the log says about the values of one tensor. */
 #ifndef COMPARATOR_STATISTICS_TEXT_H
 #define COMPARATOR_STATISTICS_TEXT_H
 

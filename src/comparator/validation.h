@@ -1,4 +1,4 @@
-/* comparator/validation.h: results, searched for values that are no numbers (spec, behaviour 7.7). */
+/* comparator/validation.h: results, searched for values that are no numbers. */
 #ifndef COMPARATOR_VALIDATION_H
 #define COMPARATOR_VALIDATION_H
 

@@ -1,5 +1,4 @@
-/* debug/build.h: engines as candidates of the loop, and `debug build`: one network, built again and again (spec,
- * behaviour 10.2).
+/* debug/build.h: engines as candidates of the loop, and `debug build`: one network, built again and again.
  */
 #ifndef DEBUG_BUILD_H
 #define DEBUG_BUILD_H

@@ -1,4 +1,4 @@
-/* debug/check.h: the user's check command and what its end means (spec, behaviour 3).
+/* debug/check.h: the user's check command and what its end means.
  *
  * The command runs in the user's directory with inherited standard input; a verdict follows from its exit code and, when
  * asked for, from regular expressions (PCRE2) over its output. Without a command the user is asked: interactive mode.

@@ -1,4 +1,4 @@
-/* debug/interactive.h: asking the user for a verdict (spec, behaviour 4). */
+/* debug/interactive.h: asking the user for a verdict. */
 #ifndef DEBUG_INTERACTIVE_H
 #define DEBUG_INTERACTIVE_H
 

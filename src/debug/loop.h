@@ -1,4 +1,4 @@
-/* debug/loop.h: the loop that all `debug` tools share (spec, behaviour 2 and 6).
+/* debug/loop.h: the loop that all `debug` tools share.
  *
  * In each iteration a subject describes a candidate, the candidate becomes a file, the check gives a verdict, artifacts are
  * sorted, the replay is saved, the subject advances. The loop knows nothing about models. What it adds to Polygraphy's:

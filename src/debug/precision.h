@@ -1,4 +1,4 @@
-/* debug/precision.h: which layers have to run in higher precision for the check to pass (spec, behaviour 10.1).
+/* debug/precision.h: which layers have to run in higher precision for the check to pass.
  *
  * All layers in higher, then all in lower precision are checked first, apart from the numbered iterations: if the first
  * fails or the second passes there is nothing to look for. Then a search proposes layers, a target makes a file of

@@ -1,4 +1,4 @@
-/* debug/reduce.h: cutting a failing model down to the smallest part that still fails (spec, behaviour 9).
+/* debug/reduce.h: cutting a failing model down to the smallest part that still fails.
  *
  * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In each,
  * a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that was seen to

@@ -1,4 +1,4 @@
-/* debug/verdict_rules.h: what the end of a check means (spec, behaviour 3). */
+/* debug/verdict_rules.h: what the end of a check means. */
 #ifndef DEBUG_VERDICT_RULES_H
 #define DEBUG_VERDICT_RULES_H
 

@@ -1,4 +1,4 @@
-/* format/debug_replay.h: the verdicts of a debugging session so far, so that it can be resumed (spec, file formats 6).
+/* format/debug_replay.h: the verdicts of a debugging session so far, so that it can be resumed.
  *
  * The file is Polygraphy's, with one entry more, which Polygraphy carries along and ignores: "_session" names the
  * content hashes of the model and of the check that the verdicts belong to. The verdict on the original model has the

@@ -1,4 +1,4 @@
-/* format/feed_dicts.h: input data as `run --save-inputs` writes and `--load-inputs` reads them (spec, file formats 4):
+/* format/feed_dicts.h: input data as `run --save-inputs` writes and `--load-inputs` reads them:
  * a list with one feed dict (input name -> array) for each iteration. Files are Polygraphy's JSON, or safetensors, see
  * safetensors_names.h: reading looks at the content, writing at the name.
  */

@@ -1,4 +1,4 @@
-/* format/iteration_info.h: the file that tells a check which iteration it belongs to (spec, file formats 7). */
+/* format/iteration_info.h: the file that tells a check which iteration it belongs to. */
 #ifndef FORMAT_ITERATION_INFO_H
 #define FORMAT_ITERATION_INFO_H
 

@@ -1,4 +1,4 @@
-/* format/json_class.h: which Polygraphy class a JSON object stands for (spec, file formats 1).
+/* format/json_class.h: which Polygraphy class a JSON object stands for.
  *
  * A typed object has the member "polygraphy_class": "<name>". In very old files it has a member named
  * "__polygraphy_encoded_<name>", or just "<name>", with the value "polygraphy_serialized_json_type" instead.

@@ -1,4 +1,4 @@
-/* format/lint_report.h: what `check lint` finds, and its file (spec, file formats 8). */
+/* format/lint_report.h: what `check lint` finds, and its file. */
 #ifndef FORMAT_LINT_REPORT_H
 #define FORMAT_LINT_REPORT_H
 

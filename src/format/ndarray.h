@@ -1,4 +1,4 @@
-/* format/ndarray.h: arrays in Polygraphy's JSON files (spec, file formats 2): a .npy file in base64. */
+/* format/ndarray.h: arrays in Polygraphy's JSON files: a .npy file in base64. */
 #ifndef FORMAT_NDARRAY_H
 #define FORMAT_NDARRAY_H
 

@@ -1,4 +1,4 @@
-/* format/run_results.h: inference results as `run --save-outputs` writes them (spec, file formats 3): for each runner,
+/* format/run_results.h: inference results as `run --save-outputs` writes them: for each runner,
  * for each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors, see safetensors_names.h: reading looks
  * at the content, writing at the name.
  */

@@ -1,4 +1,4 @@
-/* format/tactic_replay.h: which implementation a builder took for each layer (spec, file formats 5): what
+/* format/tactic_replay.h: which implementation a builder took for each layer: what
  * `--save-tactics` writes, `--load-tactics` forces, and `inspect tactics` and `inspect diff-tactics` read.
  *
  * The file is Polygraphy's, with members more that Polygraphy ignores: an algorithm may have a "name" for people to

@@ -1,4 +1,4 @@
-/* onnx/graph_text.h: a whole model as text, as `inspect model` shows it (spec, behaviour 11.5). */
+/* onnx/graph_text.h: a whole model as text, as `inspect model` shows it. */
 #ifndef ONNX_GRAPH_TEXT_H
 #define ONNX_GRAPH_TEXT_H
 

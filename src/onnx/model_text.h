@@ -1,5 +1,4 @@
-/* onnx/model_text.h: what the log says about models and tensors. Scripts read these lines (spec, behaviour 1 and
- * 11.5). */
+/* onnx/model_text.h: what the log says about models and tensors. Scripts read these lines. */
 #ifndef ONNX_MODEL_TEXT_H
 #define ONNX_MODEL_TEXT_H
 

@@ -11,7 +11,7 @@
 #include "onnx/pieces.h"
 #include "onnx/subgraph.h"
 
-/* Where initializers go that should not stay in the model file (spec, command line 2.8). */
+/* Where initializers go that should not stay in the model file. */
 struct external_settings {
     bool save;             /* --save-external-data was given */
     const char *file_name; /* relative to the model; NULL: the model's name with ".data" behind it */

@@ -1,4 +1,4 @@
-/* onnx/node_insert.h: putting a node into the middle of a model (spec, behaviour 11.7). */
+/* onnx/node_insert.h: putting a node into the middle of a model. */
 #ifndef ONNX_NODE_INSERT_H
 #define ONNX_NODE_INSERT_H
 

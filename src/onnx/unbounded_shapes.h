@@ -1,5 +1,4 @@
-/* onnx/unbounded_shapes.h: tensors whose values become sizes at run time, with nothing that bounds them (spec, behaviour
- * 11.8). An engine has to be told the largest size before it can be built.
+/* onnx/unbounded_shapes.h: tensors whose values become sizes at run time, with nothing that bounds them. An engine has to be told the largest size before it can be built.
  */
 #ifndef ONNX_UNBOUNDED_SHAPES_H
 #define ONNX_UNBOUNDED_SHAPES_H

@@ -2,8 +2,8 @@
  *
  * A search is a value: it never reads a file, starts a process or keeps time. It is asked for an index, told how many
  * nodes the candidate had and whether it failed, and says in the end which index gave the smallest failing candidate.
- * Arithmetic and order of indices are those of spec, behaviour 9.4, with one addition: bisection for outputs presumes
- * that index 0 passes; when the search ends there without having seen it, index 0 is tried too.
+ * Arithmetic and order of indices are Polygraphy's, with one addition: bisection for outputs presumes that index 0
+ * passes; when the search ends there without having seen it, index 0 is tried too.
  */
 #ifndef SEARCH_INDEX_SEARCH_H
 #define SEARCH_INDEX_SEARCH_H

@@ -1,4 +1,4 @@
-/* tensor/compare.h: whether two outputs agree within tolerances (spec, behaviour 7.3, "simple").
+/* tensor/compare.h: whether two outputs agree within tolerances.
  *
  * How the differences of two elements are computed for each pair of types: tensor/difference.h. A difference is too
  * large when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the

@@ -1,4 +1,4 @@
-/* tensor/compare_indices.h: whether two outputs rank things alike (spec, behaviour 7.4, "indices").
+/* tensor/compare_indices.h: whether two outputs rank things alike.
  *
  * Each row along the last axis is a ranking, such as the result of top-k; a scalar is a row of one. A value may stand
  * up to `tolerance` places from where it stands in the other row; of a value that occurs several times the nearest one

@@ -1,4 +1,4 @@
-/* tensor/data_generator.h: random input data, the same as Polygraphy's (spec, behaviour 8.2).
+/* tensor/data_generator.h: random input data, the same as Polygraphy's.
  *
  * For iteration i the caller seeds a generator with seed + i; all inputs draw from it in their order:
  *

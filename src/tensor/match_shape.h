@@ -1,4 +1,4 @@
-/* tensor/match_shape.h: giving a tensor the shape that another one has (spec, behaviour 7.3 and 8.3). */
+/* tensor/match_shape.h: giving a tensor the shape that another one has. */
 #ifndef TENSOR_MATCH_SHAPE_H
 #define TENSOR_MATCH_SHAPE_H
 

@@ -1,4 +1,4 @@
-/* tensor/metrics.h: how far apart two outputs are as a whole, in one number each (spec, behaviour 7.6).
+/* tensor/metrics.h: how far apart two outputs are as a whole, in one number each.
  *
  * With a the first and b the second output. Everything is computed in float64; the differences of two integer types are
  * exact before they become float64. A NaN or an infinity in either output makes most metrics NaN, also when both have

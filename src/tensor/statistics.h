@@ -1,4 +1,4 @@
-/* tensor/statistics.h: what the log says about the values of a tensor (spec, behaviour 7.3).
+/* tensor/statistics.h: what the log says about the values of a tensor.
  *
  * Everything is computed in float64: 64-bit integers are rounded to it first. A NaN among the elements makes
  * everything NaN; an empty tensor has the values that Polygraphy shows for one.

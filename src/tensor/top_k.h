@@ -1,4 +1,4 @@
-/* tensor/top_k.h: where the largest values are (spec, behaviour 7.5). */
+/* tensor/top_k.h: where the largest values are. */
 #ifndef TENSOR_TOP_K_H
 #define TENSOR_TOP_K_H
 

@@ -158,7 +158,7 @@ END
     logged '^\[E\] LINT \| Name: matmul, Op: MatMul \|  Incompatible dimensions for matrix multiplication$'
 }
 
-@test "duplicate names fail the check although nothing else is wrong" { # D63
+@test "duplicate names fail the check although nothing else is wrong" {
     lint "$models/duplicate_node_names.onnx"
     [ "$status" -eq 1 ]
     found <<'END'

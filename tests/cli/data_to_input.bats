@@ -18,7 +18,7 @@ for i, feed in enumerate(json.load(open(sys.argv[1]))):
         print(i, name, numpy.load(io.BytesIO(base64.b64decode(array["array"]))).tolist())' "$1"
 }
 
-@test "each iteration keeps its own data" { # D47: Polygraphy writes the last iteration in place of each
+@test "each iteration keeps its own data" { # Polygraphy writes the last iteration in place of each
     cp "$golden/inputs/run_save_inputs_2iters.json" "$golden/run/run_layerwise_mark_all.json" .
     run --separate-stderr polygraphy data to-input run_save_inputs_2iters.json run_layerwise_mark_all.json \
         -o to_input_merged.json

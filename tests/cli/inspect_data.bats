@@ -31,8 +31,7 @@ json()
     diff <(echo "$output") "$golden/logs/inspect_data_inputs.log"
 }
 
-# Polygraphy computes means in float32, and magnitudes and percentiles of integers in their own type, where they overflow
-# (D41).
+# Polygraphy computes means in float32, and magnitudes and percentiles of integers in their own type, where they overflow.
 without_means()
 {
     sed -E 's/(mean|std-dev|var|avg-magnitude)=[^,]*/\1=?/g; /dtype=int/s/(p9[059])=[^,]*/\1=?/g' "$@"

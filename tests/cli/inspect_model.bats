@@ -21,7 +21,7 @@ mask()
     sed -E 's#(<models>|/[^ ]*)/##' "$@"
 }
 
-# Polygraphy shows shapes that are not known as (), which is a scalar's; they are left out here (D61). There is no scalar
+# Polygraphy shows shapes that are not known as (), which is a scalar's; they are left out here. There is no scalar
 # in the models of its logs.
 known_shapes()
 {
@@ -52,7 +52,7 @@ json()
     [ "$(grep -cE '^ +x \[dtype=float32, shape=\(3, 2\)\]}$' <<<"$output")" -eq 2 ]
 }
 
-@test "a scalar and a tensor of unknown shape can be told apart" { # D61
+@test "a scalar and a tensor of unknown shape can be told apart" {
     inspect "$models/scalar_and_unknown_shape.onnx"
     logged '^    \{scalar \[dtype=float32, shape=\(\)\],$'
     logged '^     unknown \[dtype=float32\]\}$'

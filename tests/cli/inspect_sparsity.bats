@@ -42,6 +42,6 @@ rows_too 1 True
 dense 0 False
 quantized 1 False
 bfloat16 0 True' ]
-    logged '^\[I\] Found sparse tensor: bfloat16$' # D62
+    logged '^\[I\] Found sparse tensor: bfloat16$'
     logged '^\[W\] Found non-sparse tensor: dense$'
 }

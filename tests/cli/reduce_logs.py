@@ -35,12 +35,12 @@ LOGS = {
 
 # Lines that only one of the two has, and why.
 DROPPED = [
-    # Shapes are asked of ONNX Runtime, without a copy of the model in a temporary file (D11).
+    # Shapes are asked of ONNX Runtime, without a copy of the model in a temporary file.
     r"\[W\] Falling back to `onnx\.shape_inference`",
     r"\[I\] Loading model: /tmp/tmp_polygraphy_",
-    # A candidate that was sorted away is not missed (D28).
+    # A candidate that was sorted away is not missed.
     r"\[W\] Could not clean up: polygraphy_debug\.onnx",
-    # What was found is taken as it is, not cut a second time (D15).
+    # What was found is taken as it is, not cut a second time.
     r"\[I\] Marking model (inputs|outputs): ",
     # The end says what was achieved.
     r"\[I\] Reduced \d+ nodes to ",
@@ -83,7 +83,7 @@ def without_dropped_lines(log):
 
 
 def without_repeated_checks(ours, golden):
-    """A candidate that was seen before is not checked again (D14): of such an iteration neither log has more than the
+    """A candidate that was seen before is not checked again: of such an iteration neither log has more than the
     verdict."""
     starts, golden_starts = ([i for i, line in enumerate(lines) if "RUNNING | Iteration" in line] + [len(lines)]
                              for lines in (ours, golden))

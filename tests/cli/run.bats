@@ -176,7 +176,7 @@ mask()
     failed
 }
 
-@test "differences of large integers do not wrap around" { # D31
+@test "differences of large integers do not wrap around" {
     results a.json '[("A", [{"x": array([2147483647], int32)}]), ("B", [{"x": array([-1], int32)}])]'
     run_tool --load-outputs a.json
     failed
@@ -191,7 +191,7 @@ mask()
     run_tool --load-outputs a.json --no-shape-check
     passed
     results a.json '[("A", [{"x": f32([1, 2])}]), ("B", [{"x": f32([1])}])]'
-    run_tool --load-outputs a.json --no-shape-check # D42
+    run_tool --load-outputs a.json --no-shape-check
     failed
 }
 
@@ -221,7 +221,7 @@ mask()
     logged '^\[W\] Option: --no-shape-check is only valid for comparison function'
 }
 
-@test "a mismatch among results of equal names is not forgotten" { # D32
+@test "a mismatch among results of equal names is not forgotten" {
     results a.json '[("A", [{"x": f32([n])}]) for n in (1, 2, 2)]'
     run_tool --load-outputs a.json
     failed
@@ -229,7 +229,7 @@ mask()
     failed
 }
 
-@test "--fail-fast stops at the first mismatch and still says so" { # D46
+@test "--fail-fast stops at the first mismatch and still says so" {
     results a.json '[("A", [{"x": f32([1]), "y": f32([1])}]), ("B", [{"x": f32([2]), "y": f32([1])}])]'
     run_tool --load-outputs a.json --fail-fast
     failed
@@ -238,7 +238,7 @@ mask()
     logged '^\[E\] Accuracy Summary '
 }
 
-@test "outputs and iterations without a counterpart are mentioned, and mismatch if all are required" { # D33, D34
+@test "outputs and iterations without a counterpart are mentioned, and mismatch if all are required" {
     results a.json '[("A", [{"x": f32([1])}, {"x": f32([1])}]), ("B", [{"x": f32([1])}])]'
     run_tool --load-outputs a.json
     passed
@@ -304,7 +304,7 @@ mask()
     logged '^\[E\]     FAILED \| Output Validation$'
 }
 
-@test "a model without a runner is an error" { # D35
+@test "a model without a runner is an error" {
     run_tool "$models/identity.onnx"
     refused 'No runners have been selected'
     [[ $stderr == *--onnxrt* ]]
@@ -356,7 +356,7 @@ mask()
     logged "^\\[W\\] Extra items in value ranges: \\['z'\\]\\. The model's inputs are: \\['x'\\]$"
 }
 
-@test "no iterations are a success" { # D45
+@test "no iterations are a success" {
     run_tool "$models/identity.onnx" --onnxrt --onnxrt --iterations 0
     passed
     logged ' \| Completed 0 iteration\(s\) in 0 ms \| '
@@ -379,12 +379,12 @@ mask()
     logged "^\\[W\\] Extra items in input shapes: \\['Z'\\]"
 }
 
-@test "a shape that does not fit is an error" { # D51
+@test "a shape that does not fit is an error" {
     run_tool "$models/dynamic_identity.onnx" --onnxrt --input-shapes 'X:[1,3,4,4]'
     refused "input 'X': the shape given for it, (1, 3, 4, 4), does not fit the model's, (1, 2, 'height', 'width')"
 }
 
-@test "loaded inputs belong to their names" { # D48
+@test "loaded inputs belong to their names" {
     feeds in.json '[{"Y0": f32([10]), "X0": f32([1]), "other": f32([5])}]'
     run_tool "$models/reducable.onnx" --onnxrt --load-inputs in.json --onnx-outputs identity_out_0 identity_out_2 \
         --save-outputs out.json
@@ -396,7 +396,7 @@ mask()
     refused "input 'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0', 'another', 'other']"
 }
 
-@test "a loaded input with another name is taken only when nothing else can be meant" { # D48
+@test "a loaded input with another name is taken only when nothing else can be meant" {
     feeds in.json '[{"X0": f32([1]), "y0:0": f32([5])}]'
     run_tool "$models/reducable.onnx" --onnxrt --load-inputs in.json
     passed

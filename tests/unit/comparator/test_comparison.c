@@ -200,7 +200,7 @@ static void without_shape_check_outputs_are_turned_or_mismatch(void **state)
     ADD_FLOATS(first, "short", 1, 2);
     struct tensor_list *second = add_runner(&fixture->results, "B");
     add_tensor(second, "turned", DATA_FLOAT32, SHAPE(3, 2), (float[]){1, 4, 2, 5, 3, 6});
-    ADD_FLOATS(second, "short", 1); /* D42 */
+    ADD_FLOATS(second, "short", 1);
     assert_false(passes(fixture));
     assert_logged(&fixture->log, "PASSED | Output: 'turned' |");
     assert_logged(&fixture->log,
@@ -218,7 +218,7 @@ static void strings_are_compared_without_statistics(void **state)
     assert_logged(&fixture->log, "Mismatched elements: 1 of 2 | Worst at (1,): b vs. c\n");
 }
 
-static void a_later_match_does_not_erase_a_mismatch_of_equal_names(void **state) /* D32 */
+static void a_later_match_does_not_erase_a_mismatch_of_equal_names(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -268,7 +268,7 @@ static void iterations_are_counted_and_surplus_ones_reported(void **state)
 
     add_surplus(fixture);
     assert_false(passes(fixture));
-    assert_logged(&fixture->log, "W     A has 3 iteration(s) and B has 2: 2 of them are compared\n" /* D34 */
+    assert_logged(&fixture->log, "W     A has 3 iteration(s) and B has 2: 2 of them are compared\n"
                                  "S     Iteration: 0\n"
                                  "S         Comparing Output: 'x'");
     assert_logged(&fixture->log, "F         PASSED | All outputs matched | Outputs: ['x']\nS     Iteration: 1\n");
@@ -313,7 +313,7 @@ static void lose_an_output(struct fixture *fixture)
     ADD_FLOATS(outputs, "x", 1);
 }
 
-static void outputs_without_partner_are_reported(void **state) /* D33 */
+static void outputs_without_partner_are_reported(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -370,7 +370,7 @@ static void results_without_outputs_match(void **state)
     assert_logged(&fixture->log, "F     PASSED | All outputs matched | Outputs: []\n");
 }
 
-static void fail_fast_stops_at_the_first_mismatch_and_still_sums_up(void **state) /* D46 */
+static void fail_fast_stops_at_the_first_mismatch_and_still_sums_up(void **state)
 {
     struct fixture *fixture = *state;
 

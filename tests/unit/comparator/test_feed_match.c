@@ -114,7 +114,7 @@ static void an_entry_with_another_inputs_name_is_never_taken(void **state)
 {
     struct fixture *fixture = *state;
 
-    add_input(fixture, "hidden", DATA_FLOAT32, SHAPE(1)); /* as in a part of a model: D48 */
+    add_input(fixture, "hidden", DATA_FLOAT32, SHAPE(1)); /* as in a part of a model */
     add_input(fixture, "x", DATA_FLOAT32, SHAPE(1));
     ADD_FLOATS(&fixture->feed, "x", 1);
     assert_int_equal(match(fixture, 0), 0);

@@ -152,7 +152,7 @@ static void numbers_that_can_be_a_shape_are_one(void **state)
     struct backend_io input = input_of("index", DATA_INT64, SHAPE(1));
     struct choice choice;
 
-    choose(&choice, &input, "index", &SHAPE(1)); /* D49 */
+    choose(&choice, &input, "index", &SHAPE(1));
     assert_int_equal(choice.rc, 0);
     assert_null(choice.result.values);
     assert_shape(&choice.result.shape, "(1,)");

@@ -7,7 +7,7 @@ static const struct tensor *output_of(const struct run_results *results, size_t 
     return &tensor_list_find(&results->items[0].items[iteration].outputs, text_of(name))->tensor;
 }
 
-static void named_rules_go_before_the_one_for_all(void **state) /* D39: an axis belongs to one rule only */
+static void named_rules_go_before_the_one_for_all(void **state) /* an axis belongs to one rule only */
 {
     const struct top_k_rule rules[] = {{"columns", 1, 0}, {"", 2, -1}};
     struct run_results results = {0};

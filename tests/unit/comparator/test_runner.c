@@ -92,7 +92,7 @@ static void the_log_is_polygraphys(void **state)
         "time: 250 ms.\n");
 }
 
-static void no_iterations_are_reported_as_none(void **state) /* D45 */
+static void no_iterations_are_reported_as_none(void **state)
 {
     struct fixture *fixture = *state;
 

@@ -44,7 +44,7 @@ static void add_expected_end(struct string_builder *expected, const char *line, 
 
     if (answer != NULL)
         string_add_format(expected, " | %lld", strtoll(answer + strlen("running the first "), NULL, 10));
-    else if (need <= (int64_t)count) /* D16: all layers, called "not found"; D17: no message */
+    else if (need <= (int64_t)count) /* all layers, called "not found", or without a message */
         string_add_format(expected, " | %lld", (long long)count);
     else
         string_add(expected, " | none");

@@ -171,7 +171,6 @@ static void zeros_of_integers_are_not_replaced(void **state)
     assert_true(compare_by_default(a, b).relative.maximum == 0);
 }
 
-/* D31 */
 static void differences_of_integers_do_not_wrap(void **state)
 {
     const int64_t low[] = {INT64_MIN}, high[] = {INT64_MAX}, minus_one[] = {-1};
@@ -255,7 +254,6 @@ static void complex_outputs_are_refused(void **state)
     assert_message_contains(&error, "complex64");
 }
 
-/* D36 */
 static void empty_outputs_agree_by_every_statistic(void **state)
 {
     struct tensor empty = tensor_of(DATA_FLOAT32, SHAPE(0, 3), "");
@@ -303,7 +301,6 @@ static void statistics_have_names(void **state)
     assert_false(compare_statistic_parse(TEXT("Mean"), &statistic));
 }
 
-/* D43 */
 static void bad_options_are_refused(void **state)
 {
     struct compare_options rows[] = {COMPARE_DEFAULTS, COMPARE_DEFAULTS, COMPARE_DEFAULTS, COMPARE_DEFAULTS};
@@ -324,7 +321,6 @@ static void bad_options_are_refused(void **state)
     assert_int_equal(compare_options_check(&COMPARE_DEFAULTS, NULL), 0);
 }
 
-/* D42 */
 static void shapes_that_do_not_go_together_are_a_mismatch(void **state)
 {
     static const float numbers[6] = {0};

@@ -54,7 +54,6 @@ static void last_values_may_drop_off_the_end(void **state)
     assert_false(compare_rows(a, b, 4, 0).passed);
 }
 
-/* D40 */
 static void row_no_longer_than_the_tolerance_is_looked_at(void **state)
 {
     const int64_t a[] = {5, 6}, b[] = {6, 5}, c[] = {5, 7};
@@ -64,7 +63,6 @@ static void row_no_longer_than_the_tolerance_is_looked_at(void **state)
     assert_false(compare_rows(a, c, 2, 100).passed);
 }
 
-/* D40 */
 static void nearest_of_several_equal_values_counts(void **state)
 {
     const int64_t a[] = {7, 1, 2, 3, 4, 7}, b[] = {7, 1, 2, 3, 7, 4};
@@ -74,7 +72,6 @@ static void nearest_of_several_equal_values_counts(void **state)
     assert_true(compare_rows(c, d, 4, 0).passed);
 }
 
-/* D40 */
 static void scalar_is_a_row_of_one(void **state)
 {
     const int64_t three = 3, four = 4;

@@ -96,7 +96,6 @@ static void first_of_several_extremes_is_named(void **state)
     assert_int_equal(statistics.minimum_at, 1400);
 }
 
-/* D41 */
 static void means_of_float64_do_not_overflow(void **state)
 {
     const double numbers[] = {1.5e308, 1.5e308, 1.5e308, -1.5e308};
@@ -121,7 +120,6 @@ static void spread_of_tiny_numbers_does_not_vanish(void **state)
     assert_true(compute(&subnormal).mean == 5e-324);
 }
 
-/* D41 */
 static void magnitude_of_the_smallest_integer_is_positive(void **state)
 {
     const int8_t numbers[] = {-128};
@@ -130,7 +128,7 @@ static void magnitude_of_the_smallest_integer_is_positive(void **state)
     assert_true(compute(&tensor).average_magnitude == 128);
 }
 
-/* D31: NumPy subtracts the neighbours of a percentile in the type of the array. */
+/* NumPy subtracts the neighbours of a percentile in the type of the array. */
 static void percentiles_of_integers_do_not_wrap(void **state)
 {
     const int16_t numbers[] = {-32768, 32767};

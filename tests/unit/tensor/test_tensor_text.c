@@ -204,8 +204,8 @@ static void layout_follows_from_what_is_shown(void **state)
 
 /* --- the golden log of `inspect data --show-values` ------------------------------------------------------------- */
 
-/* Statistics that Polygraphy gets wrong: means in float32 and a negative magnitude (D41), percentiles of integers that
- * wrap (D31). */
+/* Statistics that Polygraphy gets wrong: means in float32 and a negative magnitude, percentiles of integers that
+ * wrap. */
 static const char *const corrected[][2] = {
     {"f64", "mean=3.3333e+299, std-dev=4.714e+299, var=inf, median=0.1, min=-0 at (1,), max=1e+300 at (2,), "
             "avg-magnitude=3.3333e+299, p90=8e+299, p95=9e+299, p99=9.8e+299"},

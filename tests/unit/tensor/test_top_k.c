@@ -45,7 +45,6 @@ static void lines_run_along_the_axis(void **state)
     assert_top(tensor, 1, 2, "(2, 3, 1)", (const int64_t[]){1, 1, 1, 0, 0, 1});
 }
 
-/* D38 */
 static void extremes_of_integers_rank_where_they_belong(void **state)
 {
     const uint64_t words[] = {0, UINT64_MAX, 1};
