@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 
-/* Finds the type of the node that an error message of the runtime names, whatever stands around that message. What the runtime has fused goes by
- * the name of the first operator ("Gemm" for FusedGemm). `ret` lies in `message`. False when it names none. */
+/* Finds the type of the node that an error message of the runtime names, whatever stands around that message. What the
+ * runtime has fused goes by the name of the first operator ("Gemm" for FusedGemm). `ret` lies in `message`. False when
+ * it names none. */
 bool failing_operator(const char *message, struct text *ret);
 
 #endif

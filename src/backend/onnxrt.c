@@ -103,8 +103,8 @@ static int change_code(struct error *err, enum error_code code)
     return code;
 }
 
-/* The runtime says which file of weights is not there, but not what to do. With a model that was read from a file, that is about files; with
- * a part of one, it is a refusal like others. */
+/* The runtime says which file of weights is not there, but not what to do. With a model that was read from a file, that
+ * is about files; with a part of one, it is a refusal like others. */
 static int explain_missing_data(bool is_file, struct error *err)
 {
     struct error said;

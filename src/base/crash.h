@@ -16,8 +16,8 @@ void crash_install(void);
 /* In a forked child whose parent tells of its end: nothing is said any more. */
 void crash_forget(void);
 
-/* Between these two, other people's code is at work: "ended this program while `what`", as in "ONNX Runtime ran a model". May be nested, and called by several threads. `what` has
- * to stay where it is. */
+/* Between these two, other people's code is at work: "ended this program while `what`", as in "ONNX Runtime ran a
+ * model". May be nested, and called by several threads. `what` has to stay where it is. */
 void crash_work_begins(const char *what);
 void crash_work_ends(void);
 

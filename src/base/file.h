@@ -52,8 +52,9 @@ struct file_writer {
 enum file_durability { FILE_INTERMEDIATE, FILE_DURABLE };
 
 /* Creates missing folders of `path`. An existing file at `path` is replaced by commit, not before, keeping its mode; an
- * empty one is filled then and stays the same file, for those who have it open already. A symbolic link at `path` is followed: the file it points to is replaced. A device, a pipe, or what our own standard output
- * or error is (/dev/stdout) is written directly, with no temporary file: nothing can be taken back there. */
+ * empty one is filled then and stays the same file, for those who have it open already. A symbolic link at `path` is
+ * followed: the file it points to is replaced. A device, a pipe, or what our own standard output or error is
+ * (/dev/stdout) is written directly, with no temporary file: nothing can be taken back there. */
 int file_writer_open(struct file_writer *writer, const char *path, struct error *err);
 
 /* The same; a new file gets the mode of `like` (NULL: what the umask leaves of 0666). */

@@ -34,8 +34,7 @@ static const struct option explore_rows[] = {
         .kind = OPTION_FLAG,
         .offset = offsetof(struct explore_values, explore),
         .help = "draw each layer's tactic by lot among those that are fast enough, instead of waiting for timing "
-                "noise: few "
-                "builds then tell tactics apart. --seed says which lots are drawn",
+                "noise: few builds then tell tactics apart. --seed says which lots are drawn",
     },
     {
         .names = {"--explore-within"},

@@ -24,8 +24,9 @@ struct debug_report {
  * said before anything is run. Nothing to close after an error. */
 int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err);
 
-/* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `loop` (NULL: without):
- * "passed", "failed" and "skipped", and how the checks that were run have ended, "checks". The file is then in place. Nothing happens when it is not wanted. */
+/* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `loop` (NULL:
+ * without): "passed", "failed" and "skipped", and how the checks that were run have ended, "checks". The file is then
+ * in place. Nothing happens when it is not wanted. */
 int debug_report_save(struct debug_report *report, const struct loop *loop,
                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err);
 

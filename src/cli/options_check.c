@@ -85,9 +85,9 @@ static const struct option options[] = {
         .value_name = "COMMAND",
         .stands_alone = is_command_line,
         .offset = offsetof(struct check_values, command),
-        .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the whole "
-                "command into "
-                "quotes: then a shell runs it, and options may follow. Without --check you are asked",
+        .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the "
+                "whole command into quotes: then a shell runs it, and options may follow. Without --check you are "
+                "asked",
     },
     {
         .names = {"--fail-code", "--fail-returncode"},
@@ -214,8 +214,7 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         .offset = offsetof(struct check_values, exit_code),
         .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
-                "whatever the "
-                "outcome, but for a model that `reduce` was to write and could not (1)",
+                "whatever the outcome, but for a model that `reduce` was to write and could not (1)",
     },
 };
 

@@ -136,8 +136,8 @@ static const struct option options[] = {
         .convert = convert_named_numbers,
         .offset = offsetof(struct comparison_values, rtol),
         .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. OUT, here and below, "
-                "may be a "
-                "pattern such as 'layer*': a name itself goes first, then the first pattern that matches, then X alone",
+                "may be a pattern such as 'layer*': a name itself goes first, then the first pattern that matches, "
+                "then X alone",
     },
     {
         .names = {"--atol", "--abs-tol"},
@@ -154,8 +154,7 @@ static const struct option options[] = {
         .convert = convert_named_statistics,
         .offset = offsetof(struct comparison_values, check_error_stat),
         .help = "simple: what is held against the tolerances: every element (elemwise, unless given), or the max, "
-                "mean, median or "
-                "quantile of all differences",
+                "mean, median or quantile of all differences",
     },
     {
         .names = {"--error-quantile"},

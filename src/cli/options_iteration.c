@@ -102,8 +102,7 @@ static const struct option iteration_rows[] = {
         .kind = OPTION_FLAG,
         .offset = offsetof(struct iteration_values, force),
         .help = "write over files that are where candidates, and what goes with them, are written, and which are "
-                "removed in the "
-                "end. Without it such a file is refused before anything is checked",
+                "removed in the end. Without it such a file is refused before anything is checked",
     },
 };
 

@@ -10,9 +10,10 @@
  *   ...
  *   progress_line_end(&line);
  *
- * It tells of a debugging session, of an engine that is built, or of both. It goes to standard error, and only when that is a terminal: neither a file nor a pipe ever gets a byte of it. Log lines
- * take its place, and it comes again below them. Between two calls a thread keeps it up to date: the time that is left, the
- * width of the terminal. It is drawn ten times a second at the most, and only while this process is in the foreground.
+ * It tells of a debugging session, of an engine that is built, or of both. It goes to standard error, and only when
+ * that is a terminal: neither a file nor a pipe ever gets a byte of it. Log lines take its place, and it comes again
+ * below them. Between two calls a thread keeps it up to date: the time that is left, the width of the terminal. It is
+ * drawn ten times a second at the most, and only while this process is in the foreground.
  *
  * It is also not shown when standard output is a pipe: what comes out at the pipe's other end ("| tee log") may go to the
  * same terminal at any moment, into the middle of the line.

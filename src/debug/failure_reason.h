@@ -1,8 +1,8 @@
 /* debug/failure_reason.h: why a run of this program says that the runtime refused a model, told to the debug tool whose check it is.
  *
- * All those runs end with one exit code (CHECK_NOT_RUN_CODE). A debug tool makes a file without a name, and tells a check by the environment
- * how to open it. Every process below the check inherits that, so it works through scripts; where it cannot be opened, in another container or
- * on another machine, there is no reason.
+ * All those runs end with one exit code (CHECK_NOT_RUN_CODE). A debug tool makes a file without a name, and tells a
+ * check by the environment how to open it. Every process below the check inherits that, so it works through scripts;
+ * where it cannot be opened, in another container or on another machine, there is no reason.
  */
 #ifndef DEBUG_FAILURE_REASON_H
 #define DEBUG_FAILURE_REASON_H

@@ -27,9 +27,10 @@ struct input_sizes {
 /* Whether an input of `subgraph` has dimensions that nothing determines. */
 bool input_sizes_are_open(const struct subgraph *subgraph);
 
-/* Runs `subgraph` on the sandbox's data with 1 for all open dimensions, then with 2, 8, 16, 64, 224 and 512: with each of them first for all but the
- * first dimensions of inputs, which mostly are the size of a batch, then for all. Dimensions of one name get one size. Gives up after
- * a minute. The result is to be released after an error as well, which is ERR_INTERRUPTED or one of writing the model. */
+/* Runs `subgraph` on the sandbox's data with 1 for all open dimensions, then with 2, 8, 16, 64, 224 and 512: with each
+ * of them first for all but the first dimensions of inputs, which mostly are the size of a batch, then for all.
+ * Dimensions of one name get one size. Gives up after a minute. The result is to be released after an error as well,
+ * which is ERR_INTERRUPTED or one of writing the model. */
 int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct input_sizes *ret,
                      struct error *err);
 void input_sizes_release(struct input_sizes *sizes);

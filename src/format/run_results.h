@@ -31,8 +31,8 @@ struct runner_results *run_results_add_runner(struct run_results *results, struc
 struct iteration_result *runner_results_add_iteration(struct runner_results *runner, double runtime);
 
 /* Appends what the file holds to `results`: any layout that Polygraphy wrote, old ones included. Arrays are decoded
- * once, from the mapped file into their tensors; those of a safetensors file refer to its mapping. On an error `results` is as before; ERR_INVALID means that the file
- * holds something else than results. */
+ * once, from the mapped file into their tensors; those of a safetensors file refer to its mapping. On an error
+ * `results` is as before; ERR_INVALID means that the file holds something else than results. */
 int run_results_load(struct run_results *results, const char *path, struct error *err);
 
 /* The same for a JSON file of `size` bytes in memory, called `name` in messages. */

@@ -1,4 +1,5 @@
-/* onnx/mark_outputs.h: other outputs for a model than its own: --onnx-outputs and --onnx-exclude-outputs. All nodes stay, whether or not an output still depends on them.
+/* onnx/mark_outputs.h: other outputs for a model than its own: --onnx-outputs and --onnx-exclude-outputs. All nodes
+ * stay, whether or not an output still depends on them.
  */
 #ifndef ONNX_MARK_OUTPUTS_H
 #define ONNX_MARK_OUTPUTS_H
