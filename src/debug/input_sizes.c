@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/name_map.h"
 #include "base/stopwatch.h"
 #include "onnx/model_copy.h"
 #include "onnx/model_edit.h"
@@ -31,23 +32,23 @@ bool input_sizes_are_open(const struct subgraph *subgraph)
     return false;
 }
 
-/* Whether a dimension of this name is the first one of an input with several. */
-static bool is_batch(const struct subgraph *subgraph, struct text symbol)
+/* Names of dimensions that are the first one of an input with several. */
+static void list_batches(const struct subgraph *subgraph, struct name_map *ret)
 {
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
         struct value_type type;
 
         value_info_decode(subgraph->model->values.items[subgraph->inputs.items[i]].info, &type);
-        if (is_open(&type) && type.shape.rank > 1 && type.shape.dims[0] < 0 && text_equal(type.symbols[0], symbol))
-            return true;
+        if (is_open(&type) && type.shape.rank > 1 && type.shape.dims[0] < 0)
+            name_map_add(ret, type.symbols[0], 0);
     }
-    return false;
 }
 
-static void fill(const struct subgraph *subgraph, struct value_type *type, int64_t size, bool batch_too)
+static void fill(const struct name_map *batches, struct value_type *type, int64_t size, bool batch_too)
 {
     for (size_t i = 0; i < type->shape.rank; i++) {
-        bool batch = type->symbols[i].size > 0 ? is_batch(subgraph, type->symbols[i]) : i == 0 && type->shape.rank > 1;
+        bool batch = type->symbols[i].size > 0 ? name_map_find(batches, type->symbols[i]) != NAME_MAP_NONE
+                                               : i == 0 && type->shape.rank > 1;
 
         if (type->shape.dims[i] < 0)
             type->shape.dims[i] = batch && !batch_too ? 1 : size;
@@ -58,6 +59,11 @@ static void fill(const struct subgraph *subgraph, struct value_type *type, int64
 static bool set_sizes(const struct subgraph *subgraph, struct model *copy, int64_t size, bool batch_too,
                       struct input_sizes *ret)
 {
+    struct name_map batches;
+    bool fits = true;
+
+    name_map_init(&batches);
+    list_batches(subgraph, &batches);
     ret->count = 0;
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
         struct model *model = subgraph->model;
@@ -67,14 +73,14 @@ static bool set_sizes(const struct subgraph *subgraph, struct model *copy, int64
         value_info_decode(model->values.items[value].info, &type);
         if (!is_open(&type))
             continue;
-        fill(subgraph, &type, size, batch_too);
-        if (shape_elements(&type.shape) > LARGEST_INPUT)
-            return false;
+        fill(&batches, &type, size, batch_too);
+        fits &= shape_elements(&type.shape) <= LARGEST_INPUT;
         model_set_type(copy, value, &type);
         *VECTOR_APPEND(ret) =
             (struct data_loader_shape){arena_text(&model->arena, model->values.items[value].name), type.shape};
     }
-    return true;
+    name_map_release(&batches);
+    return fits;
 }
 
 static int try_sizes(const struct sandbox *sandbox, const struct subgraph *subgraph, int64_t size, bool batch_too,
