@@ -416,7 +416,8 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
     rc = load_caches(file, err);
     if (rc == 0)
         rc = open_sample(file, err);
-    warn_of_other_precision(file);
+    if (rc == 0)
+        warn_of_other_precision(file);
     if (file->network_values->decide_branches)
         file->network.branch_sample = &file->builder.sample;
     if (rc < 0)

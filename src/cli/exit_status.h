@@ -10,8 +10,7 @@
 
 #include "base/error.h"
 
-#define EXIT_STATUS_ERROR                                                                                              \
-    1 /* the user, a file or the system made it impossible to go on; or the outcome is a bad one */
+#define EXIT_STATUS_ERROR 1   /* the user, a file or the system made it impossible to go on; or a bad outcome */
 #define EXIT_STATUS_REFUSED 2 /* the command line makes no sense */
 
 /* Only inside of a check: */

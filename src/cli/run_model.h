@@ -21,7 +21,7 @@ struct run_model {
 void run_model_init(struct run_model *model, const struct command_context *context);
 void run_model_release(struct run_model *model);
 
-/* Whether --trt is among the runners. */
+/* Whether this backend is among the runners. */
 bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
 
 /* Fills in a request for any backend: model and options. The first time, a model that the options change is loaded,

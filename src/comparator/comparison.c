@@ -212,7 +212,6 @@ void comparison_end_iteration(struct comparison *comparison)
     const struct pairing *pairing = &comparison->pairing;
     bool passed = comparison->iteration_passed;
     bool is_empty = pairing->first_alone.count + pairing->second_alone.count == 0;
-
     bool is_done = comparison->next == pairing->count; /* no mismatch has ended it early */
 
     if (comparison->compared_count == 0 && is_done && !is_empty)

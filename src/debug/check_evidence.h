@@ -32,7 +32,7 @@ void check_evidence_add(struct check_evidence *evidence, const struct process_re
 /* Runs since `before` was copied from the evidence count as if they had not been, but for what is kept of the last one. */
 void check_evidence_leave_out(struct check_evidence *evidence, const struct check_evidence *before);
 
-/* Appends how the last run ended: "it ended with code 2 and wrote: 'python: can't open file'". */
+/* Appends how the last run ended: "it ended with code 2, and wrote: python: can't open file". */
 void check_evidence_describe(const struct check_evidence *evidence, struct string_builder *ret);
 
 #endif

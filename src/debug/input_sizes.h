@@ -19,8 +19,8 @@ enum input_sizes_outcome {
 struct input_sizes {
     enum input_sizes_outcome outcome;
     struct error why; /* why it does not run with 1 */
-    struct data_loader_shape
-        *items; /* of the inputs that leave something open, as they were tried last; names belong to the model */
+    /* Of the inputs that leave something open, as they were tried last; names belong to the model. */
+    struct data_loader_shape *items;
     size_t count, capacity;
 };
 

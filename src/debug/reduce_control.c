@@ -33,7 +33,7 @@ struct control {
     struct log *log;
     struct bitset rest;              /* nodes that may still be tried */
     struct text kinds[WANTED_PARTS]; /* operators of the parts that were checked */
-    size_t parts, failed;            /* parts that were checked and of them, those that failed */
+    size_t parts, failed;            /* parts that were checked; of them, those that failed */
     size_t number;                   /* of controls so far */
 
     struct subgraph part; /* that is checked now */
@@ -390,7 +390,7 @@ int reduce_control_run(struct candidate_maker *maker, const struct subgraph *ans
     *ret = passed ? CONTROL_PASSED : CONTROL_IMPOSSIBLE;
     if (rc < 0 || passed)
         return rc;
-    if (constants == VERDICT_FAIL || (control.failed == WANTED_PARTS && constants != VERDICT_PASS))
+    if (constants == VERDICT_FAIL || control.failed == WANTED_PARTS)
         return loop_refuse_check(loop, err,
                                  "the check fails on everything that it is given, also on what has nothing to do with "
                                  "the result, so that nothing is known of the model%s. Last time",

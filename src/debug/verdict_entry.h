@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/string_builder.h"
 #include "search/verdict.h"
 
@@ -18,7 +19,7 @@ struct cached_verdict {
     size_t runs, fails; /* of an unreliable check: runs that said something, and how many of them failed; else 0 */
     bool has_code;      /* the check ended with this exit code */
     int code;           /* -N stands for signal N */
-    char reason[96];    /* for which it ended so, or "" */
+    char reason[PROCESS_REASON_SIZE]; /* for which it ended so, or "" */
 };
 
 struct verdict_entry {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/string_builder.h"
 
 struct replay_entry {
@@ -30,7 +31,7 @@ struct debug_replay {
     char model_hash[HASH_TEXT_SIZE], check_hash[HASH_TEXT_SIZE]; /* valid when has_session */
     bool has_failure_code; /* of the session: the exit code that its failures have */
     int64_t failure_code;
-    char failure_reason[96]; /* that they have; "": any */
+    char failure_reason[PROCESS_REASON_SIZE]; /* that they have; "": any */
 
     /* Private: all entries as they stand in the file, each with the line break before it, parted by commas. Kept
      * because the file is written again after every iteration. What means nothing here survives in it, too. */

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "onnx/fields.h"
-#include "onnx/node_attribute.h"
 #include "onnx/model_text.h"
+#include "onnx/node_attribute.h"
 #include "onnx/subgraph.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/wire.h"
