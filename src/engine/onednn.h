@@ -178,10 +178,6 @@ void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_ope
 bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
                             struct layout *ret_inputs, struct layout *ret_output);
 
-/* Copies between any two descriptors of the same dimensions. False when oneDNN cannot. */
-bool onednn_reorder(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
-                    const struct dnnl_memory_desc *to, void *target);
-
 /* Memory for `size` bytes, aligned for vector instructions, for free(). NULL when it cannot be had. */
 void *onednn_allocate(size_t size);
 

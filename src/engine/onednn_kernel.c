@@ -22,8 +22,9 @@ void *onednn_allocate(size_t size)
     return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + (size == 0 ? ALIGNMENT : 0));
 }
 
-bool onednn_reorder(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
-                    const struct dnnl_memory_desc *to, void *target)
+/* Copies between any two descriptors of the same dimensions. False when oneDNN cannot. */
+static bool copy_memory(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
+                        const struct dnnl_memory_desc *to, void *target)
 {
     struct dnnl_memory_desc *described = onednn->dialect->memory_desc_new(from);
     struct dnnl_primitive_desc *descriptor = NULL;
@@ -199,7 +200,7 @@ static int add_constant(struct onednn_kernel *self, const struct onednn_argument
     if (!packed)
         return error_set(err, ERR_MEMORY, "there is no memory for %zu bytes of packed weights",
                          onednn->memory_desc_get_size(wanted));
-    if (!onednn_reorder(onednn, &argument->given, argument->values, wanted, packed))
+    if (!copy_memory(onednn, &argument->given, argument->values, wanted, packed))
         return error_set(err, ERR_UNSUPPORTED, "oneDNN cannot bring weights into the layout that a kernel wants");
     return create_memory(self, argument->arg, wanted, packed, err);
 }

@@ -35,7 +35,8 @@ const char *plugin_layer_obstacle(const struct kernel_request *request)
     return NULL;
 }
 
-size_t plugin_layer_own_inputs(const struct layer *layer)
+/* How many of a layer's inputs are those of its first node; behind them are operands of what is fused with it. */
+static size_t count_own_inputs(const struct layer *layer)
 {
     size_t count = layer->inputs.count;
 
@@ -282,8 +283,7 @@ int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *r
     };
     if (with_fused)
         read_fused(layer, request->layer);
-    rc = read_inputs(layer, request,
-                     with_fused ? request->layer->inputs.count : plugin_layer_own_inputs(request->layer), err);
+    rc = read_inputs(layer, request, with_fused ? request->layer->inputs.count : count_own_inputs(request->layer), err);
     if (rc == 0)
         rc = read_attributes(layer, node, err);
     if (rc < 0)
