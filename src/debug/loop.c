@@ -80,10 +80,13 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
                                          .force = settings->force,
                                          .jobs = settings->jobs > 1 ? settings->jobs : 1};
     struct session_replay *replay = &loop->replay;
-    int rc =
-        session_replay_open(replay, settings->load_replay, settings->save_replay, settings->force_replay,
-                            model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log, err);
+    int rc = session_locks_take(&loop->locks, &settings->check.files, settings->work_folder,
+                                &loop->settings.save_replay, loop->log, err);
 
+    if (rc == 0)
+        rc = session_replay_open(replay, settings->load_replay, settings->save_replay, settings->force_replay,
+                                 model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log,
+                                 err);
     if (rc == 0 && settings->check.compare_failures && replay->replay.has_failure_code)
         loop_take_failure(loop, &replay->replay);
     if (rc == 0 && settings->verdict_cache)
@@ -154,6 +157,7 @@ void loop_free(struct loop *loop)
     session_replay_release(&loop->replay);
     seen_candidates_release(&loop->seen);
     watched_files_release(&loop->watched);
+    session_locks_release(&loop->locks);
     free(loop->resume_hint);
     free(loop);
 }

@@ -6,6 +6,7 @@
 #include "debug/checks_ahead.h"
 #include "debug/loop.h"
 #include "debug/seen_candidates.h"
+#include "debug/session_lock.h"
 #include "debug/session_replay.h"
 #include "debug/verdict_cache.h"
 
@@ -15,6 +16,7 @@ struct loop {
     struct check *check;
     struct check_lanes *lanes;
     struct checks_ahead *ahead; /* in loop_run(), when several checks may run at a time; else NULL */
+    struct session_locks locks;
     struct session_replay replay;
     struct verdict_cache *cache; /* or NULL */
     struct seen_candidates seen;

@@ -317,6 +317,7 @@ iterations()
         --iter-artifact ./polygraphy_debug.onnx --check 'kill -KILL $PPID'
     refused 'is the model itself'
     cmp polygraphy_debug.onnx copy.onnx
+    rm .x.onnx.lock .polygraphy_debug_replay.json.lock # of the session that was killed
 }
 
 @test "the result does not replace the model" {

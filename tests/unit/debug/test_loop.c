@@ -101,6 +101,8 @@ static void nothing_but_replays_and_artifacts_remains(void **state)
     fixture.settings.artifacts.count = 1;
     fixture.subject.count = 3;
     fixture_run(&fixture, NULL);
+    loop_free(fixture.loop); /* and with it its locks */
+    fixture.loop = NULL;
     assert_int_equal(scratch_count("."), 4); /* sorted, replay.json, replay_skip_current.json, runs */
     assert_int_equal(scratch_count("sorted/good"), 3);
     assert_false(captured_log_has(&fixture.log, "Could not clean up"));
@@ -194,6 +196,8 @@ static void candidate_that_cannot_be_written_ends_the_session_without_a_trace(vo
     assert_int_equal(fixture_begin(&fixture), 0);
     assert_int_equal(fixture_run_phase(&fixture, NULL), ERR_IO);
     assert_string_equal(fixture.err.message, "cannot write 'debug.bin'");
+    loop_free(fixture.loop); /* and with it its locks */
+    fixture.loop = NULL;
     assert_int_equal(scratch_count("."), 0);
     assert_false(captured_log_has(&fixture.log, "Could not clean up"));
     assert_false(captured_log_has(&fixture.log, "Finished"));
