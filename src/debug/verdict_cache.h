@@ -8,7 +8,8 @@
  *
  * A key is made of the candidate's content (debug/candidate_hash.h), the check (check_hash(): its words and rules, not what the
  * programs do that it names) and this program's version, which checks mostly run. Each key has a file of its own, written
- * whole, so any number of processes may share a folder, also over a network file system.
+ * whole, so any number of processes may share a folder, also over a network file system; but not several users: whoever can write
+ * to it says what verdicts are. So what is a symbolic link, or belongs to somebody else, or can be written by others, is not used.
  */
 #ifndef DEBUG_VERDICT_CACHE_H
 #define DEBUG_VERDICT_CACHE_H
@@ -19,14 +20,16 @@
 
 struct verdict_cache;
 
-/* Makes the folder where it is missing. ERR_INVALID when there is a file, ERR_IO when it cannot be made. `log` gets warnings of
- * damaged entries; it has to outlive the cache, and may be NULL. */
+/* Makes the folder where it is missing, for nobody else to read. ERR_INVALID when there is a file, ERR_IO when it cannot be made. When
+ * it is not to be trusted `*ret` is NULL, with a warning. `log` has to outlive the cache, and may be NULL. */
 int verdict_cache_open(const char *folder, struct hash check, struct log *log, struct verdict_cache **ret,
                        struct error *err);
-void verdict_cache_close(struct verdict_cache *cache); /* NULL is fine */
 
-/* What is known of a candidate: `ret->found` says whether anything is. A damaged entry is a warning, and nothing is known; it is replaced
- * when there is a verdict. ERR_IO when there is an entry that cannot be read. */
+/* Warns of entries that were ignored: how many, and of the first one why. NULL is fine. */
+void verdict_cache_close(struct verdict_cache *cache);
+
+/* What is known of a candidate: `ret->found` says whether anything is. An entry that is damaged or not to be trusted is ignored; it is
+ * replaced when there is a verdict. ERR_IO when there is an entry that cannot be read. */
 int verdict_cache_find(struct verdict_cache *cache, struct hash content, struct cached_verdict *ret, struct error *err);
 
 /* Keeps a verdict, in place of an older one. `runs` and `fails` are those of this session alone: they are added to what

@@ -2,6 +2,7 @@
 #include "debug/verdict_entry.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -128,6 +129,41 @@ int verdict_entry_parse(const void *data, size_t size, const char *name, struct 
     return 0;
 }
 
+/* ---- Checksum ---- */
+
+#define SEAL_FORMAT ",\n    \"checksum\": \"%s\"\n}"
+#define SEAL_LENGTH (sizeof(SEAL_FORMAT) - 1 - 2 + HASH_TEXT_SIZE - 1)
+
+static void make_seal(const void *data, size_t size, char ret[SEAL_LENGTH + 1])
+{
+    char checksum[HASH_TEXT_SIZE];
+
+    hash_to_text(hash_bytes(data, size), checksum);
+    snprintf(ret, SEAL_LENGTH + 1, SEAL_FORMAT, checksum);
+}
+
+void verdict_entry_seal(struct string_builder *text)
+{
+    char seal[SEAL_LENGTH + 1];
+    size_t size = text->size;
+
+    while (size > 0 && strchr("\n }", text->data[size - 1]) != NULL)
+        size--;
+    string_truncate(text, size);
+    make_seal(text->data, size, seal);
+    string_add(text, seal);
+}
+
+bool verdict_entry_is_sealed(const void *data, size_t size)
+{
+    char seal[SEAL_LENGTH + 1];
+
+    if (size < SEAL_LENGTH)
+        return false;
+    make_seal(data, size - SEAL_LENGTH, seal);
+    return memcmp((const char *)data + size - SEAL_LENGTH, seal, SEAL_LENGTH) == 0;
+}
+
 /* ---- Writing ---- */
 
 static void write_text(struct json_writer *writer, const char *key, const char *value)
@@ -163,6 +199,7 @@ void verdict_entry_write(const struct verdict_entry *entry, struct string_builde
         write_integer(&writer, "fails", verdict->fails < (size_t)MOST_RUNS ? (int64_t)verdict->fails : MOST_RUNS);
     }
     json_writer_end_object(&writer);
+    verdict_entry_seal(&writer.text);
     string_add_bytes(ret, writer.text.data, writer.text.size);
     json_writer_release(&writer);
 }

@@ -32,7 +32,13 @@ struct verdict_entry {
  * messages. Members that are not known are passed over. */
 int verdict_entry_parse(const void *data, size_t size, const char *name, struct verdict_entry *ret, struct error *err);
 
-/* Appends the text of an entry. */
+/* Appends the text of an entry, sealed. */
 void verdict_entry_write(const struct verdict_entry *entry, struct string_builder *ret);
+
+/* Gives the text of an object a last member, "checksum": a hash of all that stands before it. */
+void verdict_entry_seal(struct string_builder *text);
+
+/* False when a byte was changed, or something is missing, since the text was sealed. */
+bool verdict_entry_is_sealed(const void *data, size_t size);
 
 #endif

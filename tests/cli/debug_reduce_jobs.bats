@@ -311,6 +311,30 @@ EOF
     diff -r cache1 cache4
 }
 
+@test "what somebody has changed in a verdict cache is ignored and counted, and no link is followed to one" {
+    "$make_chain" model.onnx 30 0 branches
+    script check.sh <<<'"$POLYGRAPHY_TEST_PROGRAMS/check_nodes" "$1" --fail-node node_9 --fail-node node_20'
+    reduce model.onnx -o first.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
+    worked
+    find cache -name '*.json' -exec sed -i 's/"fail"/"other"/; s/"pass"/"fail"/; s/"other"/"pass"/' '{}' +
+    reduce model.onnx -o second.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
+    worked
+    cmp first.onnx second.onnx
+    not_logged 'Known from the verdict cache'
+    logged '^\[W\] [1-9][0-9]* entries of the verdict cache were ignored\. The first one: cache/.*\.json: its checksum does not fit'
+    reduce model.onnx -o third.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
+    worked
+    cmp first.onnx third.onnx
+    logged 'Known from the verdict cache'
+    not_logged 'ignored'
+    ln -s cache link
+    reduce model.onnx -o fourth.onnx --mode minimal --verdict-cache link --check ./check.sh '{artifact}'
+    worked
+    cmp first.onnx fourth.onnx
+    not_logged 'Known from the verdict cache'
+    logged "^\[W\] The verdict cache is not used: 'link' is a symbolic link, and none is followed here"
+}
+
 # ---- Data of several samples ----
 
 @test "a failure that only the fourth sample shows is reduced like any other" {

@@ -251,20 +251,75 @@ static void hostile_entries_are_a_warning_and_a_miss(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         struct verdict_cache *cache = open_for("check");
+        struct string_builder text;
 
+        string_init(&text);
+        string_add(&text, texts[i]);
+        if (text.size > 0 && text.data[text.size - 1] == '}')
+            verdict_entry_seal(&text);
         must_add(cache, "candidate", verdict);
-        put(only_entry(), texts[i], strlen(texts[i]));
-        string_clear(&shown.text);
+        put(only_entry(), text.data, text.size);
         must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
-        assert_true(captured_log_has(&shown, "W A damaged entry of the verdict cache is not used: "));
-        assert_true(captured_log_has(&shown, only_entry()));
         must_add(cache, "candidate", verdict); /* which is no sum with what was there */
-        string_clear(&shown.text);
         must_be(must_find(cache, "candidate"), verdict);
         assert_int_equal(shown.text.size, 0);
-        assert_int_equal(unlink(only_entry()), 0);
         verdict_cache_close(cache);
+        assert_true(captured_log_has(&shown, "W An entry of the verdict cache was ignored: "));
+        assert_true(captured_log_has(&shown, only_entry()));
+        assert_int_equal(unlink(only_entry()), 0);
+        string_clear(&shown.text);
+        string_release(&text);
     }
+}
+
+static void every_change_of_a_byte_is_a_miss(void **state)
+{
+    struct verdict_cache *cache = open_for("check");
+    struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .has_code = true, .code = 1};
+    size_t size;
+    char *text, line[96];
+
+    must_add(cache, "candidate", verdict);
+    text = content_of(only_entry(), &size);
+    for (size_t i = 0; i < size; i++) {
+        text[i] ^= 1;
+        put(only_entry(), text, size);
+        must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
+        text[i] ^= 1;
+    }
+    put(only_entry(), text, size);
+    must_be(must_find(cache, "candidate"), verdict);
+    assert_int_equal(shown.text.size, 0);
+    verdict_cache_close(cache);
+    snprintf(line, sizeof(line), "W %zu entries of the verdict cache were ignored. The first one: ", size);
+    assert_true(captured_log_has(&shown, line));
+    free(text);
+}
+
+/* The size of the text of an entry up to its checksum. */
+static size_t size_without_checksum(size_t size)
+{
+    return size - (sizeof(",\n    \"checksum\": \"\"\n}") - 1) - (HASH_TEXT_SIZE - 1);
+}
+
+static void entry_without_a_checksum_is_a_miss(void **state)
+{
+    struct verdict_cache *cache = open_for("check");
+    struct string_builder less;
+    size_t size;
+    char *text;
+
+    must_add(cache, "candidate", (struct cached_verdict){.found = true, .verdict = VERDICT_FAIL});
+    text = content_of(only_entry(), &size);
+    string_init(&less);
+    string_add_bytes(&less, text, size_without_checksum(size));
+    string_add(&less, "\n}");
+    put(only_entry(), less.data, less.size);
+    must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
+    verdict_cache_close(cache);
+    assert_true(captured_log_has(&shown, "its checksum does not fit"));
+    string_release(&less);
+    free(text);
 }
 
 static void every_beginning_of_an_entry_is_a_miss(void **state)
@@ -293,8 +348,8 @@ static void huge_entry_is_not_even_read(void **state)
     must_add(cache, "candidate", (struct cached_verdict){.found = true, .verdict = VERDICT_FAIL});
     assert_int_equal(truncate(only_entry(), (off_t)1 << 36), 0); /* a hole */
     must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
-    assert_true(captured_log_has(&shown, "larger than"));
     verdict_cache_close(cache);
+    assert_true(captured_log_has(&shown, "larger than"));
 }
 
 static void entry_of_another_candidate_is_not_taken(void **state)
@@ -310,10 +365,10 @@ static void entry_of_another_candidate_is_not_taken(void **state)
     must_add(cache, "other", (struct cached_verdict){.found = true, .verdict = VERDICT_PASS});
     put(only_entry(), text, size);
     must_be(must_find(cache, "other"), (struct cached_verdict){0});
+    verdict_cache_close(cache);
     assert_true(captured_log_has(&shown, "belongs to another candidate"));
     free(first);
     free(text);
-    verdict_cache_close(cache);
 }
 
 static void members_that_are_not_known_do_no_harm(void **state)
@@ -327,11 +382,191 @@ static void members_that_are_not_known_do_no_harm(void **state)
     text = content_of(only_entry(), &size);
     string_init(&more);
     string_add(&more, "{\"host\": [\"a\", {\"b\": 1}],");
-    string_add(&more, text + 1);
+    string_add_bytes(&more, text + 1, size_without_checksum(size) - 1);
+    string_add(&more, "}");
+    verdict_entry_seal(&more);
     put(only_entry(), more.data, more.size);
     assert_int_equal(must_find(cache, "candidate").verdict, VERDICT_FAIL);
     string_release(&more);
     free(text);
+    verdict_cache_close(cache);
+}
+
+/* ---- Who has a hand in it ---- */
+
+/* Has an entry made, does something to it, and finds that it is not taken over, nor whatever a link leads to written to; what is said
+ * in the end holds `reason`. */
+static void must_ignore(void (*spoil)(const char *entry, const char *folder), const char *reason, bool replaces)
+{
+    struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .runs = 4, .fails = 2};
+    struct verdict_cache *cache = open_for("check");
+    char *entry, *folder;
+
+    must_add(cache, "candidate", verdict);
+    entry = memory_strdup(only_entry());
+    folder = file_folder(entry);
+    spoil(entry, folder);
+    must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
+    must_add(cache, "candidate", verdict);
+    must_be(must_find(cache, "candidate"), replaces ? verdict : (struct cached_verdict){0});
+    assert_int_equal(shown.text.size, 0);
+    verdict_cache_close(cache);
+    assert_true(captured_log_has(&shown, reason));
+    assert_true(captured_log_has(&shown, replaces ? "W An entry of the" : "W 2 entries of the"));
+    free(entry);
+    free(folder);
+}
+
+static void move_and_link(const char *path, const char *to)
+{
+    char *absolute;
+
+    assert_int_equal(rename(path, to), 0);
+    absolute = file_real_path(to);
+    assert_int_equal(symlink(absolute, path), 0);
+    free(absolute);
+}
+
+static void link_entry(const char *entry, const char *folder)
+{
+    (void)folder;
+    move_and_link(entry, "elsewhere");
+    assert_int_equal(chmod("elsewhere", 0600), 0);
+}
+
+static void link_folder(const char *entry, const char *folder)
+{
+    (void)entry;
+    move_and_link(folder, "elsewhere");
+}
+
+static void open_entry(const char *entry, const char *folder)
+{
+    (void)folder;
+    assert_int_equal(chmod(entry, 0620), 0);
+}
+
+static void open_folder(const char *entry, const char *folder)
+{
+    (void)entry;
+    assert_int_equal(chmod(folder, 0702), 0);
+}
+
+static void give_entry_away(const char *entry, const char *folder)
+{
+    (void)folder;
+    assert_int_equal(chown(entry, 4711, 4711), 0);
+}
+
+static void give_folder_away(const char *entry, const char *folder)
+{
+    (void)entry;
+    assert_int_equal(chown(folder, 4711, 4711), 0);
+}
+
+static void linked_entry_is_ignored_and_its_target_stays(void **state)
+{
+    size_t size;
+    char *text;
+
+    must_ignore(link_entry, "is a symbolic link", true);
+    text = content_of("elsewhere", &size);
+    assert_non_null(strstr(text, "\"runs\": 4,")); /* as it was */
+    free(text);
+}
+
+static void linked_folder_of_entries_is_ignored(void **state)
+{
+    must_ignore(link_folder, "is a symbolic link", false);
+    assert_int_equal(scratch_count("elsewhere"), 1);
+}
+
+static void entry_that_others_can_write_to_is_ignored(void **state)
+{
+    must_ignore(open_entry, "others than its owner can write to '", true);
+}
+
+static void folder_of_entries_that_others_can_write_to_is_ignored(void **state)
+{
+    must_ignore(open_folder, "others than its owner can write to '", false);
+}
+
+static void entry_of_another_user_is_ignored(void **state)
+{
+    if (geteuid() != 0)
+        skip(); /* it takes root to give something away */
+    must_ignore(give_entry_away, "belongs to another user (number 4711)", true);
+}
+
+static void folder_of_entries_of_another_user_is_ignored(void **state)
+{
+    if (geteuid() != 0)
+        skip(); /* it takes root to give something away */
+    must_ignore(give_folder_away, "belongs to another user (number 4711)", false);
+}
+
+static void must_not_be_used(const char *folder, const char *reason)
+{
+    struct verdict_cache *cache;
+    struct error err = {0};
+
+    string_clear(&shown.text);
+    assert_int_equal(verdict_cache_open(folder, hash_of("check"), &shown.log, &cache, &err), 0);
+    assert_null(cache);
+    assert_true(captured_log_has(&shown, "W The verdict cache is not used: "));
+    assert_true(captured_log_has(&shown, reason));
+}
+
+static void cache_that_others_have_a_hand_in_is_not_used(void **state)
+{
+    assert_int_equal(mkdir("cache", 0700), 0);
+    assert_int_equal(symlink("cache", "link"), 0);
+    must_not_be_used("link", "'link' is a symbolic link");
+    must_not_be_used("link//", "link' is a symbolic link");
+    assert_int_equal(chmod("cache", 0770), 0);
+    must_not_be_used("cache", "others than its owner can write to 'cache'");
+    assert_int_equal(chmod("cache", 0707), 0);
+    must_not_be_used("cache/", "others than its owner can write to './cache'");
+    assert_int_equal(chmod("cache", 0755), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown("cache", 4711, 4711), 0);
+        must_not_be_used("cache", "'cache' belongs to another user (number 4711)");
+    }
+    assert_int_equal(scratch_count("cache"), 0);
+}
+
+static void what_is_made_is_for_its_owner_whatever_the_umask(void **state)
+{
+    struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .runs = 1};
+    mode_t before = umask(0);
+    struct verdict_cache *cache = open_for("check");
+    struct stat status;
+    char *folder;
+
+    must_add(cache, "candidate", verdict);
+    umask(before);
+    folder = file_folder(only_entry());
+    assert_int_equal(stat(only_entry(), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(stat(folder, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    assert_int_equal(stat("cache/of/verdicts", &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+    must_be(must_find(cache, "candidate"), verdict);
+    free(folder);
+    verdict_cache_close(cache);
+}
+
+/* A link in place of the lock is not followed: counts are added up without. */
+static void lock_is_no_way_out_of_the_folder(void **state)
+{
+    struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .runs = 1};
+    struct verdict_cache *cache = open_for("check");
+
+    assert_int_equal(symlink("../../../made", "cache/of/verdicts/lock"), 0);
+    must_add(cache, "candidate", verdict);
+    must_be(must_find(cache, "candidate"), verdict);
+    assert_false(file_exists("made"));
     verdict_cache_close(cache);
 }
 
@@ -416,9 +651,20 @@ int main(void)
         IN_SCRATCH(processes_that_add_at_once_lose_nothing),
         IN_SCRATCH(hostile_entries_are_a_warning_and_a_miss),
         IN_SCRATCH(every_beginning_of_an_entry_is_a_miss),
+        IN_SCRATCH(every_change_of_a_byte_is_a_miss),
+        IN_SCRATCH(entry_without_a_checksum_is_a_miss),
         IN_SCRATCH(huge_entry_is_not_even_read),
         IN_SCRATCH(entry_of_another_candidate_is_not_taken),
         IN_SCRATCH(members_that_are_not_known_do_no_harm),
+        IN_SCRATCH(linked_entry_is_ignored_and_its_target_stays),
+        IN_SCRATCH(linked_folder_of_entries_is_ignored),
+        IN_SCRATCH(entry_that_others_can_write_to_is_ignored),
+        IN_SCRATCH(folder_of_entries_that_others_can_write_to_is_ignored),
+        IN_SCRATCH(entry_of_another_user_is_ignored),
+        IN_SCRATCH(folder_of_entries_of_another_user_is_ignored),
+        IN_SCRATCH(cache_that_others_have_a_hand_in_is_not_used),
+        IN_SCRATCH(what_is_made_is_for_its_owner_whatever_the_umask),
+        IN_SCRATCH(lock_is_no_way_out_of_the_folder),
         IN_SCRATCH(file_in_place_of_the_folder_is_refused),
         IN_SCRATCH(what_cannot_be_written_is_an_error),
         IN_SCRATCH(folder_without_permission_to_write_still_gives_verdicts),
