@@ -87,7 +87,7 @@ void file_writer_release(struct file_writer *writer); /* without commit: the tem
 int file_write(const char *path, const void *data, size_t size, enum file_durability durability, struct error *err);
 
 /* Removes what processes that were killed have left of their writers for `path`: regular files of our temporary names whose
- * process is gone. Not to be called while a writer for `path` is open here. What cannot be removed stays. */
+ * process was of this machine, since its last start, and of our PID namespace, and is gone. Not to be called while a writer for `path` is open here. What cannot be removed stays. */
 void file_remove_leftovers(const char *path);
 
 /* For a file that several processes read, change and put in place anew: waits until it is this one's turn. The lock is on

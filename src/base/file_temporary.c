@@ -19,7 +19,8 @@
 #include "base/memory.h"
 
 #define SUFFIX_LENGTH 6
-#define LONGEST_BASENAME 220 /* what is left of the 255 bytes that a name may have */
+#define SPACE_LENGTH 16
+#define LONGEST_BASENAME 210 /* what is left of the 255 bytes that a name may have */
 
 static const char suffix_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
@@ -32,12 +33,32 @@ static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
     free(basename);
 }
 
+/* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container has one). 16
+ * hexadecimal digits, the first half of them of the boot's random name. False, and all zero, where the system does not tell. */
+static bool write_space(char ret[SPACE_LENGTH + 1])
+{
+    char boot[SPACE_LENGTH / 2 + 1] = "";
+    struct stat space;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    memset(ret, '0', SPACE_LENGTH);
+    ret[SPACE_LENGTH] = '\0';
+    if (size != SPACE_LENGTH / 2 || strspn(boot, "0123456789abcdef") != SPACE_LENGTH / 2 ||
+        stat("/proc/self/ns/pid", &space) != 0)
+        return false;
+    snprintf(ret, SPACE_LENGTH + 1, "%s%08x", boot, (unsigned)space.st_ino);
+    return true;
+}
+
 char *file_temporary_name(const char *path)
 {
     static atomic_uint count;
     struct timespec now;
     char suffix[SUFFIX_LENGTH + 1] = "";
-    char beginning[LONGEST_BASENAME + 3], name[256];
+    char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1], name[256];
 
     clock_gettime(CLOCK_REALTIME, &now);
     /* An odd multiplier (from splitmix64) spreads what differs between processes and moments over all bits. */
@@ -48,7 +69,8 @@ char *file_temporary_name(const char *path)
         suffix[i] = suffix_characters[bits % (sizeof(suffix_characters) - 1)];
 
     write_beginning(path, beginning);
-    snprintf(name, sizeof(name), "%s%ld.%s", beginning, (long)getpid(), suffix);
+    write_space(space);
+    snprintf(name, sizeof(name), "%s%ld.%s.%s", beginning, (long)getpid(), space, suffix);
     char *folder = file_folder(path);
     char *ret = file_join(folder, name);
     free(folder);
@@ -76,6 +98,18 @@ char *file_follow_links(const char *path)
     return NULL;
 }
 
+/* In a PID namespace of its own a process may still have the /proc of the one around it, with that one's numbers. */
+static bool has_own_proc(void)
+{
+    char number[32];
+    ssize_t length = readlink("/proc/self", number, sizeof(number) - 1);
+
+    if (length <= 0)
+        return false;
+    number[length] = '\0';
+    return strtol(number, NULL, 10) == (long)getpid();
+}
+
 /* One that was killed answers to signals until its parent, or whoever inherits it, asks for its end. Where there is no
  * /proc, such a process counts as alive. */
 static bool is_zombie(long process)
@@ -83,6 +117,8 @@ static bool is_zombie(long process)
     char path[32], status[512], *end;
     bool zombie = false;
 
+    if (!has_own_proc())
+        return false;
     snprintf(path, sizeof(path), "/proc/%ld/stat", process);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
@@ -96,13 +132,14 @@ static bool is_zombie(long process)
     return zombie;
 }
 
-/* A process of our own number was another one, in another container or before the last start of the machine. */
+/* A process of our own number was another one, before. */
 static bool is_gone(long process)
 {
     return process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH) || is_zombie(process);
 }
 
-static bool is_leftover(const char *name, const char *beginning)
+/* `space` is ours: of a process elsewhere nothing is known, and what it writes is left alone. */
+static bool is_leftover(const char *name, const char *beginning, const char *space)
 {
     size_t length = strlen(beginning);
     char *end;
@@ -111,15 +148,17 @@ static bool is_leftover(const char *name, const char *beginning)
         return false;
     errno = 0;
     long process = strtol(name + length, &end, 10);
-    if (errno != 0 || process != (long)(pid_t)process || *end != '.')
+    if (errno != 0 || process != (long)(pid_t)process || *end != '.' || strncmp(end + 1, space, SPACE_LENGTH) != 0)
         return false;
-    return strlen(end + 1) == SUFFIX_LENGTH && strspn(end + 1, suffix_characters) == SUFFIX_LENGTH && is_gone(process);
+    end += 1 + SPACE_LENGTH;
+    return *end == '.' && strlen(end + 1) == SUFFIX_LENGTH && strspn(end + 1, suffix_characters) == SUFFIX_LENGTH &&
+           is_gone(process);
 }
 
 void file_remove_leftovers(const char *path)
 {
-    char beginning[LONGEST_BASENAME + 3];
-    char *target = file_follow_links(path);
+    char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1];
+    char *target = write_space(space) ? file_follow_links(path) : NULL;
 
     if (!target)
         return;
@@ -128,7 +167,7 @@ void file_remove_leftovers(const char *path)
     DIR *stream = opendir(folder);
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         struct stat status;
-        if (is_leftover(entry->d_name, beginning) &&
+        if (is_leftover(entry->d_name, beginning, space) &&
             fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
             unlinkat(dirfd(stream), entry->d_name, 0);
     }

@@ -233,18 +233,27 @@ reduce_and_kill()
     [ -d polygraphy_debug.onnx ]
 }
 
+# What the number of a process goes without saying, in names of temporary files: this start of this machine, and the PID namespace.
+space_of()
+{
+    printf '%.8s%08x' "$(cat /proc/sys/kernel/random/boot_id)" "$(stat -Lc %i /proc/self/ns/pid)"
+}
+
 @test "temporary files of killed sessions go, those of others and of the user stay" {
     reduce_models make chain model.onnx
     sleep 1000 3>&- &
-    local alive=$!
-    local gone=(.polygraphy_debug.onnx.999999999.abcdef .polygraphy_debug_replay.json.999999999.ABC123
-        .polygraphy_debug_replay_skip_current.json.999999999.abcde1 .info.json.999999999.zzzzzz
-        .reduced.onnx.999999999.a1b2c3)
-    local stay=(.polygraphy_debug.onnx.$alive.abcdef .polygraphy_debug.onnx.backup .polygraphy_debug.onnx.999999999.abcdefg
-        .polygraphy_debug.onnx.999999999.abc-ef .polygraphy_debug.onnx.0999999.abcdef .other.onnx.999999999.abcdef
-        polygraphy_debug.onnx.999999999.abcdef .polygraphy_debug.onnx.-5.abcdef)
+    local alive=$! here
+    here=$(space_of)
+    local gone=(.polygraphy_debug.onnx.999999999.$here.abcdef .polygraphy_debug_replay.json.999999999.$here.ABC123
+        .polygraphy_debug_replay_skip_current.json.999999999.$here.abcde1 .info.json.999999999.$here.zzzzzz
+        .reduced.onnx.999999999.$here.a1b2c3)
+    local stay=(.polygraphy_debug.onnx.$alive.$here.abcdef .polygraphy_debug.onnx.backup
+        .polygraphy_debug.onnx.999999999.$here.abcdefg .polygraphy_debug.onnx.999999999.0123456789abcdef.abcdef
+        .polygraphy_debug.onnx.999999999.$here.abc-ef .polygraphy_debug.onnx.0999999.$here.abcdef
+        .other.onnx.999999999.$here.abcdef polygraphy_debug.onnx.999999999.$here.abcdef
+        .polygraphy_debug.onnx.-5.$here.abcdef .polygraphy_debug.onnx.999999999.abcdef)
     touch "${gone[@]}" "${stay[@]}"
-    mkdir .polygraphy_debug.onnx.999999999.folder
+    mkdir .polygraphy_debug.onnx.999999999.$here.folder
     fails_on_candidates
     reduce model.onnx -o reduced.onnx --iter-info info.json --check ./fails.sh
     kill $alive
@@ -252,10 +261,30 @@ reduce_and_kill()
     for file in "${gone[@]}"; do
         [ ! -e "$file" ]
     done
-    for file in "${stay[@]}" .polygraphy_debug.onnx.999999999.folder; do
+    for file in "${stay[@]}" .polygraphy_debug.onnx.999999999.$here.folder; do
         [ -e "$file" ]
     done
-    rm -r "${stay[@]}" .polygraphy_debug.onnx.999999999.folder
+    rm -r "${stay[@]}" .polygraphy_debug.onnx.999999999.$here.folder
+}
+
+@test "in another PID namespace nothing is known of who is writing here" {
+    unshare --pid --fork true 2>/dev/null || skip 'new PID namespaces are not permitted'
+    reduce_models make chain model.onnx
+    local here=$(space_of) there
+    there=$(unshare --pid --fork --mount-proc bash -c "$(declare -f space_of); space_of")
+    [ "$there" != "$here" ]
+    touch .polygraphy_debug.onnx.$$.$here.abcdef .polygraphy_debug.onnx.999999999.$here.abcdef
+    fails_on_candidates
+    run --separate-stderr unshare --pid --fork polygraphy debug reduce model.onnx -o reduced.onnx --check ./fails.sh
+    worked
+    [ -e .polygraphy_debug.onnx.$$.$here.abcdef ]
+    [ -e .polygraphy_debug.onnx.999999999.$here.abcdef ]
+    fails_on_candidates
+    reduce model.onnx -o reduced.onnx --check ./fails.sh
+    worked
+    [ -e .polygraphy_debug.onnx.$$.$here.abcdef ]
+    [ ! -e .polygraphy_debug.onnx.999999999.$here.abcdef ]
+    rm .polygraphy_debug.onnx.$$.$here.abcdef
 }
 
 # ---- Ctrl-C ----
