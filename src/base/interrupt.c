@@ -40,7 +40,7 @@ static atomic_int first_signal;
 static _Atomic int64_t first_signal_at; /* milliseconds; 0: none, or its handler still runs */
 static int wake[2] = {-1, -1};
 static timer_t last_call; /* sends SIGALRM when the time to end is over */
-static bool has_last_call;
+static bool has_last_call, ignores_alarms;
 
 void interrupt_remove_registered(void)
 {
@@ -189,12 +189,13 @@ static int64_t milliseconds_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Work that has not ended by itself. */
+/* Work has not ended by itself. Or the alarm is not ours: whoever has started this program may have set one, to bound its time. */
 static void end_at_last(int signal_number)
 {
-    (void)signal_number;
-    if (atomic_load(&first_signal) != 0)
-        interrupt_die_by(atomic_load(&first_signal));
+    int first = atomic_load(&first_signal);
+
+    if (first != 0 || !ignores_alarms)
+        interrupt_die_by(first != 0 ? first : signal_number);
 }
 
 static void start_last_call(void)
@@ -244,6 +245,7 @@ void interrupt_install(void)
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     struct sigaction at_last = {.sa_handler = end_at_last, .sa_flags = SA_RESTART};
     struct sigevent alarm_event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct sigaction alarms;
 
     if (wake[0] >= 0)
         return;
@@ -252,6 +254,7 @@ void interrupt_install(void)
         fcntl(wake[1], F_SETFD, FD_CLOEXEC);
     }
     sigemptyset(&at_last.sa_mask);
+    ignores_alarms = sigaction(SIGALRM, NULL, &alarms) == 0 && alarms.sa_handler == SIG_IGN;
     has_last_call =
         sigaction(SIGALRM, &at_last, NULL) == 0 && timer_create(CLOCK_MONOTONIC, &alarm_event, &last_call) == 0;
     sigemptyset(&action.sa_mask);

@@ -57,6 +57,30 @@ static void work_that_never_looks_at_the_flag_ends_all_the_same(void **state)
     assert_false(file_exists("temporary"));
 }
 
+static int get_an_alarm(void)
+{
+    interrupt_install();
+    scratch_file("temporary", "");
+    interrupt_remove_at_exit("temporary");
+    raise(SIGALRM);
+    return 1; /* not reached */
+}
+
+static int ignore_an_alarm(void)
+{
+    signal(SIGALRM, SIG_IGN);
+    interrupt_install();
+    raise(SIGALRM);
+    return interrupt_pending();
+}
+
+static void alarm_that_somebody_else_has_set_ends_the_program(void **state)
+{
+    assert_int_equal(in_child(get_an_alarm), -SIGALRM);
+    assert_false(file_exists("temporary"));
+    assert_int_equal(in_child(ignore_an_alarm), 0);
+}
+
 static int leave_files_behind(void)
 {
     interrupt_install();
@@ -271,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(first_signal_only_sets_the_flag),
         IN_SCRATCH(work_that_never_looks_at_the_flag_ends_all_the_same),
+        IN_SCRATCH(alarm_that_somebody_else_has_set_ends_the_program),
         IN_SCRATCH(second_signal_removes_registered_files_and_kills),
         IN_SCRATCH(second_signal_says_the_last_words_unless_they_are_taken_back),
         IN_SCRATCH(signal_that_is_sent_twice_at_once_counts_as_one),
