@@ -1,7 +1,12 @@
 /* debug/loop_sight.c: whether a check looks at its candidate at all. It is shown a file that is none. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/file_temporary.h"
 #include "base/stopwatch.h"
 #include "debug/loop_log.h"
 #include "debug/loop_state.h"
@@ -58,6 +63,37 @@ static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, 
                                &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
 }
 
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What stays behind is a candidate, not what is none: one that is there makes room, under the name that is returned. */
+static char *put_aside(const struct loop *loop)
+{
+    const char *path = loop_artifact(loop);
+    char *aside = loop->settings.keep_intermediate && is_file(path) ? file_temporary_name(path) : NULL;
+
+    if (aside != NULL && rename(path, aside) == 0)
+        return aside;
+    free(aside);
+    return NULL;
+}
+
+static void put_back(const struct loop *loop, char *aside)
+{
+    const char *path = loop_artifact(loop);
+
+    if (aside != NULL && rename(aside, path) != 0)
+        log_message(loop->log, LOG_WARNING, "The last candidate stays where it is: cannot rename '%s' to '%s'", aside,
+                    path);
+    else if (aside == NULL && loop->settings.keep_intermediate && is_file(path))
+        unlink(path);
+    free(aside);
+}
+
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err)
 {
@@ -71,13 +107,15 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
     double start = stopwatch_now();
     struct string_builder title;
     struct saved_verdict known;
+    bool is_known = session_replay_find(&loop->replay, key, &known);
+    char *aside = is_known ? NULL : put_aside(loop);
     int rc = 0;
 
     string_init(&title);
     string_add_format(&title, "Control: what the check says of a file that is no %s", kind);
     log_indent(loop->log, 1);
     log_message(loop->log, LOG_INFO, "RUNNING | %s", title.data);
-    if (session_replay_find(&loop->replay, key, &known))
+    if (is_known)
         trial.verdict = known.verdict;
     else
         rc = run(loop, &trial, suspicious, err);
@@ -85,6 +123,8 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
         loop_log_end(loop->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
     trial_clean_up(loop, &trial);
+    if (!is_known)
+        put_back(loop, aside);
     string_release(&title);
     if (rc == 0)
         *ret = trial.verdict;

@@ -95,6 +95,17 @@ END
     logged 'Passed: 0/6'
 }
 
+@test "what stays behind is an engine, not what the check was shown instead of one" {
+    build "$models/identity.onnx" --until 1 --artifacts none --no-remove-intermediate --check 'wc -c <polygraphy_debug.engine; exit 1'
+    [ "$status" -eq 0 ]
+    logged 'PASSED \| Control: what the check says of a file that is no engine'
+    polygraphy inspect model polygraphy_debug.engine
+    reduce "$models/identity.onnx" -o out.onnx --no-remove-intermediate --check 'polygraphy inspect model polygraphy_debug.onnx'
+    [ "$status" -eq 1 ]
+    logged '\| Control: what the check says of a file that is no model'
+    polygraphy inspect model polygraphy_debug.onnx
+}
+
 @test "what no other build can get right ends the session" {
     build "$models/identity.onnx" --until good --fp16 --precision-constraints obey --layer-precisions nothing:float32 --check true
     [ "$status" -eq 1 ]
