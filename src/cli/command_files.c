@@ -240,7 +240,7 @@ static int refuse_input(const struct command_file *written, const struct command
         return error_set(err, ERR_EXISTS, "%s: '%s' is %s, and %s: choose another path", written->name, written->path,
                          read->is_data ? "external data of the model" : "the model itself", what);
     return error_set(err, ERR_EXISTS, "%s: '%s' is what %s reads, and %s: choose another path", written->name,
-                     written->path, read->name, what);
+                     written->path, read->name[0] == '-' ? read->name : "the command", what);
 }
 
 static int check_pair(const struct command_files *files, const struct command_file *written,

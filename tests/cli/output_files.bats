@@ -76,8 +76,8 @@ untouched()
     keeps "--calibration-cache: 'in.json' is what --load-inputs reads" run plain.onnx --trt --int8 --load-inputs in.json \
         --calibration-cache in.json
     keeps "--save-engine: 'plain.onnx' is the model itself" run plain.onnx --trt --save-engine plain.onnx
-    keeps "-o: 'in.json' is what paths reads" data to-input in.json out.json -o in.json
-    keeps "--json: 'in.json' is what path reads" inspect data in.json --json in.json
+    keeps "-o: 'in.json' is what the command reads" data to-input in.json out.json -o in.json
+    keeps "--json: 'in.json' is what the command reads" inspect data in.json --json in.json
     keeps "--log-file: 'notes' is what --exclude-list reads" surgeon weight-strip plain.onnx -o stripped.onnx \
         --exclude-list notes --log-file notes
 }
