@@ -2,7 +2,6 @@
 #include "debug/watched_files.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -27,12 +26,13 @@ bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
 void watched_files_add(struct watched_files *files, const char *path, bool vital)
 {
     const struct file_stamp stamp = file_stamp_take(path);
+    char *own;
 
-    for (size_t i = 0; i < files->count; i++)
-        if (strcmp(files->items[i].path, path) == 0)
-            return;
-    if (stamp.present)
-        *VECTOR_APPEND(files) = (struct watched_file){memory_strdup(path), stamp, vital};
+    if (!stamp.present || name_map_find(&files->by_path, text_of(path)) != NAME_MAP_NONE)
+        return;
+    own = memory_strdup(path);
+    name_map_add(&files->by_path, text_of(own), (uint32_t)files->count);
+    *VECTOR_APPEND(files) = (struct watched_file){own, stamp, vital};
 }
 
 void watched_files_release(struct watched_files *files)
@@ -40,6 +40,7 @@ void watched_files_release(struct watched_files *files)
     for (size_t i = 0; i < files->count; i++)
         free(files->items[i].path);
     free(files->items);
+    name_map_release(&files->by_path);
     *files = (struct watched_files){0};
 }
 

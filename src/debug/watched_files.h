@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "base/name_map.h"
+
 struct file_stamp {
     bool present; /* a regular file */
     struct stat status;
@@ -26,9 +28,10 @@ struct watched_file {
     bool vital; /* verdicts mean nothing once it has changed; else that is worth a word */
 };
 
-struct watched_files {
+struct watched_files { /* all zero in the beginning */
     struct watched_file *items;
     size_t count, capacity;
+    struct name_map by_path;
 };
 
 /* Adds a file as it is now. One that is not there, or was added before, is not watched. */
