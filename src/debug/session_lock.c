@@ -168,7 +168,8 @@ int session_lock_take(struct session_lock *lock, const char *path, const char *w
 void session_lock_release(struct session_lock *lock)
 {
     if (lock->fd >= 0) {
-        unlink(lock->path); /* while nobody else can have it */
+        if (is_still_there(lock->fd, lock->path))
+            unlink(lock->path); /* while nobody else can have it */
         interrupt_keep(lock->path);
         close(lock->fd);
     }

@@ -107,6 +107,19 @@ static void forked_child_does_not_hold_it(void **state)
     close(ready[1]);
 }
 
+/* A check may remove what it does not know, and another session begin then. */
+static void file_in_place_of_a_lock_stays(void **state)
+{
+    struct session_lock lock;
+
+    (void)state;
+    must_take(&lock, "file");
+    assert_int_equal(unlink(".file.lock"), 0);
+    scratch_file(".file.lock", "");
+    session_lock_release(&lock);
+    assert_true(file_exists(".file.lock"));
+}
+
 /* However often the file is removed and made again, no two processes have the lock at once. */
 static int take_turns(void)
 {
@@ -211,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(lock_is_on_the_file_however_its_path_is_spelled),
         IN_SCRATCH(forked_child_does_not_hold_it),
+        IN_SCRATCH(file_in_place_of_a_lock_stays),
         IN_SCRATCH(one_process_at_a_time_has_it),
         IN_SCRATCH(names_of_any_length_can_be_locked),
         IN_SCRATCH(what_is_no_file_is_not_locked),
