@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/file_temporary.h"
-#include "base/memory.h"
 
 #define DEEPEST_FOLDER 256
 

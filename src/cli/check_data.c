@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/name_map.h"
 #include "cli/commands.h"
 #include "cli/option_groups.h"

@@ -12,7 +12,6 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
-#include "base/memory.h"
 
 #define BLANKS_PER_STEP 4
 #define TIME_SIZE sizeof("(HH:MM:SS) ")

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "onnx/fields.h"
 #include "onnx/node_build.h"
 #include "onnx/tensor_proto.h"

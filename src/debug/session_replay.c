@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/string_builder.h"
 
 /* Refuses a replay whose verdicts are about something else, unless that is wanted. */
