@@ -49,4 +49,10 @@ extern const struct onednn_dialect onednn_v2, onednn_v3;
  * conversion from a pointer to data to one. */
 bool onednn_find_function(void *library, const char *name, void *ret);
 
+/* For tables of functions: a pointer to each in the file; and, in find_functions(), where they are. */
+#define ONEDNN_POINTER(result, name, parameters) static result(*name) parameters;
+#define ONEDNN_FIND(result, name, parameters)                                                                          \
+    if (!onednn_find_function(library, "dnnl_" #name, &(name)))                                                        \
+        return "dnnl_" #name;
+
 #endif

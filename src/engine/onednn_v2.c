@@ -7,23 +7,15 @@
 #include "base/memory.h"
 #include "engine/onednn_dialect.h"
 
-#define X(result, name, parameters) static result(*name) parameters;
-ONEDNN_V2_FUNCTIONS(X)
-#undef X
+ONEDNN_V2_FUNCTIONS(ONEDNN_POINTER)
 
-static const unsigned algorithms[] = {
-#define X(ours, theirs, number) [ONEDNN_##ours] = (number),
-    ONEDNN_ALGORITHMS(X) ONEDNN_V2_ELTWISE_ALGORITHMS(X)
-#undef X
-};
+#define NUMBER(ours, theirs, number) [ONEDNN_##ours] = (number),
+
+static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V2_ELTWISE_ALGORITHMS(NUMBER)};
 
 static const char *find_functions(void *library)
 {
-#define X(result, name, parameters)                                                                                    \
-    if (!onednn_find_function(library, "dnnl_" #name, &(name)))                                                        \
-        return "dnnl_" #name;
-    ONEDNN_V2_FUNCTIONS(X)
-#undef X
+    ONEDNN_V2_FUNCTIONS(ONEDNN_FIND)
     return NULL;
 }
 

@@ -9,15 +9,11 @@
 
 #define MAX_TAGS 4096
 
-#define X(result, name, parameters) static result(*name) parameters;
-ONEDNN_V3_FUNCTIONS(X)
-#undef X
+ONEDNN_V3_FUNCTIONS(ONEDNN_POINTER)
 
-static const unsigned algorithms[] = {
-#define X(ours, theirs, number) [ONEDNN_##ours] = (number),
-    ONEDNN_ALGORITHMS(X) ONEDNN_V3_ELTWISE_ALGORITHMS(X)
-#undef X
-};
+#define NUMBER(ours, theirs, number) [ONEDNN_##ours] = (number),
+
+static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V3_ELTWISE_ALGORITHMS(NUMBER)};
 
 /* Format tags are spelled as our layouts are, and there are more of them in each version. */
 static const char *tag_names[MAX_TAGS];
@@ -34,11 +30,7 @@ static void read_tags(void)
 
 static const char *find_functions(void *library)
 {
-#define X(result, name, parameters)                                                                                    \
-    if (!onednn_find_function(library, "dnnl_" #name, &(name)))                                                        \
-        return "dnnl_" #name;
-    ONEDNN_V3_FUNCTIONS(X)
-#undef X
+    ONEDNN_V3_FUNCTIONS(ONEDNN_FIND)
     read_tags();
     return NULL;
 }
