@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "onnx/four_bit_identity.h"
 #include "onnx/model_write.h"
 
 #define PIECE_NODES ((size_t)500)
@@ -15,10 +16,39 @@ size_t session_piece_nodes(const struct model *model)
     return functions < PIECE_NODES ? PIECE_NODES : functions < LARGEST_PIECE ? functions : LARGEST_PIECE;
 }
 
+/* Once more, in words that ONNX Runtime has kernels for; ERR_UNSUPPORTED when there are no others. */
+static int open_respelled(struct subgraph_session *ret, struct backend_request *request, struct error *err)
+{
+    struct span bytes = {(const uint8_t *)ret->bytes, request->model_size};
+    struct subgraph whole;
+    struct model *model;
+    char *respelled = NULL;
+    bool any = false;
+    int rc = model_parse(bytes, "the model in memory", &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = model_respell_four_bit_identities(model, &any, err);
+    if (rc == 0 && !any)
+        rc = ERR_UNSUPPORTED;
+    subgraph_init_whole(&whole, model);
+    if (rc == 0)
+        rc = model_write_memory(&whole, &respelled, &request->model_size, err);
+    subgraph_release(&whole);
+    model_free(model);
+    if (rc < 0)
+        return rc;
+    free(ret->bytes);
+    ret->bytes = respelled;
+    request->model_data = respelled;
+    return ret->backend->open(request, &ret->session, err);
+}
+
 int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *subgraph, const struct backend *backend,
                           const struct backend_request *request, struct error *err)
 {
     struct backend_request own = *request;
+    struct error why = {0};
     int rc;
 
     *ret = (struct subgraph_session){.backend = backend};
@@ -29,9 +59,13 @@ int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *s
     if (rc < 0)
         return rc;
     own.model_data = ret->bytes;
-    rc = backend->open(&own, &ret->session, err);
+    rc = backend->open(&own, &ret->session, &why);
+    if (rc == ERR_BACKEND && open_respelled(ret, &own, NULL) == 0)
+        return 0;
     if (rc < 0)
         subgraph_session_close(ret);
+    if (rc < 0 && err != NULL)
+        *err = why;
     return rc;
 }
 

@@ -21,8 +21,9 @@ struct subgraph_session {
 };
 
 /* Writes `subgraph` as a model to memory and loads it. `request` says how; its model and its log are not used: a session that
- * nobody asked for is not worth a line. External data are looked for where those of the whole model are. Errors are those of
- * model_write_memory() and of the backend; `ret` is then closed. */
+ * nobody asked for is not worth a line. What is refused is tried in other words (onnx/four_bit_identity.h). External data are
+ * looked for where those of the whole model are. Errors are those of model_write_memory() and of the backend; `ret` is then
+ * closed. */
 int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *subgraph, const struct backend *backend,
                           const struct backend_request *request, struct error *err);
 

@@ -133,7 +133,7 @@ static int load(void *data, struct log *log, struct model **ret, struct error *e
     rc = model_file_save(&context, &whole, err);
     subgraph_release(&whole);
     if (rc == 0)
-        rc = model_respell_four_bit_identities(run->model, err);
+        rc = model_respell_four_bit_identities(run->model, NULL, err);
     if (rc == 0)
         rc = model_lower_constants(run->model, err);
     if (rc == 0)

@@ -98,7 +98,7 @@ static int load(struct run_model *ret, struct error *err)
         rc = model_file_save(ret->context, &whole, err);
     subgraph_release(&whole);
     if (rc == 0)
-        rc = model_respell_four_bit_identities(model, err);
+        rc = model_respell_four_bit_identities(model, NULL, err);
     subgraph_init_whole(&whole, model);
     if (rc == 0)
         rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);

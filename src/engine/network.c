@@ -210,7 +210,7 @@ static int prepare(struct network_builder *builder, struct error *err)
     if (rc == 0)
         rc = model_make_constants_dense(model, err);
     if (rc == 0)
-        rc = model_respell_four_bit_identities(model, err);
+        rc = model_respell_four_bit_identities(model, NULL, err);
     if (rc == 0 && settings->folding.backend != NULL) {
         rc = fold_constants(model, settings, err);
         rc = rc == 0 ? decide_branches(builder, err) : rc;

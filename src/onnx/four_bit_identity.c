@@ -66,7 +66,7 @@ static struct span cast_of(struct model *model, const struct node *node, int64_t
     return node_build(&model->arena, &cast);
 }
 
-int model_respell_four_bit_identities(struct model *model, struct error *err)
+int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct error *err)
 {
     uint8_t *types = memory_alloc_zero(model->values.count + 1, sizeof(*types));
     struct span_list fields = {0};
@@ -88,6 +88,8 @@ int model_respell_four_bit_identities(struct model *model, struct error *err)
     }
     if (any)
         rc = model_set_nodes(model, &fields, err);
+    if (ret_any != NULL)
+        *ret_any = any;
     free(fields.items);
     free(types);
     return rc;

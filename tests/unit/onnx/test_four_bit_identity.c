@@ -11,7 +11,7 @@ static struct model *respelled(struct made_model *made)
     struct model *model = made_open(made);
     struct error err = {0};
 
-    if (model_respell_four_bit_identities(model, &err) < 0)
+    if (model_respell_four_bit_identities(model, NULL, &err) < 0)
         fail_msg("%s", err.message);
     return model;
 }
