@@ -87,6 +87,28 @@ double absolute_histogram_quantile_range(const struct absolute_histogram *histog
     return end_of(histogram, bin);
 }
 
+struct absolute_histogram_clipping absolute_histogram_clipping(const struct absolute_histogram *histogram, double range)
+{
+    struct absolute_histogram_clipping clipping = {0};
+    double sum = 0;
+
+    for (size_t i = 0; i < BINS; i++) {
+        double count = (double)histogram->bins[i];
+        double middle = fmin(histogram->width * ((double)i + 0.5), (double)histogram->largest);
+
+        sum += count * middle;
+        if (middle <= range)
+            continue;
+        clipping.values += count;
+        clipping.sum += count * (middle - range);
+    }
+    if (sum > 0) {
+        clipping.values /= (double)histogram->total;
+        clipping.sum /= sum;
+    }
+    return clipping;
+}
+
 /* The first `count` bins as int8 keeps them: LEVELS groups, in each of which all bins that are used get the same. */
 static void quantize_bins(const double *bins, size_t count, double *ret)
 {

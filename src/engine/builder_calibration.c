@@ -10,6 +10,13 @@
 #include "engine/layer_request.h"
 #include "engine/layer_step.h"
 
+/* Calibration is to cut off a few values, not most of them, nor much of what they add up to. */
+#define MOST_VALUES 0.5
+#define MUCH_OF_SUM 0.25
+
+/* Tensors that are named; of the others there is a number. */
+#define CLIPPING_LINES 8
+
 static bool is_int8(const struct build *build, size_t layer)
 {
     return build->engine->layers[layer].precision.precision == PRECISION_INT8;
@@ -22,6 +29,28 @@ static bool is_quantized(const struct build *build, size_t layer, size_t input)
 
     return value != VALUE_NONE && !layer_value_is_constant(network, value) &&
            precision_narrows_input(network, &network->layers.items[layer], input, PRECISION_INT8);
+}
+
+/* There is no scale for a tensor without values, and any would be made up. */
+static int keep_in_float32(struct build *build, size_t layer, struct text tensor, struct error *err)
+{
+    struct engine_layer *choice = &build->engine->layers[layer];
+    const char *name = build->engine->network->layers.items[layer].name;
+
+    if (choice->precision.constrained && build->settings->precision.constraints == PRECISION_CONSTRAINTS_OBEY)
+        return error_set(err, ERR_INVALID,
+                         "layer '%s': int8 needs a scale for tensor '" TEXT_FORMAT
+                         "', which had no finite values in the calibration: give data in which it has some "
+                         "(--load-inputs), or leave the layer its precision",
+                         name, TEXT_ARGS(tensor));
+    log_once(build->settings->log, LOG_WARNING,
+             "Layer '%s' stays in float32: tensor '" TEXT_FORMAT
+             "' had no finite values in the calibration, so int8 has no scale for it",
+             name, TEXT_ARGS(tensor));
+    choice->precision.precision = PRECISION_FLOAT32;
+    free(choice->input_scales);
+    choice->input_scales = NULL;
+    return 0;
 }
 
 /* Scales for all that is quantized. Without `err` it only tries: returns ERR_INVALID when one is missing. */
@@ -37,11 +66,18 @@ static int set_scales(struct build *build, struct error *err)
             continue;
         free(choice->input_scales);
         choice->input_scales = memory_alloc_zero(inputs->count, sizeof(*choice->input_scales));
-        for (size_t j = 0; j < inputs->count; j++) {
+        for (size_t j = 0; is_int8(build, i) && j < inputs->count; j++) {
             if (!is_quantized(build, i, j))
                 continue;
             struct text name = network->model->values.items[inputs->items[j]].name;
 
+            if (calibration_saw_nothing(build->settings->calibration, name)) {
+                int rc = keep_in_float32(build, i, name, err);
+
+                if (rc < 0)
+                    return rc;
+                continue;
+            }
             if (!calibration_scale(build->settings->calibration, name, &choice->input_scales[j]))
                 return error_set(err, ERR_INVALID,
                                  "layer '%s': the calibration has no scale for tensor '" TEXT_FORMAT
@@ -130,6 +166,42 @@ static void warn_of_generated_data(struct log *log, const char *source, const ch
              source, remedy);
 }
 
+/* Products of a tensor whose larger values are cut off can have any sign: they are not what the model computes. */
+static void warn_of_clipping(struct build *build)
+{
+    const struct network *network = build->engine->network;
+    struct bitset seen;
+    size_t count = 0;
+
+    bitset_init(&seen, network->model->values.count);
+    for (size_t i = 0; i < network->layers.count; i++)
+        for (size_t j = 0; is_int8(build, i) && j < network->layers.items[i].inputs.count; j++) {
+            uint32_t value = network->layers.items[i].inputs.items[j];
+            struct calibration_clipping clipping;
+
+            if (!is_quantized(build, i, j) || bitset_has(&seen, value))
+                continue;
+            bitset_add(&seen, value);
+            if (!calibration_clipping(build->settings->calibration, network->model->values.items[value].name,
+                                      &clipping) ||
+                (clipping.clipped_values <= MOST_VALUES && clipping.clipped_sum <= MUCH_OF_SUM))
+                continue;
+            if (count++ < CLIPPING_LINES)
+                log_once(
+                    build->settings->log, LOG_WARNING,
+                    "Int8 calibration clips tensor '" TEXT_FORMAT
+                    "' hard: absolute values reach %.6g, and %.6g is kept; %.3g%% of the values and %.3g%% of their "
+                    "sum are cut off, which can turn the signs of results: try --calibration-base-class "
+                    "IInt8MinMaxCalibrator",
+                    TEXT_ARGS(network->model->values.items[value].name), (double)clipping.largest,
+                    (double)clipping.range, 100 * clipping.clipped_values, 100 * clipping.clipped_sum);
+        }
+    if (count > CLIPPING_LINES)
+        log_once(build->settings->log, LOG_WARNING, "Int8 calibration clips %zu more tensors like that",
+                 count - CLIPPING_LINES);
+    bitset_release(&seen);
+}
+
 int builder_calibrate(struct build *build, struct tensor_list *feed, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
@@ -156,5 +228,9 @@ int builder_calibrate(struct build *build, struct tensor_list *feed, struct erro
     log_message(settings->log, LOG_INFO, "Calibrating with %lld iterations of the sample data",
                 (long long)(settings->sample.iterations > 1 ? settings->sample.iterations : 1));
     int rc = run_iterations(build, feed, count, err);
-    return rc < 0 ? rc : set_scales(build, err);
+    if (rc == 0)
+        rc = set_scales(build, err);
+    if (rc == 0)
+        warn_of_clipping(build);
+    return rc;
 }

@@ -16,6 +16,7 @@
 struct calibrated_tensor {
     struct text name;
     float loaded;                         /* scale; 0: none */
+    bool loaded_nothing;                  /* a cache says that no values were seen */
     float computed;                       /* scale, of all values so far; 0: has to be computed again */
     struct absolute_histogram *histogram; /* NULL: no values were seen */
 };
@@ -122,6 +123,31 @@ bool calibration_scale(const struct calibration *calibration, struct text name, 
     return scale > 0;
 }
 
+bool calibration_saw_nothing(const struct calibration *calibration, struct text name)
+{
+    const struct calibrated_tensor *tensor = find(calibration, name);
+
+    if (tensor == NULL || tensor->loaded > 0)
+        return false;
+    return tensor->histogram != NULL ? tensor->histogram->total == 0 : tensor->loaded_nothing;
+}
+
+bool calibration_clipping(const struct calibration *calibration, struct text name, struct calibration_clipping *ret)
+{
+    struct calibrated_tensor *tensor = find(calibration, name);
+    struct absolute_histogram_clipping clipping;
+    float scale = tensor != NULL && tensor->loaded == 0 ? scale_of(calibration, tensor) : 0;
+
+    if (scale == 0)
+        return false;
+    clipping = absolute_histogram_clipping(tensor->histogram, 127 * (double)scale);
+    *ret = (struct calibration_clipping){.largest = tensor->histogram->largest,
+                                         .range = 127 * scale,
+                                         .clipped_values = clipping.values,
+                                         .clipped_sum = clipping.sum};
+    return true;
+}
+
 /* ---- The cache ---- */
 
 bool calibration_is_loaded(const struct calibration *calibration)
@@ -207,12 +233,15 @@ static int read_entries(struct calibration *calibration, struct text rest, const
                              "'%s' is a damaged calibration cache: line %zu is not a name and the 8 hexadecimal digits "
                              "of a scale; remove the file to calibrate again",
                              display_name, number);
-        if (calibration != NULL && text_equal_string(name, generated_mark))
+        if (calibration == NULL)
+            continue;
+        if (text_equal_string(name, generated_mark)) {
             calibration->generated = true;
-        if (calibration != NULL && scale > 0) { /* TensorRT writes 0 for what it needs no scale of */
-            find_or_add(calibration, name)->loaded = scale;
-            calibration->loaded = true;
+            continue;
         }
+        find_or_add(calibration, name)->loaded = scale;
+        find_or_add(calibration, name)->loaded_nothing = scale == 0; /* TensorRT: a tensor that needs no scale */
+        calibration->loaded |= scale > 0;
     }
     return 0;
 }
@@ -260,7 +289,7 @@ int calibration_write(const struct calibration *calibration, struct string_build
         float scale = scale_of(calibration, tensor);
         uint32_t bits;
 
-        if (scale == 0)
+        if (scale == 0 && !calibration_saw_nothing(calibration, tensor->name))
             continue;
         if (memchr(tensor->name.data, '\n', tensor->name.size) != NULL)
             return error_set(err, ERR_UNSUPPORTED,

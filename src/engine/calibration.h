@@ -28,6 +28,20 @@ void calibration_observe(struct calibration *calibration, struct text name, cons
 /* The scale for a tensor, > 0; false when nothing is known of it. */
 bool calibration_scale(const struct calibration *calibration, struct text name, float *ret);
 
+/* Whether the tensor was there, but never with a finite value: empty, or full of NaN. A cache keeps that, as a scale of 0. */
+bool calibration_saw_nothing(const struct calibration *calibration, struct text name);
+
+/* What the scale of a tensor, computed from values that were seen, does to them. */
+struct calibration_clipping {
+    float largest;         /* absolute value that was seen */
+    float range;           /* absolute value that is kept */
+    double clipped_values; /* share of the values beyond that */
+    double clipped_sum;    /* share of the sum of all absolute values that is cut off with them */
+};
+
+/* False for a tensor whose scale was loaded, or that nothing is known of. */
+bool calibration_clipping(const struct calibration *calibration, struct text name, struct calibration_clipping *ret);
+
 /* Scales that were loaded go before observed ones. An empty file loads nothing. ERR_INVALID for what is no cache,
  * ERR_CORRUPT for a damaged one, with the number of the line; then nothing is loaded. */
 int calibration_load(struct calibration *calibration, const char *path, struct error *err);

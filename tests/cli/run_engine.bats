@@ -424,6 +424,9 @@ END
             diff <(narrow_values $runner --onnx-outputs mark all) expected
         done
         diff <(narrow_values --trt --trt-outputs q copy) <(grep -E '^(q|copy) ' expected)
+        polygraphy inspect capability narrow.onnx | grep 'fully supported'
+        polygraphy surgeon sanitize narrow.onnx -o folded.onnx --fold-constants
+        polygraphy inspect model folded.onnx --show weights | grep -E "constant \[dtype=u?int4, shape=\[7\]\]"
         # named tensors that are constants are folded away; the others stay
         diff <(narrow_values --trt --trt-outputs mark all) <(grep -vE '^constant ' expected)
     done
@@ -438,4 +441,57 @@ END
         [ "$status" -eq 0 ]
         logged "PASSED \| All outputs matched \| Outputs: \['y'\]$"
     done
+}
+
+# A product, "x" of [n, 1000] with ones but for a -1 in front.
+make_product()
+{
+    /usr/bin/python3 - <<'EOF'
+import numpy
+import onnx
+from onnx import helper, numpy_helper, TensorProto
+value = lambda name, *shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+weight = numpy.ones((1000, 1), numpy.float32)
+weight[0] = -1
+graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], "g", [value("x", "n", 1000)],
+                          [value("y", "n", 1)], [numpy_helper.from_array(weight, "w")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "product.onnx")
+EOF
+}
+
+@test "calibration that cuts off so much that results change their sign is warned of, with the tensor and its numbers" {
+    make_product
+    local feed='[{"x": f32([[1000] + [i * 7919 % 1000 / 1000 for i in range(999)]])}]'
+    local clips="^\[W\] Int8 calibration clips tensor 'x' hard: absolute values reach 1000, and [0-9.]+ is kept; [0-9.]+% of the values and 6[0-9.]+% of their sum"
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds feed.json "$feed"
+    for class in IInt8EntropyCalibrator2 IInt8LegacyCalibrator; do
+        quietly run product.onnx --trt --int8 --calibration-base-class $class --load-inputs feed.json
+        worked
+        logged "$clips"
+    done
+    quietly run product.onnx --trt --int8 --calibration-base-class IInt8MinMaxCalibrator --load-inputs feed.json
+    worked
+    run ! grep 'calibration clips' <<<"$output"
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/arrays.py" feeds feed.json "${feed/1000] +/1] +}"
+    quietly run product.onnx --trt --int8 --load-inputs feed.json
+    worked
+    run ! grep 'calibration clips' <<<"$output"
+    quietly run product.onnx --trt --int8 --calibration-base-class IInt8LegacyCalibrator --quantile 0.3 --load-inputs feed.json
+    worked
+    logged "^\[W\] Int8 calibration clips tensor 'x' hard: absolute values reach 1, and 0.3[0-9]* is kept; 70"
+}
+
+@test "a tensor that is empty during calibration leaves its layer in float32" {
+    make_product
+    local stays="^\[W\] Layer 'product' stays in float32: tensor 'x' had no finite values in the calibration"
+    for again in 1 2; do
+        quietly run product.onnx --onnxrt --trt --int8 --input-shapes 'x:[0,1000]' --calibration-cache scales.txt
+        [ "$status" -eq 0 ]
+        logged "$stays"
+        logged "PASSED \| All outputs matched"
+    done
+    quietly run product.onnx --trt --int8 --input-shapes 'x:[0,1000]' --precision-constraints obey --layer-precisions \
+        product:int8
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"layer 'product': int8 needs a scale for tensor 'x', which had no finite values in the calibration"* ]]
 }

@@ -112,6 +112,71 @@ static void entropy_gives_up_a_few_outliers_for_the_many(void **state)
     free(values);
 }
 
+/* 990 values of 1 and 10 of 991: half of the sum lies in the few. */
+static void what_a_scale_cuts_off_is_counted_and_summed_up(void **state)
+{
+    struct calibration *calibration = calibration_new(CALIBRATION_PERCENTILE, 0.9);
+    struct calibration_clipping clipping;
+    float values[1000];
+
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        values[i] = i % 100 == 0 ? -991 : 1;
+    assert_false(calibration_clipping(calibration, TEXT("x"), &clipping));
+    calibration_observe(calibration, TEXT("x"), values, ARRAY_LEN(values));
+    assert_true(calibration_clipping(calibration, TEXT("x"), &clipping));
+    assert_true(clipping.largest == 991);
+    assert_true(clipping.range >= 1 && clipping.range < 2);
+    assert_true(fabs(clipping.clipped_values - 0.01) < 1e-9);
+    assert_true(fabs(clipping.clipped_sum - 9900.0 / 10900) < 0.03);
+    calibration_free(calibration);
+}
+
+static void scale_that_keeps_all_or_was_loaded_cuts_off_nothing(void **state)
+{
+    struct calibration *calibration = calibration_new(CALIBRATION_MINMAX, 0);
+    struct calibration_clipping clipping;
+    struct error err = {0};
+
+    calibration_observe(calibration, TEXT("x"), (const float[]){1, -100, 3}, 3);
+    calibration_observe(calibration, TEXT("zeros"), (const float[]){0, 0}, 2);
+    assert_true(calibration_clipping(calibration, TEXT("x"), &clipping));
+    assert_true(clipping.clipped_values == 0 && clipping.clipped_sum == 0);
+    assert_true(calibration_clipping(calibration, TEXT("zeros"), &clipping));
+    assert_true(clipping.clipped_values == 0 && clipping.clipped_sum == 0);
+    assert_int_equal(parse(calibration, "TRT-8601-MinMaxCalibration\nx: 3c010a14\n", &err), 0);
+    assert_false(calibration_clipping(calibration, TEXT("x"), &clipping));
+    calibration_free(calibration);
+}
+
+static void tensor_without_values_is_remembered_by_the_cache(void **state)
+{
+    struct calibration *calibration = calibration_new(CALIBRATION_ENTROPY, 0);
+    struct calibration *again = calibration_new(CALIBRATION_ENTROPY, 0);
+    struct string_builder cache;
+    struct error err = {0};
+    float scale;
+
+    string_init(&cache);
+    assert_false(calibration_saw_nothing(calibration, TEXT("empty")));
+    calibration_observe(calibration, TEXT("empty"), NULL, 0);
+    calibration_observe(calibration, TEXT("no numbers"), (const float[]){NAN}, 1);
+    calibration_observe(calibration, TEXT("x"), (const float[]){1}, 1);
+    assert_true(calibration_saw_nothing(calibration, TEXT("empty")));
+    assert_true(calibration_saw_nothing(calibration, TEXT("no numbers")));
+    assert_false(calibration_saw_nothing(calibration, TEXT("x")));
+    assert_int_equal(calibration_write(calibration, &cache, &err), 0);
+    assert_int_equal(parse(again, cache.data, &err), 0);
+    assert_true(calibration_saw_nothing(again, TEXT("empty")));
+    assert_true(calibration_saw_nothing(again, TEXT("no numbers")));
+    assert_false(calibration_saw_nothing(again, TEXT("x")));
+    assert_false(calibration_scale(again, TEXT("empty"), &scale));
+    calibration_observe(calibration, TEXT("empty"), (const float[]){1}, 1);
+    assert_false(calibration_saw_nothing(calibration, TEXT("empty")));
+    string_release(&cache);
+    calibration_free(calibration);
+    calibration_free(again);
+}
+
 /* Nothing is gained by clipping what is spread evenly. */
 static void entropy_keeps_the_range_of_evenly_spread_values(void **state)
 {
@@ -254,6 +319,9 @@ int main(void)
         cmocka_unit_test(minmax_keeps_the_largest_absolute_value),
         cmocka_unit_test(nothing_is_known_of_a_tensor_without_finite_values),
         cmocka_unit_test(zeros_have_a_scale),
+        cmocka_unit_test(what_a_scale_cuts_off_is_counted_and_summed_up),
+        cmocka_unit_test(scale_that_keeps_all_or_was_loaded_cuts_off_nothing),
+        cmocka_unit_test(tensor_without_values_is_remembered_by_the_cache),
         cmocka_unit_test(percentile_leaves_out_the_share_that_is_larger),
         cmocka_unit_test(values_that_grow_from_call_to_call_are_all_counted),
         cmocka_unit_test(entropy_gives_up_a_few_outliers_for_the_many),
