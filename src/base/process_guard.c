@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,9 @@
 #define LOOKS 3
 #define PAUSE 10000000
 
+/* Looks in all: what SIGKILL does not end does not keep the guard for ever. */
+#define MOST_LOOKS 500
+
 /* So many pauses are between a request to end and the end, for as long as a group is there: srun and the like need a moment
  * to end what runs elsewhere for them, and would leave that behind. */
 #define PAUSES_OF_GRACE 20
@@ -35,6 +39,11 @@
 static int to_guard = -1;
 static pid_t guard_process;
 static char mark[64];
+
+#ifdef RLIMIT_RTTIME
+static struct rlimit limits_before; /* the mark: */
+static rlim_t limit_mark;           /* 0: there is none */
+#endif
 
 struct groups {
     pid_t *items;
@@ -77,6 +86,49 @@ static bool holds_mark(FILE *environment)
     return found;
 }
 
+/* Of /proc/<pid>/limits: "Max realtime timeout      <soft>     <hard>     us" */
+static bool has_limit_mark(FILE *limits)
+{
+#ifdef RLIMIT_RTTIME
+    static const char name[] = "Max realtime timeout";
+    unsigned long long soft;
+    char line[128];
+
+    while (limit_mark != 0 && fgets(line, sizeof(line), limits) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            return sscanf(line + strlen(name), "%llu", &soft) == 1 && soft == limit_mark;
+#endif
+    (void)limits;
+    return false;
+}
+
+/* One that has ended and that nobody has asked about yet cannot be killed again. "<pid> (<name>) <state> ...", see process_family.c. */
+static bool is_alive(FILE *status)
+{
+    char line[128] = "";
+    size_t length = fread(line, 1, sizeof(line) - 1, status);
+    const char *name_end;
+
+    line[length] = '\0';
+    name_end = strrchr(line, ')');
+    return name_end != NULL && name_end[1] == ' ' && strchr("ZX", name_end[2]) == NULL;
+}
+
+/* What `test` says of a file of the process's; false when it cannot be read. */
+static bool shows(int pid, const char *name, bool (*test)(FILE *))
+{
+    char path[64];
+    FILE *file;
+    bool ret;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+    file = fopen(path, "re");
+    ret = file != NULL && test(file);
+    if (file != NULL)
+        fclose(file);
+    return ret;
+}
+
 /* Returns whether there were any. Where the system does not show processes like this there are none. */
 static bool kill_marked(void)
 {
@@ -86,16 +138,10 @@ static bool kill_marked(void)
 
     while (processes != NULL && (entry = readdir(processes)) != NULL) {
         int pid = (int)strtol(entry->d_name, NULL, 10);
-        char path[64];
-        FILE *environment;
 
-        snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-        environment = pid > 0 && pid != getpid() ? fopen(path, "re") : NULL;
-        if (environment == NULL)
-            continue;
-        if (holds_mark(environment) && kill(pid, SIGKILL) == 0)
+        if (pid > 0 && pid != getpid() && (shows(pid, "environ", holds_mark) || shows(pid, "limits", has_limit_mark)) &&
+            shows(pid, "stat", is_alive) && kill(pid, SIGKILL) == 0)
             found = true;
-        fclose(environment);
     }
     if (processes != NULL)
         closedir(processes);
@@ -122,7 +168,7 @@ static void end_family(const struct groups *groups)
         nanosleep(&pause, NULL);
     for (size_t i = 0; i < groups->count; i++)
         kill(-groups->items[i], SIGKILL);
-    for (int looks = 0; looks < LOOKS; looks++) {
+    for (int looks = 0, all = 0; looks < LOOKS && all < MOST_LOOKS; looks++, all++) {
         if (kill_marked())
             looks = 0;
         nanosleep(&pause, NULL);
@@ -156,6 +202,42 @@ static _Noreturn void guard(int from)
 
 /* ---- Who is guarded ---- */
 
+#ifdef RLIMIT_RTTIME
+
+/* The number is a time and never used again. It is above all that anybody would set: two to the power of 62 microseconds. */
+static void take_limit_mark(void)
+{
+    struct timespec now;
+    struct rlimit marked;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (getrlimit(RLIMIT_RTTIME, &limits_before) != 0)
+        return;
+    marked = limits_before;
+    marked.rlim_cur = ((rlim_t)1 << 62) + (rlim_t)now.tv_sec * 1000000000 + (rlim_t)now.tv_nsec;
+    if (setrlimit(RLIMIT_RTTIME, &marked) == 0)
+        limit_mark = marked.rlim_cur;
+}
+
+static void give_up_limit_mark(void)
+{
+    if (limit_mark != 0)
+        setrlimit(RLIMIT_RTTIME, &limits_before);
+    limit_mark = 0;
+}
+
+#else
+
+static void take_limit_mark(void)
+{
+}
+
+static void give_up_limit_mark(void)
+{
+}
+
+#endif
+
 void process_guard_start(void)
 {
     int ends[2];
@@ -164,12 +246,14 @@ void process_guard_start(void)
     if (to_guard >= 0 || pipe(ends) != 0)
         return;
     snprintf(mark, sizeof(mark), "POLYGRAPHY_SESSION=%ld.%lld", (long)getpid(), (long long)time(NULL));
+    take_limit_mark();
     fflush(NULL); /* or the copy would write it again */
     pid = fork();
     if (pid == 0)
         guard(ends[0]);
     close(ends[0]);
     if (pid < 0) {
+        give_up_limit_mark();
         close(ends[1]);
         return;
     }
@@ -219,6 +303,7 @@ void process_guard_stop(void)
         return;
     tell(0);
     process_guard_forget();
+    give_up_limit_mark();
     while (waitpid(guard_process, NULL, 0) < 0 && errno == EINTR) {
     }
 }

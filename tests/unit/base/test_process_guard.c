@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,6 +80,60 @@ static void check_does_not_outlive_a_parent_that_is_killed(void **state)
     assert_true(has_ended(alive));
     close(alive);
 }
+
+/* The check has left everything behind that it could be known by: its session, its parent, its environment and its standard streams. */
+static _Noreturn void run_check_that_hides(void)
+{
+    const char *const arguments[] = {"sh", "-c",
+                                     "env -i setsid sh -c 'exec 3>alive 0<&- 1>&- 2>&-; (sleep 1000 & sleep 1000 & "
+                                     "echo >&3; wait) & exit' & sleep 1000",
+                                     NULL};
+    struct process_result result;
+
+    process_guard_start();
+    process_run(&(struct process_request){.arguments = arguments}, &result, NULL);
+    _exit(1); /* not reached */
+}
+
+static void what_has_hidden_does_not_outlive_it_either(void **state)
+{
+    bool ended;
+    char byte;
+    int alive;
+    pid_t parent;
+
+    assert_int_equal(mkfifo("alive", 0600), 0);
+    alive = open("alive", O_RDONLY | O_NONBLOCK);
+    assert_true(alive >= 0);
+    parent = fork();
+    if (parent == 0)
+        run_check_that_hides();
+    assert_true(read_byte(alive, &byte, &ended));
+    kill_parent(parent);
+    assert_true(has_ended(alive));
+    close(alive);
+}
+
+#ifdef RLIMIT_RTTIME
+static int have_a_guard_and_none(void)
+{
+    struct rlimit before, with_guard, after;
+
+    CHECK_OR_FAIL(getrlimit(RLIMIT_RTTIME, &before) == 0);
+    process_guard_start();
+    CHECK_OR_FAIL(getrlimit(RLIMIT_RTTIME, &with_guard) == 0);
+    process_guard_stop();
+    CHECK_OR_FAIL(getrlimit(RLIMIT_RTTIME, &after) == 0);
+    CHECK_OR_FAIL(with_guard.rlim_max == before.rlim_max);
+    CHECK_OR_FAIL(after.rlim_cur == before.rlim_cur && after.rlim_max == before.rlim_max);
+    return 0;
+}
+
+static void limits_are_as_before_when_the_guard_has_gone(void **state)
+{
+    assert_int_equal(in_child(have_a_guard_and_none), 0);
+}
+#endif
 
 /* A child in a group of its own. It answers each byte from `in` until there are no more; `others` are closed. */
 static pid_t start_answering(int in, int out, const int *others, size_t count)
@@ -196,6 +251,12 @@ int main(void)
         cmocka_unit_test(without_a_guard_there_is_nobody_to_tell),
         cmocka_unit_test(guard_is_not_taken_for_an_orphan_of_a_check),
         IN_SCRATCH(check_does_not_outlive_a_parent_that_is_killed),
+#ifdef __linux__
+        IN_SCRATCH(what_has_hidden_does_not_outlive_it_either),
+#endif
+#ifdef RLIMIT_RTTIME
+        cmocka_unit_test(limits_are_as_before_when_the_guard_has_gone),
+#endif
         cmocka_unit_test(group_that_was_taken_out_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
