@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/crash.h"
 #include "base/file.h"
@@ -20,14 +23,26 @@ struct report {
     struct error error;
 };
 
+/* A model may run for hours, and nobody would want what comes out of it. */
+static void end_with_parent(pid_t parent)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it was faster */
+        _exit(1);
+#endif
+    (void)parent;
+}
+
 static _Noreturn void run_child(const struct runner *runner, struct data_loader *loader,
-                                const struct runner_settings *settings, const char *path, int report_fd)
+                                const struct runner_settings *settings, const char *path, pid_t parent, int report_fd)
 {
     struct runner_settings own = *settings;
     struct run_results results = {0};
     struct report report = {0};
 
     crash_forget();
+    end_with_parent(parent);
     own.writer = NULL;
     own.keep_outputs = settings->keep_outputs || settings->writer != NULL;
     report.rc = runner_run(runner, loader, &own, &results, &report.error);
@@ -90,13 +105,13 @@ static int run_in_child(const struct runner *runner, struct data_loader *loader,
                         const char *path, struct error *err)
 {
     int ends[2], rc;
-    pid_t child;
+    pid_t parent = getpid(), child;
 
     if (pipe(ends) < 0)
         return error_set_errno(err, ERR_IO, "cannot make a pipe for %s", runner->name);
     child = fork();
     if (child == 0)
-        run_child(runner, loader, settings, path, ends[1]);
+        run_child(runner, loader, settings, path, parent, ends[1]);
     if (child < 0)
         rc = error_set_errno(err, ERR_IO, "cannot start a process for %s", runner->name);
     close(ends[1]);

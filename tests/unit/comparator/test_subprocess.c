@@ -1,7 +1,12 @@
 /* test_subprocess.c: runners in processes of their own. */
 #include "comparator/subprocess.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fake_backend.h"
@@ -19,15 +24,20 @@ static int enter_folder(void **state)
     return rc;
 }
 
-static int leave_folder(void **state)
+static int leave_all(void **state)
 {
-    assert_int_equal(scratch_count("."), 0); /* no temporary file is left */
     if (outer_folder)
         setenv("TMPDIR", outer_folder, 1);
     else
         unsetenv("TMPDIR");
     free(outer_folder);
     return scratch_folder_leave(state);
+}
+
+static int leave_folder(void **state)
+{
+    assert_int_equal(scratch_count("."), 0); /* no temporary file is left */
+    return leave_all(state);
 }
 
 static int run_apart(struct fake_model *model, bool keep, struct run_results *ret, struct error *err)
@@ -105,6 +115,39 @@ static void a_death_is_an_error_that_names_the_signal(void **state)
     assert_int_equal(results.count, 0);
 }
 
+#ifdef __linux__
+static void hold_pipe_for_long(void)
+{
+    int alive = open("alive", O_WRONLY);
+
+    if (write(alive, "", 1) == 1)
+        sleep(1000);
+}
+
+static void a_runner_does_not_outlive_a_parent_that_is_killed(void **state)
+{
+    struct fake_model model = {.at_run = hold_pipe_for_long};
+    struct run_results results = {0};
+    int alive, status;
+    pid_t parent;
+    char byte;
+
+    assert_int_equal(mkfifo("alive", 0600), 0);
+    parent = fork();
+    if (parent == 0) {
+        run_apart(&model, true, &results, NULL);
+        _exit(1); /* not reached */
+    }
+    alive = open("alive", O_RDONLY); /* when the runner has opened it */
+    assert_int_equal(read(alive, &byte, 1), 1);
+    assert_int_equal(kill(parent, SIGKILL), 0);
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_int_equal(poll(&(struct pollfd){.fd = alive, .events = POLLIN}, 1, 60000), 1);
+    assert_int_equal(read(alive, &byte, 1), 0); /* nobody holds it any more */
+    close(alive);
+}
+#endif
+
 #define IN_FOLDER(function) cmocka_unit_test_setup_teardown(function, enter_folder, leave_folder)
 
 int main(void)
@@ -114,6 +157,10 @@ int main(void)
         IN_FOLDER(results_that_nobody_needs_come_back_without_outputs),
         IN_FOLDER(errors_come_back),
         IN_FOLDER(a_death_is_an_error_that_names_the_signal),
+#ifdef __linux__
+        /* Nobody is left who would remove the temporary file. */
+        cmocka_unit_test_setup_teardown(a_runner_does_not_outlive_a_parent_that_is_killed, enter_folder, leave_all),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
