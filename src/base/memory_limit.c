@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,11 @@
 #include <sys/resource.h>
 
 #include "base/file.h"
-#include "base/number_text.h"
 
 #define ALWAYS_ALLOWED ((size_t)64 << 20) /* bytes */
-#define GIB ((double)((size_t)1 << 30))
+#define MIB 0x1p20
+#define GIB 0x1p30
+#define SIZE_TEXT_SIZE 32
 
 static size_t limit; /* 0: none was given */
 
@@ -128,21 +130,6 @@ size_t memory_limit(void)
 
 /* ---- What may be asked for ---- */
 
-/* What is there already, shared libraries and stacks of threads, is not the model's. */
-void memory_limit_enforce(void)
-{
-    struct rlimit most;
-    uint64_t used, room = memory_limit();
-
-    if (room == SIZE_MAX || !read_number("/proc/self/status", "VmData:", &used) || getrlimit(RLIMIT_DATA, &most) != 0)
-        return;
-    used <<= 10;
-    if (room < RLIM_INFINITY - used && used + room < most.rlim_cur) {
-        most.rlim_cur = used + room;
-        setrlimit(RLIMIT_DATA, &most);
-    }
-}
-
 bool memory_limit_allows(size_t size)
 {
     if (limit > 0)
@@ -150,27 +137,118 @@ bool memory_limit_allows(size_t size)
     return size <= ALWAYS_ALLOWED || size <= available();
 }
 
-static const char *to_gib(double bytes, char ret[NUMBER_TEXT_SIZE])
+/* "8.0 GiB", "1.5 MiB", "3 bytes" */
+static const char *to_text(size_t bytes, char ret[SIZE_TEXT_SIZE])
 {
-    return number_to_text_rounded(bytes / GIB, 'f', bytes < GIB / 10 ? 4 : 1, ret);
+    double size = (double)bytes;
+
+    if (size >= GIB / 10)
+        snprintf(ret, SIZE_TEXT_SIZE, "%.1f GiB", size / GIB);
+    else if (size >= MIB / 10)
+        snprintf(ret, SIZE_TEXT_SIZE, "%.1f MiB", size / MIB);
+    else
+        snprintf(ret, SIZE_TEXT_SIZE, "%zu bytes", bytes);
+    return ret;
+}
+
+/* A value of the option that is enough, and somewhat more: "9G", "2M". */
+static const char *to_option(size_t bytes, char ret[SIZE_TEXT_SIZE])
+{
+    double unit = (double)bytes >= GIB / 2 ? GIB : MIB;
+
+    snprintf(ret, SIZE_TEXT_SIZE, "%.0f%c", ceil((double)bytes / unit + 0.5), unit > MIB ? 'G' : 'M');
+    return ret;
 }
 
 int memory_limit_refuse(size_t size, const char *what, struct error *err)
 {
-    char wanted[NUMBER_TEXT_SIZE], most[NUMBER_TEXT_SIZE], enough[NUMBER_TEXT_SIZE];
+    char wanted[SIZE_TEXT_SIZE], most[SIZE_TEXT_SIZE], enough[SIZE_TEXT_SIZE];
 
     if (size >= PTRDIFF_MAX)
         return error_set(err, ERR_MEMORY, "%s would take more memory than there can be", what);
     return error_set(err, ERR_MEMORY,
                      limit > 0
-                         ? "%s would take %s GiB, but --max-memory allows %s GiB; --max-memory %sG would let it"
-                         : "%s would take %s GiB, and %s GiB of memory are available; --max-memory %sG lets it ask "
-                           "for them all the same",
-                     what, to_gib((double)size, wanted), to_gib((double)memory_limit(), most),
-                     number_to_text_rounded(ceil((double)size / GIB + 0.5), 'f', 0, enough));
+                         ? "%s would take %s, but --max-memory allows %s; --max-memory %s would let it"
+                         : "%s would take %s, and %s of memory are available; --max-memory %s lets it ask for them "
+                           "all the same",
+                     what, to_text(size, wanted), to_text(memory_limit(), most), to_option(size, enough));
 }
 
 int memory_limit_check(size_t size, const char *what, struct error *err)
 {
     return memory_limit_allows(size) ? 0 : memory_limit_refuse(size, what, err);
 }
+
+/* ---- What the system refuses ---- */
+
+#ifdef __linux__
+
+static pthread_mutex_t enforcement =
+    PTHREAD_MUTEX_INITIALIZER; /* guards what follows, and the limit while it is lifted */
+static bool was_asked, enforced;
+static struct rlimit before, bounded;
+
+/* What is there already, shared libraries and stacks of threads, is not the model's. */
+static void enforce(void)
+{
+    uint64_t used, room = memory_limit();
+
+    if (room == SIZE_MAX || !read_number("/proc/self/status", "VmData:", &used) || getrlimit(RLIMIT_DATA, &before) != 0)
+        return;
+    used <<= 10;
+    bounded = before;
+    if (room >= RLIM_INFINITY - used || used + room >= before.rlim_cur)
+        return;
+    bounded.rlim_cur = used + room;
+    enforced = setrlimit(RLIMIT_DATA, &bounded) == 0;
+}
+
+void memory_limit_enforce(void)
+{
+    pthread_mutex_lock(&enforcement);
+    if (!was_asked)
+        enforce();
+    was_asked = true;
+    pthread_mutex_unlock(&enforcement);
+}
+
+void memory_limit_forget(void)
+{
+    if (enforced)
+        setrlimit(RLIMIT_DATA, &before);
+    was_asked = enforced = false;
+}
+
+void memory_limit_lift(void)
+{
+    pthread_mutex_lock(&enforcement);
+    if (enforced)
+        setrlimit(RLIMIT_DATA, &before);
+}
+
+void memory_limit_put_back(void)
+{
+    if (enforced)
+        setrlimit(RLIMIT_DATA, &bounded);
+    pthread_mutex_unlock(&enforcement);
+}
+
+#else
+
+void memory_limit_enforce(void)
+{
+}
+
+void memory_limit_forget(void)
+{
+}
+
+void memory_limit_lift(void)
+{
+}
+
+void memory_limit_put_back(void)
+{
+}
+
+#endif

@@ -28,8 +28,16 @@ int memory_limit_refuse(size_t size, const char *what, struct error *err);
 /* 0 when the size is allowed, else the refusal. */
 int memory_limit_check(size_t size, const char *what, struct error *err);
 
-/* Has the system refuse memory beyond the limit to this process and to those that are forked off it (on Linux; address space counts, used or
- * not). For work whose memory nothing else bounds, in a process that starts no other programs: they would inherit it. */
+/* From the first call on the system refuses memory beyond the limit to this process and to those that are forked off it (on Linux;
+ * address space counts, used or not). For work whose memory nothing else bounds. */
 void memory_limit_enforce(void);
+
+/* A child that is started between these two has the limit that this process had before: what a user has it run is not the model's. What
+ * other threads ask for in this moment is not refused. */
+void memory_limit_lift(void);
+void memory_limit_put_back(void);
+
+/* In a forked child that goes on as another program: it has that limit, too. */
+void memory_limit_forget(void);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/process_guard.h"
 
 struct pids {
@@ -201,7 +202,9 @@ int family_start(const struct process_request *request, int out, int error_out, 
     /* A signal that ends us must not come before the child is registered. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
+    memory_limit_lift();
     int rc = process_spawn(request, out, error_out, ret, err);
+    memory_limit_put_back();
     if (rc == 0) {
         interrupt_kill_at_exit(*ret);
         process_guard_add(*ret);

@@ -18,6 +18,7 @@
 #include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/process_guard.h"
 #include "base/roomy_heap.h"
 #include "base/string_builder.h"
@@ -185,6 +186,7 @@ struct warm_process *warm_process_start(int (*main)(int argc, char **argv), void
     pid = fork();
     if (pid == 0) {
         close(sockets[0]);
+        memory_limit_forget();
         server.socket = sockets[1];
         serve(&server, prepare, data);
     }

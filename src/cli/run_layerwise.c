@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/memory_limit.h"
 #include "cli/blamed_nodes.h"
 #include "cli/model_file.h"
 #include "cli/option_groups.h"
@@ -318,7 +317,6 @@ int run_layerwise(const struct run_layerwise *request, bool *ret_passed, struct 
     struct layered_run run = {.request = request};
     int rc;
 
-    memory_limit_enforce(); /* sessions that are frugal have no arena that would do that */
     first_divergence_init(&run.divergence);
     for (size_t i = 0; i < request->count; i++) {
         request->runners[i].prepare = prepare_options;

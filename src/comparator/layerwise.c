@@ -6,6 +6,7 @@
 #include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "onnx/model_edit.h"
 #include "onnx/model_write.h"
 
@@ -300,6 +301,7 @@ void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan,
     run->request.model_path = NULL;
     run->request.external_folder = plan->model->folder;
     run->request.frugal = true;
+    memory_limit_enforce(); /* frugal sessions have no arena that would do that */
     run->values = memory_alloc_zero(plan->model->values.count, sizeof(*run->values));
 }
 

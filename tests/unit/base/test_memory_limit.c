@@ -1,8 +1,11 @@
 /* What data may take whose size a model dictates. */
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/memory_limit.h"
+#include "base/process.h"
+#include "support/in_child.h"
 #include "support/unit_test.h"
 #include "tensor/tensor.h"
 
@@ -52,6 +55,49 @@ static void a_tensor_beyond_it_is_refused_with_its_type_and_shape(void **state)
     memory_limit_set(0);
 }
 
+static void small_sizes_are_told_in_their_own_units(void **state)
+{
+    struct error err;
+
+    memory_limit_set(3);
+    memory_limit_refuse((size_t)3 << 19, "it", &err);
+    assert_string_equal(err.message,
+                        "it would take 1.5 MiB, but --max-memory allows 3 bytes; --max-memory 2M would let it");
+    memory_limit_set(0);
+}
+
+#ifdef __linux__
+static rlim_t own_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_DATA, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+/* Once enforced it stays: hence in a child. */
+static int enforce_and_run(void)
+{
+    const char *const arguments[] = {"sh", "-c", "ulimit -S -d", NULL};
+    struct process_result before, after;
+
+    CHECK_OR_FAIL(process_run(&(struct process_request){.arguments = arguments}, &before, NULL) == 0);
+    rlim_t unbounded = own_limit();
+    memory_limit_set((size_t)1 << 30);
+    memory_limit_enforce();
+    CHECK_OR_FAIL(own_limit() < unbounded && own_limit() >= (rlim_t)1 << 30);
+    CHECK_OR_FAIL(process_run(&(struct process_request){.arguments = arguments}, &after, NULL) == 0);
+    CHECK_OR_FAIL(before.out.size == after.out.size && memcmp(before.out.data, after.out.data, after.out.size) == 0);
+    process_result_release(&before);
+    process_result_release(&after);
+    return 0;
+}
+
+static void what_the_system_refuses_to_this_process_it_allows_to_its_children(void **state)
+{
+    assert_int_equal(in_child(enforce_and_run), 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -59,6 +105,10 @@ int main(void)
         cmocka_unit_test(without_one_it_is_what_the_system_has),
         cmocka_unit_test(a_refusal_says_what_is_asked_for_and_what_would_be_allowed),
         cmocka_unit_test(a_tensor_beyond_it_is_refused_with_its_type_and_shape),
+        cmocka_unit_test(small_sizes_are_told_in_their_own_units),
+#ifdef __linux__
+        cmocka_unit_test(what_the_system_refuses_to_this_process_it_allows_to_its_children),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
