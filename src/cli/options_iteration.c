@@ -59,7 +59,8 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
     {                                                                                                                  \
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
         .file = OPTION_SCRATCH, .fallback = path_unless_given, .offset = offsetof(struct intermediate_values, path),   \
-        .help = "where each iteration writes its " what ", for the check to use",                                      \
+        .help = "where each iteration writes its " what ", for the check to use. As long as one session has its "      \
+                "candidates there, no other one can",                                                                  \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
@@ -151,7 +152,8 @@ static const struct option replay_rows[] = {
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         .offset = offsetof(struct replay_values, verdict_cache),
-        .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions. It "
+        .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions of "
+                "the same user (it is not used when others can write to it, or when it is a link). It "
                 "knows a candidate by its content, and the check by its command line: when what that runs has "
                 "changed, take another folder",
     },
