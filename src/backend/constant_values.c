@@ -6,11 +6,16 @@
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "onnx/constants.h"
 #include "onnx/model_edit.h"
+#include "onnx/tensor_proto.h"
 #include "onnx/value_info.h"
 
-/* A piece ends where what its nodes make, as far as it is described, is larger: a session holds all of it. */
+/* A piece ends where its constants, and what its nodes make as far as it is described, are larger: a session holds all of it. */
 #define PIECE_BYTES ((size_t)64 << 20)
+
+/* Constants above this many bytes are not copied into a piece that only moves them. */
+#define WEIGHT_SIZE ((size_t)64 << 10)
 
 struct computation {
     const struct constant_values_request *request;
@@ -86,22 +91,71 @@ static void count_reads(struct computation *computation, const struct value_list
     }
 }
 
-/* What these nodes need that was computed before. */
-static void find_inputs(const struct computation *computation, const struct value_list *nodes, struct value_list *ret)
+/* Whether it makes no difference to the node if what it reads is a constant or is fed. Kernels of others may bring constants into a
+ * form of their own, and round otherwise then. */
+static bool only_moves(const struct node *node)
 {
+    static const char *const moving[] = {"Cast", "Concat", "Flatten", "Gather",  "Identity",  "Reshape",  "Shape",
+                                         "Size", "Slice",  "Split",   "Squeeze", "Transpose", "Unsqueeze"};
+
+    for (size_t i = 0; i < ARRAY_LEN(moving); i++)
+        if (node_is(node, moving[i]))
+            return true;
+    return false;
+}
+
+/* What a large constant holds, where it lies; false for other values. */
+static bool borrow_weight(const struct model *model, uint32_t value, struct tensor *ret)
+{
+    const struct initializer *initializer;
+
+    if (model->values.items[value].initializer == INITIALIZER_NONE)
+        return false;
+    initializer = &model->initializers.items[model->values.items[value].initializer];
+    if (initializer->sparse || initializer->narrowed.size > 0 || initializer->message.size < WEIGHT_SIZE ||
+        tensor_proto_decode(initializer->message, ret, NULL) < 0) /* the runtime is the judge of what is damaged */
+        return false;
+    if (ret->type != DATA_STRING && ret->owner == NULL)
+        return true;
+    tensor_release(ret);
+    return false;
+}
+
+/* Lists what these nodes need that was computed before, and, with `weights`, large constants that they only move; with their
+ * data. */
+static void find_inputs(const struct computation *computation, const struct value_list *nodes, bool weights,
+                        struct value_list *ret, struct tensor_list *ret_feed)
+{
+    const struct model *model = computation->model;
     struct bitset met;
 
-    bitset_init(&met, computation->model->values.count);
+    bitset_init(&met, model->values.count);
     for (size_t n = 0; n < nodes->count; n++) {
-        const struct node *node = &computation->model->nodes.items[nodes->items[n]];
+        const struct node *node = &model->nodes.items[nodes->items[n]];
+
+        for (size_t i = 0; i < node_read_count(node); i++)
+            if (node_read(model, node, i) != VALUE_NONE && !only_moves(node) &&
+                held_value(computation, node_read(model, node, i)) == NULL)
+                bitset_add(&met, node_read(model, node, i));
+    }
+    for (size_t n = 0; n < nodes->count; n++) {
+        const struct node *node = &model->nodes.items[nodes->items[n]];
 
         for (size_t i = 0; i < node_read_count(node); i++) {
-            uint32_t value = node_read(computation->model, node, i);
+            uint32_t value = node_read(model, node, i);
+            const struct tensor *held;
+            struct tensor tensor;
 
-            if (value == VALUE_NONE || bitset_has(&met, value) || held_value(computation, value) == NULL)
+            if (value == VALUE_NONE || bitset_has(&met, value))
                 continue;
             bitset_add(&met, value);
+            held = held_value(computation, value);
+            if (held != NULL)
+                tensor_borrow(held->type, &held->shape, held->data, held->size, &tensor);
+            else if (!weights || !borrow_weight(model, value, &tensor))
+                continue;
             value_list_add(ret, value);
+            tensor_list_add(ret_feed, model->values.items[value].name, &tensor);
         }
     }
     bitset_release(&met);
@@ -126,8 +180,8 @@ static void find_outputs(const struct computation *computation, const struct val
 }
 
 /* Opens a session. What it is fed with is described as it is, whatever the model says. */
-static int open_piece(const struct computation *computation, const struct subgraph *piece, struct tensor_list *ret_feed,
-                      struct subgraph_session *ret, struct error *err)
+static int open_piece(const struct computation *computation, const struct subgraph *piece,
+                      const struct tensor_list *feed, struct subgraph_session *ret, struct error *err)
 {
     struct model *model = computation->model;
     struct value *stated = memory_alloc_zero(piece->inputs.count + 1, sizeof(*stated));
@@ -135,12 +189,9 @@ static int open_piece(const struct computation *computation, const struct subgra
 
     for (size_t i = 0; i < piece->inputs.count; i++) {
         uint32_t value = piece->inputs.items[i];
-        const struct tensor *held = held_value(computation, value);
-        struct value_type type = {.element = held->type, .has_shape = true, .shape = held->shape};
-        struct tensor tensor;
+        const struct tensor *tensor = &feed->items[i].tensor;
+        struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
 
-        tensor_borrow(held->type, &held->shape, held->data, held->size, &tensor);
-        tensor_list_add(ret_feed, model->values.items[value].name, &tensor);
         stated[i] = model->values.items[value];
         model_set_type(model, value, &type);
     }
@@ -184,35 +235,58 @@ static int keep_outputs(struct computation *computation, struct tensor_list *out
     return rc;
 }
 
+/* Computes the nodes of `piece`, whose inputs are yet to be found. Nothing is run if there is something to list in
+ * `ret_unfeedable`. */
+static int run_piece(const struct computation *computation, struct subgraph *piece, const struct value_list *nodes,
+                     bool weights, struct value_list *ret_unfeedable, struct tensor_list *ret, struct error *err)
+{
+    struct tensor_list feed = {0};
+    struct subgraph_session session;
+    int rc;
+
+    piece->inputs.count = 0;
+    find_inputs(computation, nodes, weights, &piece->inputs, &feed);
+    rc = open_piece(computation, piece, &feed, &session, err);
+    if (rc == 0) {
+        find_unfeedable(computation, &session, ret_unfeedable);
+        if (ret_unfeedable->count == 0)
+            rc = subgraph_session_run(&session, &feed, ret, err);
+        subgraph_session_close(&session);
+    }
+    tensor_list_release(&feed);
+    return rc;
+}
+
+static bool has_weights(const struct computation *computation, const struct value_list *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (held_value(computation, inputs->items[i]) == NULL)
+            return true;
+    return false;
+}
+
 /* Computes `nodes`. Nothing is done but to list in `ret_unfeedable`, if it lists anything. */
 static int compute_piece(struct computation *computation, const struct value_list *nodes,
                          struct value_list *ret_unfeedable, struct error *err)
 {
     struct subgraph piece = {.model = computation->model};
-    struct tensor_list feed = {0}, outputs = {0};
-    struct subgraph_session session = {0};
-    int rc = 0;
+    struct tensor_list outputs = {0};
+    int rc;
 
     count_reads(computation, nodes, true);
     bitset_init(&piece.nodes, computation->model->nodes.count);
     for (size_t i = 0; i < nodes->count; i++)
         bitset_add(&piece.nodes, nodes->items[i]);
-    find_inputs(computation, nodes, &piece.inputs);
     find_outputs(computation, nodes, &piece.outputs);
-    rc = open_piece(computation, &piece, &feed, &session, err);
-    if (rc == 0) {
-        find_unfeedable(computation, &session, ret_unfeedable);
-        if (ret_unfeedable->count == 0)
-            rc = subgraph_session_run(&session, &feed, &outputs, err);
-    }
-    subgraph_session_close(&session);
+    rc = run_piece(computation, &piece, nodes, true, ret_unfeedable, &outputs, err);
+    if (rc < 0 && rc != ERR_INTERRUPTED && rc != ERR_MISSING && has_weights(computation, &piece.inputs))
+        rc = run_piece(computation, &piece, nodes, false, ret_unfeedable, &outputs, err);
     if (rc < 0 || ret_unfeedable->count > 0)
         count_reads(computation, nodes, false);
     else
         rc = keep_outputs(computation, &outputs, err);
     for (size_t i = 0; i < piece.inputs.count; i++)
         let_go(computation, piece.inputs.items[i]);
-    tensor_list_release(&feed);
     tensor_list_release(&outputs);
     subgraph_release(&piece);
     return rc;
@@ -351,22 +425,39 @@ static void list_needed(const struct constant_values_request *request, struct va
     subgraph_release(&part);
 }
 
+/* The bytes of the constants that the node reads and that are not among `met`, and of what it makes, as far as that is described. */
+static size_t measure_node(const struct model *model, const struct node *node, struct bitset *met)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < node_read_count(node); i++) {
+        uint32_t value = node_read(model, node, i);
+
+        if (value == VALUE_NONE || model->values.items[value].initializer == INITIALIZER_NONE || bitset_has(met, value))
+            continue;
+        bitset_add(met, value);
+        bytes += model->initializers.items[model->values.items[value].initializer].message.size;
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+        size_t size = value != VALUE_NONE ? value_info_bytes(model->values.items[value].info) : 0;
+
+        bytes += size < PIECE_BYTES ? size : PIECE_BYTES; /* no more bytes than that are of interest */
+    }
+    return bytes;
+}
+
 /* How many of `nodes` are the next piece. */
 static size_t measure_piece(const struct computation *computation, const uint32_t *nodes, size_t count)
 {
     const struct model *model = computation->model;
     size_t piece = 0, bytes = 0;
+    struct bitset met;
 
-    while (piece < count && piece < computation->request->piece_nodes && bytes <= PIECE_BYTES) {
-        struct edge_range outputs = model->nodes.items[nodes[piece++]].outputs;
-
-        for (size_t i = 0; i < outputs.count; i++) {
-            uint32_t value = model_edge(model, outputs, i);
-            size_t size = value != VALUE_NONE ? value_info_bytes(model->values.items[value].info) : 0;
-
-            bytes += size < PIECE_BYTES ? size : PIECE_BYTES + 1;
-        }
-    }
+    bitset_init(&met, model->values.count);
+    while (piece < count && piece < computation->request->piece_nodes && bytes < PIECE_BYTES)
+        bytes += measure_node(model, &model->nodes.items[nodes[piece++]], &met);
+    bitset_release(&met);
     return piece;
 }
 

@@ -1,7 +1,8 @@
 /* backend/constant_values.h: what nodes compute that depend on constants alone.
  *
  * A session's time grows with the square of its outputs, and holds all of them. So nodes are computed in pieces, in topological
- * order: what a piece reads of earlier ones it is fed with, and a value is held until the last node that reads it is done.
+ * order: what a piece reads of earlier ones it is fed with, and a value is held until the last node that reads it is done. Weights that a
+ * piece only moves (transposes, casts, cuts, ...) are fed to it from where they lie in the file; others are copied into it.
  */
 #ifndef BACKEND_CONSTANT_VALUES_H
 #define BACKEND_CONSTANT_VALUES_H

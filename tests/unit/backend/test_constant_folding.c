@@ -8,6 +8,7 @@
 #include "backend/constant_folding.h"
 #include "backend/constant_values.h"
 #include "base/memory.h"
+#include "onnx/model_edit.h"
 #include "onnx/model_write.h"
 #include "onnx/subgraph.h"
 #include "onnxrt_test.h"
@@ -103,7 +104,10 @@ struct backend_session {
 static struct counts {
     size_t sessions, nodes, fed;
     size_t living, most_living; /* numbers that it has made */
+    size_t largest_model;       /* bytes */
 } counts;
+
+static bool insists_on_constants; /* it refuses to be fed */
 
 static int counting_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
@@ -124,6 +128,7 @@ static int counting_open(const struct backend_request *request, struct backend_s
     }
     counts.sessions++;
     counts.nodes += model->nodes.count;
+    counts.largest_model = request->model_size > counts.largest_model ? request->model_size : counts.largest_model;
     *ret = session;
     return 0;
 }
@@ -158,6 +163,8 @@ static int counting_run(struct backend_session *session, const struct tensor_lis
     for (size_t i = 0; i < model->inputs.count; i++)
         assert_non_null(tensor_list_find(feed, model->values.items[model->inputs.items[i]].name));
     counts.fed += feed->count;
+    if (feed->count > 0 && insists_on_constants)
+        return error_set(err, ERR_BACKEND, "it wants constants");
     for (size_t i = 0; i < model->nodes.count; i++)
         if (text_equal_string(model->nodes.items[i].op_type, "Bad"))
             return error_set(err, ERR_BACKEND, "it is bad");
@@ -205,20 +212,26 @@ static void add_link(struct made_model *made, const char *op_type, int number, i
     made_node(made, name, op_type, input, output, NULL, 0);
 }
 
-/* Folds with the backend above; counts the nodes that are left. */
-static size_t fold_made(struct made_model *made, enum folding_partition partition, size_t piece_nodes)
+/* Folds with the backend above; counts the nodes that are left. What these make is described as tensors of `elements` floats;
+ * 0: not at all. */
+static size_t fold_described(struct made_model *made, enum folding_partition partition, size_t piece_nodes,
+                             int64_t elements)
 {
     struct folding_settings settings = {.backend = &counting,
                                         .passes = 1,
                                         .partition = partition,
                                         .size_limit = UINT64_MAX,
                                         .piece_nodes = piece_nodes};
+    struct value_type type = {.element = DATA_FLOAT32, .has_shape = true, .shape = MADE_SHAPE(elements)};
     struct model *model;
     struct error err = {0};
     size_t left;
 
     made_output(made, "y");
     model = made_open(made);
+    for (uint32_t i = 0; elements > 0 && i < model->values.count; i++)
+        if (model->values.items[i].producer != NODE_NONE)
+            model_set_type(model, i, &type);
     if (constants_fold(model, &settings, &err) < 0)
         fail_msg("%s", err.message);
     left = model->nodes.count;
@@ -226,6 +239,11 @@ static size_t fold_made(struct made_model *made, enum folding_partition partitio
     made_release(made);
     assert_int_equal(counts.living, 0);
     return left;
+}
+
+static size_t fold_made(struct made_model *made, enum folding_partition partition, size_t piece_nodes)
+{
+    return fold_described(made, partition, piece_nodes, 0);
 }
 
 static void each_node_is_computed_once_and_values_are_freed_when_they_were_read(void **state)
@@ -336,6 +354,51 @@ static void what_is_no_tensor_is_not_handed_to_another_piece(void **state)
     assert_int_equal(fold_made(&made, FOLDING_WHOLE, 2), 3);
 }
 
+/* Each makes 16 MB. */
+static void a_piece_ends_where_it_makes_much(void **state)
+{
+    struct made_model made;
+
+    begin(&made);
+    for (int i = 0; i < 100; i++)
+        add_link(&made, "Neg", i, 1);
+    made_node(&made, "last", "Add", "x t99", "y", NULL, 0);
+    assert_int_equal(fold_described(&made, FOLDING_WHOLE, 1000, 4 << 20), 1);
+    assert_int_equal(counts.sessions, 25);
+}
+
+/* y = x + op(w), w being large. */
+static void fold_weight(const char *op_type)
+{
+    struct made_model made;
+
+    begin(&made);
+    made_constant(&made, "w", MADE_SHAPE(200, 200), 0, 1);
+    made_node(&made, "moves", op_type, "w", "t", NULL, 0);
+    made_node(&made, "last", "Add", "x t", "y", NULL, 0);
+    assert_int_equal(fold_made(&made, FOLDING_WHOLE, 10), 1);
+}
+
+static void a_weight_that_is_only_moved_is_not_copied_into_a_piece(void **state)
+{
+    fold_weight("Transpose");
+    assert_int_equal(counts.sessions, 1);
+    assert_int_equal(counts.fed, 1);
+    assert_true(counts.largest_model < 1000);
+    fold_weight("Neg");
+    assert_int_equal(counts.fed, 0);
+    assert_true(counts.largest_model > 200 * 200 * sizeof(float));
+}
+
+static void a_weight_that_a_node_wants_as_a_constant_is_one(void **state)
+{
+    insists_on_constants = true;
+    fold_weight("Transpose");
+    insists_on_constants = false;
+    assert_int_equal(counts.sessions, 2);
+    assert_int_equal(counts.fed, 1); /* in vain */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +410,9 @@ int main(void)
         cmocka_unit_test(what_a_node_reads_that_fails_becomes_a_constant),
         cmocka_unit_test(a_failure_in_a_late_piece_is_that_of_the_whole_or_of_its_half),
         cmocka_unit_test(what_is_no_tensor_is_not_handed_to_another_piece),
+        cmocka_unit_test(a_piece_ends_where_it_makes_much),
+        cmocka_unit_test(a_weight_that_is_only_moved_is_not_copied_into_a_piece),
+        cmocka_unit_test(a_weight_that_a_node_wants_as_a_constant_is_one),
     };
     return cmocka_run_group_tests(tests, find_models, NULL);
 }
