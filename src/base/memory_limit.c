@@ -115,10 +115,12 @@ static uint64_t left_for_us(void)
 
 static size_t available(void)
 {
-    uint64_t kibibytes, ours = left_for_us(), all = UINT64_MAX;
+    uint64_t kibibytes, swap = 0, ours = left_for_us(), all = UINT64_MAX;
 
-    if (read_number("/proc/meminfo", "MemAvailable:", &kibibytes))
-        all = kibibytes << 10;
+    if (read_number("/proc/meminfo", "MemAvailable:", &kibibytes)) {
+        read_number("/proc/meminfo", "SwapFree:", &swap);
+        all = (kibibytes + swap) << 10;
+    }
     all = ours < all ? ours : all;
     return all < SIZE_MAX ? (size_t)all : SIZE_MAX;
 }
