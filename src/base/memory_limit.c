@@ -190,14 +190,15 @@ static pthread_mutex_t enforcement =
 static bool was_asked, enforced;
 static struct rlimit before, bounded;
 
-/* What is there already, shared libraries and stacks of threads, is not the model's. */
+/* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes yet. */
 static void enforce(void)
 {
     uint64_t used, room = memory_limit();
 
-    if (room == SIZE_MAX || !read_number("/proc/self/status", "VmData:", &used) || getrlimit(RLIMIT_DATA, &before) != 0)
+    if (room >= SIZE_MAX - ALWAYS_ALLOWED || !read_number("/proc/self/status", "VmData:", &used) ||
+        getrlimit(RLIMIT_DATA, &before) != 0)
         return;
-    used <<= 10;
+    used = (used << 10) + ALWAYS_ALLOWED;
     bounded = before;
     if (room >= RLIM_INFINITY - used || used + room >= before.rlim_cur)
         return;

@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/stopwatch.h"
 #include "engine/builder_calibration.h"
 #include "engine/builder_choice.h"
@@ -248,6 +249,8 @@ int engine_build(const struct network *network, const struct builder_settings *s
     double start = stopwatch_now();
     int rc;
 
+    if (memory_limit_is_set()) /* tensors of the first run are made one by one */
+        memory_limit_enforce();
     layer_walk_init(&build.walk, network);
     layout_wishes_init(&build.wishes, network);
     warn_of_foreign_replay(network, settings);

@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/stopwatch.h"
 #include "engine/executor_variant.h"
 
@@ -36,6 +37,8 @@ int executor_new(const struct engine *engine, struct log *log, struct executor *
         if (engine->layers[i].tactic.provider == NULL)
             return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'",
                              network->layers.items[i].name, engine->layers[i].tactic.name);
+    if (memory_limit_is_set())
+        memory_limit_enforce();
     executor = memory_alloc_zero(1, sizeof(*executor));
     executor->engine = engine;
     executor->log = log;

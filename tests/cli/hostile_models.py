@@ -88,6 +88,9 @@ def large_models():
     yield "constant", model([node("ConstantOfShape", ["shape"], ["big"], message(3, "grow"))] + ends, [], [y], [constant])
     stretch = node("ConvTranspose", ["x", "w"], ["big"], message(3, "grow") + integers("strides", [46340, 46340]))
     yield "stretch", model([stretch] + ends, [tensor("x", FLOAT, [1, 1, 2, 2])], [y], [weights("w", [1, 1, 1, 1])])
+    sums = ["sum%d" % i for i in range(12)]
+    many = [node("Add", ["a", before], [name]) for before, name in zip(["b"] + sums, sums)] + [node("Max", sums, ["y"])]
+    yield "together", model(many, [tensor("a", FLOAT, [32768, 1]), tensor("b", FLOAT, [1, 1024])], [y])
     yield "input", model([node("Relu", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
     yield "no_such_operator", model([node("NoSuchOperator", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
 

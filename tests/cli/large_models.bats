@@ -44,6 +44,11 @@ refuses()
     [ "$status" -eq 0 ]
 }
 
+@test "tensors that are small enough one by one are refused when they are too much together" {
+    refuses "it asks for 128.0 MiB where" run large_together.onnx --onnxrt --max-memory 1G
+    refuses "there is not enough memory for a tensor of 134217728 bytes" run large_together.onnx --trt --max-memory 1G
+}
+
 @test "where sessions give memory back at once the system refuses it" {
     refuses "running Expand node. Name:'grow'" run large_expand.onnx --onnxrt --onnx-outputs mark all --max-memory 1G
     run polygraphy run large_expand_to_input.onnx --onnxrt --onnx-outputs mark all --input-shapes 'shape:[16,16,16]' \
