@@ -203,19 +203,22 @@ int lint_run_whole(struct lint *lint, const struct tensor_list *feed, struct err
     struct tensor_list outputs = {0};
     struct string_builder warnings;
     struct log keeper = {.threshold = LOG_VERBOSE, .write = keep_warning, .data = &warnings};
+    bool any = true;
     int rc;
 
     string_init(&warnings);
     request.log = &keeper;
     rc = lint->backend->open(&request, &session, err);
     if (rc == 0) {
-        rc = lint->backend->run(session, feed, NULL, 0, &outputs, NULL, err);
+        rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
         tensor_list_release(&outputs);
         lint->backend->close(session);
     }
     if (rc == 0 && warnings.size > 0)
         for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
             lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "%s", line);
+    if (rc == 0 && !any)
+        lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: no output is a tensor");
     string_release(&warnings);
     return rc;
 }

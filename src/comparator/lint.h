@@ -52,6 +52,11 @@ bool lint_check_graph(struct lint *lint);
 /* Runs the whole model once, on `feed`. The runtime's reason for not doing so is in `err`, not in the report. */
 int lint_run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err);
 
+/* Computes the outputs of a session that are tensors: sequences and maps cannot be read, nor handed on. `*ret_any`: there are such
+ * outputs; else nothing is run. (lint_nodes.c) */
+int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
+                     struct tensor_list *ret, bool *ret_any, struct error *err);
+
 /* Does what has to be done with a runtime: the whole model, if the graph is `in_order`, then nodes. `*ret_ran`: the whole model ran. To be
  * called before there are threads. (lint_process.c) */
 int lint_run_apart(struct lint *lint, struct tensor_list *feed, bool in_order, bool *ret_ran, struct error *err);

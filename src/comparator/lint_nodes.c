@@ -81,13 +81,11 @@ static void keep_outputs(struct node_runs *runs, struct tensor_list *outputs)
     }
 }
 
-/* Outputs that are no tensors (sequences, maps) are not asked for: they cannot be handed on. */
-static int run_session(const struct subgraph_session *session, const struct tensor_list *feed, struct tensor_list *ret,
-                       struct error *err)
+int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
+                     struct tensor_list *ret, bool *ret_any, struct error *err)
 {
-    const struct backend *backend = session->backend;
     size_t count, wanted_count = 0;
-    const struct backend_io *outputs = backend->outputs(session->session, &count);
+    const struct backend_io *outputs = backend->outputs(session, &count);
     const char **wanted = memory_alloc_zero(count + 1, sizeof(*wanted));
     int rc = 0;
 
@@ -95,7 +93,8 @@ static int run_session(const struct subgraph_session *session, const struct tens
         if (outputs[i].not_a_tensor == NULL)
             wanted[wanted_count++] = outputs[i].name;
     if (wanted_count > 0)
-        rc = backend->run(session->session, feed, wanted, wanted_count, ret, NULL, err);
+        rc = backend->run(session, feed, wanted, wanted_count, ret, NULL, err);
+    *ret_any = wanted_count > 0;
     free(wanted);
     return rc;
 }
@@ -104,12 +103,13 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
 {
     struct subgraph_session session;
     struct tensor_list feed = {0}, outputs = {0};
+    bool any;
     int rc;
 
     make_feed(runs, single, &feed);
     rc = subgraph_session_open(&session, single, runs->lint->backend, runs->lint->request, err);
     if (rc == 0)
-        rc = run_session(&session, &feed, &outputs, err);
+        rc = lint_run_session(session.backend, session.session, &feed, &outputs, &any, err);
     if (rc == 0)
         keep_outputs(runs, &outputs);
     subgraph_session_close(&session);

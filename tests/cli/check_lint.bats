@@ -222,6 +222,29 @@ failing:
 END
 }
 
+@test "outputs that are sequences or maps are no fault" {
+    /usr/bin/python3 - <<'END'
+import onnx
+from onnx import helper, TensorProto
+def save(name, nodes, tensors):
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])], tensors)
+    maps = graph.output.add(name="maps").type.sequence_type.elem_type.map_type
+    maps.key_type, maps.value_type.tensor_type.elem_type = TensorProto.INT64, TensorProto.FLOAT
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("ai.onnx.ml", 1), helper.make_opsetid("", 15)],
+                                ir_version=8), name)
+zip_map = lambda tensor: helper.make_node("ZipMap", [tensor], ["maps"], "zip", domain="ai.onnx.ml", classlabels_int64s=[5, 6, 7])
+save("both.onnx", [helper.make_node("Neg", ["x"], ["y"], "neg"), zip_map("y")],
+     [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])])
+save("maps.onnx", [zip_map("x")], [])
+END
+    lint both.onnx
+    [ "$status" -eq 0 ]
+    run ! grep -E '^\[[WE]\] LINT' <<<"$output"
+    lint maps.onnx
+    [ "$status" -eq 0 ]
+    logged '^\[W\] LINT \| Not run: no output is a tensor$'
+}
+
 @test "sequences cannot be handed on, so what reads them is not judged" {
     lint "$models/sequence_node.onnx"
     [ "$status" -eq 1 ]
