@@ -465,7 +465,7 @@ const struct top_k *top_k_find(const struct top_ks *list, const char *name)
 /* The folder that the command writes its model to, malloc'd. */
 static char *output_folder(const struct parse *parse)
 {
-    static const char *const names[] = {"-o", "--save-onnx", "--iter-artifact"};
+    static const char *const names[] = {"-o", "--save-onnx", "--min-good", "--iter-artifact"};
     struct option_match match;
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -146,6 +146,7 @@ untouched()
         keeps "a name alone, like 'new.bin'" $command --save-external-data ../new.bin
     done
     keeps 'would lie outside of' debug reduce m.onnx -o out/new.onnx --save-external-data "$PWD/new.bin" --check false
+    keeps 'would lie outside of' debug reduce m.onnx --min-good out/new.onnx --save-external-data "$PWD/new.bin" --check false
 }
 
 @test "what is no file is named before anything is done" {
