@@ -270,26 +270,36 @@ static void leave_out_not_tensors(const struct network_builder *builder, struct 
     string_release(&names);
 }
 
+/* All that nodes make, tensors or not, and the model's own outputs, those that have become constants, too. */
+static void mark_all(const struct model *model, struct subgraph *whole)
+{
+    struct value_list others = {0};
+    struct bitset listed;
+
+    outputs_mark_all(whole, &others);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        value_list_add(&others, model->outputs.items[i]);
+    value_list_to_set(&whole->outputs, model->values.count, &listed);
+    for (size_t i = 0; i < others.count; i++) {
+        if (!bitset_has(&listed, others.items[i]))
+            value_list_add(&whole->outputs, others.items[i]);
+        bitset_add(&listed, others.items[i]);
+    }
+    free(others.items);
+    bitset_release(&listed);
+}
+
 /* --trt-outputs mark all, and --trt-exclude-outputs. */
 static int mark_outputs(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
-    struct value_list not_tensors = {0};
     struct subgraph whole;
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
-    if (settings->mark_all) {
-        outputs_mark_all(&whole, &not_tensors);
-        for (size_t i = 0; i < model->outputs.count; i++) /* those that have become constants, too */
-            if (!value_list_has(&whole.outputs, model->outputs.items[i]))
-                value_list_add(&whole.outputs, model->outputs.items[i]);
-        for (size_t i = 0; i < not_tensors.count; i++)
-            if (!bitset_has(&builder->own_outputs, not_tensors.items[i]))
-                value_list_add(&whole.outputs, not_tensors.items[i]);
-        free(not_tensors.items);
-    }
+    if (settings->mark_all)
+        mark_all(model, &whole);
     leave_out_not_tensors(builder, &whole.outputs);
     if (settings->excluded_count > 0)
         rc = outputs_exclude(&whole, settings->excluded, settings->excluded_count, err);
