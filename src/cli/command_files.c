@@ -1,6 +1,7 @@
 /* cli/command_files.c: see command_files.h. */
 #include "cli/command_files.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +94,28 @@ static void add_words(struct command_files *files, const struct option *option, 
     }
 }
 
+/* Each tensor goes to a file of its own: "<path>.0" and so on. How many there will be is not known here, nor need those that
+ * are there already be the first ones. */
+static void add_numbered(struct command_files *files, const struct option *option, const char *name, const char *path)
+{
+    char *folder = file_folder(path), *base = file_basename(path);
+    size_t length = strlen(base);
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+
+    while (stream != NULL && (entry = readdir(stream)) != NULL) {
+        const char *end = entry->d_name + length;
+
+        if (strncmp(entry->d_name, base, length) == 0 && end[0] == '.' && end[1] != '\0' &&
+            end[1 + strspn(end + 1, "0123456789")] == '\0')
+            add(files, option, name, arena_printf(parse_arena(files->parse), "%s%s", path, end));
+    }
+    if (stream != NULL)
+        closedir(stream);
+    free(folder);
+    free(base);
+}
+
 /* --save-external-data names a file beside the model that is written; without a name it is called after that one. */
 static void add_new_external_data(struct command_files *files, const struct option *option,
                                   const struct option_state *state)
@@ -113,15 +136,8 @@ static void add_new_external_data(struct command_files *files, const struct opti
         path = state->words[0][0] == '/' ? state->words[0] : arena_printf(arena, "%s/%s", folder, state->words[0]);
     free(folder);
     add(files, option, state->name, path);
-    if (parse_given(files->parse, "--no-save-all-tensors-to-one-file") == NULL)
-        return;
-    for (size_t i = 0;; i++) {
-        const char *numbered = arena_printf(arena, "%s.%zu", path, i);
-
-        if (!file_exists(numbered))
-            break;
-        add(files, option, state->name, numbered);
-    }
+    if (parse_given(files->parse, "--no-save-all-tensors-to-one-file") != NULL)
+        add_numbered(files, option, state->name, path);
 }
 
 /* What is written beside a debug replay: what a session that is killed goes on from, and the replay that was there before. */

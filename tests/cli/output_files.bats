@@ -63,6 +63,10 @@ untouched()
     sha256sum elsewhere/plain.0 >>sums
     keeps 'is the model itself' surgeon sanitize elsewhere/plain.0 -o elsewhere/out.onnx --save-external-data plain \
         --no-save-all-tensors-to-one-file
+    cp plain.onnx elsewhere/gap.17
+    sha256sum elsewhere/gap.17 >>sums
+    keeps "'elsewhere/gap.17' is the model itself" surgeon sanitize elsewhere/gap.17 -o elsewhere/out.onnx \
+        --save-external-data gap --no-save-all-tensors-to-one-file
 }
 
 @test "what a command loads is not written over" {
