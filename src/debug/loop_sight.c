@@ -144,6 +144,12 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
     rc = loop_check_sight(loop, "_sight", "engine", verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS)
         return rc;
+    if (sight == VERDICT_SKIP)
+        return loop_refuse_check(
+            loop, err,
+            "the check fails on the engine %s, and ends alike on a file that is no engine, without a "
+            "word, so nothing shows that it looks at what it is given (let it write what is wrong)",
+            how);
     return loop_refuse_check(
         loop, err,
         "the check %s on the engine %s, and says the same of a file that is no engine, so it does not "

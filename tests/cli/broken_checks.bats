@@ -141,6 +141,8 @@ tools_say()
 @test "a check that always fails" {
     reduce_wrongly 'the check fails on everything that it is given' --check false
     tools_say 'it ended with code 1, and wrote nothing' --check false
+    two_ends_say 'ends alike on a file that is no engine, without a word, so nothing shows that it looks' --check false
+    two_ends_say 'and says the same of a file that is no engine' --check 'echo wrong; exit 1'
     repeat --until 2 --check false
     worked
     logged '^\[W\] All 2 iterations have failed'
