@@ -105,8 +105,8 @@ static int question_check(const struct build_session *session, struct loop *loop
     if (sight == VERDICT_FAIL)
         return loop_refuse_check(
             loop, err,
-            "the check says the same of the engine and of a file that is no engine, so it does not "
-            "look at what it is given, or fails before it does");
+            "the check says the same of the engine and of a file that is no engine, so nothing shows that it looks "
+            "at what it is given, and no other build has passed");
     log_message(session->log, LOG_WARNING,
                 "No build has passed. As long as none does, it is not known whether it is the builds that fail, or the "
                 "check");

@@ -125,8 +125,9 @@ int loop_check_control(struct loop *loop, const struct loop_subject *subject, co
                        enum verdict *ret, struct error *err);
 
 /* Has the check, which has said `suspicious` (no skip) of the candidate before, look at a file that is no `kind` ("engine"), under this
- * key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the same, so that it does not look at candidates.
- * VERDICT_SKIP: that cannot be told, because it writes nothing when it fails, or because the verdict is from a replay. */
+ * key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the same: when it passes, it does not
+ * look at candidates; when it fails, it may look all the same. VERDICT_SKIP: that cannot be told, because it writes nothing when it fails, or
+ * because the verdict is from a replay. */
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err);
 

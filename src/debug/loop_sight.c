@@ -17,6 +17,8 @@
 /* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
 #define ALIKE_VERDICTS 5
 
+#define NOTHING_SHOWS "nothing shows that it looks at what it is given; let it write what is wrong"
+
 #define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
 
 static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
@@ -144,17 +146,15 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
     rc = loop_check_sight(loop, "_sight", "engine", verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS)
         return rc;
-    if (sight == VERDICT_SKIP)
+    if (verdict == VERDICT_PASS)
         return loop_refuse_check(
             loop, err,
-            "the check fails on the engine %s, and ends alike on a file that is no engine, without a "
-            "word, so nothing shows that it looks at what it is given (let it write what is wrong)",
+            "the check passes on the engine %s, and says the same of a file that is no engine, so it "
+            "does not look at what it is given",
             how);
-    return loop_refuse_check(
-        loop, err,
-        "the check %s on the engine %s, and says the same of a file that is no engine, so it does not "
-        "look at what it is given, or ends before it does",
-        verdict == VERDICT_PASS ? "passes" : "fails", how);
+    return loop_refuse_check(loop, err, "the check fails on the engine %s, and %s, so " NOTHING_SHOWS, how,
+                             sight == VERDICT_SKIP ? "ends alike on a file that is no engine, without a word"
+                                                   : "says the same of a file that is no engine");
 }
 
 int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
@@ -187,9 +187,10 @@ static bool is_suspicious(const struct loop *loop, const struct loop_subject *su
     return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
 }
 
-/* Nothing tells a check that does not work from one that has found nothing else so far, and its user may have reason to wait: without
- * candidates nothing can be shown to it; and one that writes nothing may well fail on a file of no use for the very reason that it looks. */
-static void warn_of_likeness(const struct loop *loop, const char *kind, enum verdict verdict)
+/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or not. So that is no
+ * proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a tool that ends by itself has controls. */
+static void warn_of_likeness(const struct loop *loop, const struct loop_subject *subject, const char *kind,
+                             enum verdict verdict, enum verdict sight)
 {
     static const char *const words[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
@@ -199,36 +200,23 @@ static void warn_of_likeness(const struct loop *loop, const char *kind, enum ver
     if (!evidence->alike)
         return;
     string_init(&text);
+    string_add_format(&text, "The first %d %s%s have all %s, and the check has said the same each time", ALIKE_VERDICTS,
+                      kind != NULL ? kind : "iteration", "s", words[verdict]);
+    if (kind != NULL)
+        string_add_format(&text,
+                          sight == VERDICT_SKIP ? ", and, without a word, of a file that is no %s"
+                                                : ", and of a file that is no %s",
+                          kind);
+    string_add(&text, ": ");
     check_evidence_describe(evidence, &text);
-    if (kind == NULL)
-        log_message(
-            loop->log, LOG_WARNING,
-            "The first %d iterations have all %s, and the check has said the same each time: %s. As long as it says "
-            "that, this goes on; see that the check does what it should",
-            ALIKE_VERDICTS, words[verdict], text.data);
-    else
-        log_message(loop->log, LOG_WARNING,
-                    "The first %d %ss have all %s, and the check ends alike on a file that is no %s, without a word: "
-                    "it cannot be "
-                    "told whether it looks at what it is given: %s. As long as it does that, this goes on; let it "
-                    "write what is "
-                    "wrong",
-                    ALIKE_VERDICTS, kind, words[verdict], kind, text.data);
+    if (kind != NULL)
+        string_add(&text, ". So far " NOTHING_SHOWS);
+    if (subject->end != ENDS_BY_ITSELF)
+        string_add(&text, ". As long as it says that, this goes on; see that the check does what it should");
+    else if (subject->kind == NULL)
+        string_add(&text, ". If nothing passes, controls tell in the end");
+    log_message(loop->log, LOG_WARNING, "%s", text.data);
     string_release(&text);
-}
-
-static int refuse_likeness(struct loop *loop, const char *kind, enum verdict verdict, struct error *err)
-{
-    if (verdict == VERDICT_PASS)
-        return loop_refuse_check(
-            loop, err,
-            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
-            "it does not look at what it is given",
-            ALIKE_VERDICTS, kind, kind);
-    return loop_refuse_check(loop, err,
-                             "the check has said the same of the first %d %ss and of a file that is no %s, so it does "
-                             "not look at what it is given, or fails before it does",
-                             ALIKE_VERDICTS, kind, kind);
 }
 
 int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err)
@@ -244,15 +232,22 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
         return 0;
     loop->questioned = true;
     if (loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
-        warn_of_likeness(loop, NULL, trial->verdict);
+        warn_of_likeness(loop, subject, NULL, trial->verdict, VERDICT_SKIP);
         return 0;
     }
     if (check_lanes_jobs(loop->lanes) == 1)
         trial->lane = NULL; /* there is only one */
     rc = loop_check_sight(loop, LIKENESS_KEY, kind, trial->verdict, &sight, err);
-    if (rc == 0 && sight == VERDICT_SKIP && subject->end != ENDS_BY_ITSELF)
-        warn_of_likeness(loop, kind, trial->verdict);
-    return rc == 0 && sight == VERDICT_FAIL ? refuse_likeness(loop, kind, trial->verdict, err) : rc;
+    if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
+        return rc;
+    if (trial->verdict == VERDICT_PASS)
+        return loop_refuse_check(
+            loop, err,
+            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
+            "it does not look at what it is given",
+            ALIKE_VERDICTS, kind, kind);
+    warn_of_likeness(loop, subject, kind, trial->verdict, sight);
+    return 0;
 }
 
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)

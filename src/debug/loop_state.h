@@ -74,9 +74,9 @@ void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct has
 /* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
 void trial_clean_up(struct loop *loop, struct trial *trial);
 
-/* debug/loop_sight.c: a search that is long, or would never end, need not come to its end to find out that it is in vain: once the check
- * has said the same of the first candidates, it is shown a file that is none. ERR_INVALID when it says the same of that. To be called after
- * each verdict that was not known before. */
+/* debug/loop_sight.c: a search that is long, or would never end, need not come to its end to find out that it may be in vain: once the check
+ * has said the same of the first candidates, it is shown a file that is none. A warning when it fails alike on that, ERR_INVALID when it passes
+ * on that, too. To be called after each verdict that was not known before. */
 int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err);
 
 /* debug/loop_sight.c: of iterations without an original, nothing but their likeness says that it may be the check that fails: says so. */

@@ -105,7 +105,8 @@ tools_say()
 }
 
 @test "a candidate that is never looked at" {
-    reduce_wrongly 'does not look at what it is given' --check 'echo wrong; exit 1'
+    reduce_wrongly 'the check fails on everything that it is given' --check 'echo wrong; exit 1'
+    logged "^\[W\] *The first 5 models have all failed, and the check has said the same each time, and of a file that is no model: .*wrong.* controls tell"
     logged "^\[W\] The check names neither 'polygraphy_debug.onnx' nor \{artifact\} nor \\\$POLYGRAPHY_ARTIFACT"
     tools_say wrong --check 'echo wrong; exit 1'
 }
@@ -142,7 +143,7 @@ tools_say()
     reduce_wrongly 'the check fails on everything that it is given' --check false
     tools_say 'it ended with code 1, and wrote nothing' --check false
     two_ends_say 'ends alike on a file that is no engine, without a word, so nothing shows that it looks' --check false
-    two_ends_say 'and says the same of a file that is no engine' --check 'echo wrong; exit 1'
+    two_ends_say 'says the same of a file that is no engine, so nothing shows that it looks' --check 'echo wrong; exit 1'
     repeat --until 2 --check false
     worked
     logged '^\[W\] All 2 iterations have failed'
@@ -164,24 +165,37 @@ tools_say()
     logged 'Passed: 2/2'
 }
 
-@test "a check that says the same of everything does not have builds go on for ever" {
+@test "a check that only says that something failed finds the part that does, and none that does not is called broken" {
+    local mode
+    for mode in bisect linear minimal; do
+        rm -f polygraphy_debug_replay*
+        make_model
+        reduce model.onnx -o out.onnx --mode $mode --check \
+            "$POLYGRAPHY_TEST_PROGRAMS/check_nodes polygraphy_debug.onnx --fail-node node_3 >log 2>&1 || { echo FAILED; exit 1; }"
+        worked
+        logged "Reduced 20 nodes to 1: 'node_3'"
+    done
+}
+
+@test "a check that passes on everything does not have builds go on for ever" {
     make_model
-    build --until good --check 'echo wrong; exit 1'
-    refused 'said the same of the first 5 engines and of a file that is no engine'
     build --until bad --check true
     refused 'passed on the first 5 engines, and on a file that is no engine just as well'
 }
 
-@test "whether a check without a word looks at engines cannot be told: builds go on, and a warning says so" {
+@test "whether a check that says the same of all looks at engines cannot be told: builds go on, and a warning says so" {
     make_model
     build --until good --check '! cmp -s polygraphy_debug.engine wanted || exit 1; [ $POLYGRAPHY_ITERATION -ge 7 ]'
     worked
-    [ "$(grep -c '^\[W\] *The first 5 engines have all failed, and the check ends alike on a file that is no engine, without a word' \
+    [ "$(grep -c '^\[W\] *The first 5 engines have all failed, .* each time, and, without a word, of a file that is no engine: ' \
         <<<"$output")" -eq 1 ]
     logged 'Passed: 1/8'
     build --until good --skip-code 7 --check '[ $POLYGRAPHY_ITERATION -ge 7 ] || exit 7'
     worked
-    logged '^\[W\] *The first 5 engines have all been skipped, and the check ends alike .*: it ended with code 7, and wrote nothing'
+    logged '^\[W\] *The first 5 engines have all been skipped, .*: it ended with code 7, and wrote nothing\. .*this goes on'
+    build --until good --check '[ $POLYGRAPHY_ITERATION -ge 7 ] || { echo FAILED; exit 1; }'
+    worked
+    logged '^\[W\] *The first 5 engines have all failed, .* each time, and of a file that is no engine: .*FAILED'
 }
 
 @test "a check that looks at the engine, or at its tactics, has builds go on until it says something else" {
