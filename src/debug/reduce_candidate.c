@@ -25,6 +25,8 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
         .log = log,
     };
     subgraph_init_whole(&maker->whole, model);
+    maker->whole.only_stated =
+        true; /* what is known is more with every candidate, and they should not differ by that */
     bitset_init(&maker->not_tensors, model->values.count);
     bitset_init(&maker->untold, model->values.count);
     bitset_init(&maker->valueless, model->values.count);

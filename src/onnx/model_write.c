@@ -225,7 +225,8 @@ static void write_value_info(struct graph_writer *writer)
         bool is_constant = v->initializer != INITIALIZER_NONE || bitset_has(&writer->replaced, i);
 
         /* What a constant is, it says itself; an entry that the file has is kept all the same. */
-        if (v->info.size == 0 || bitset_has(&writer->written, i) || (is_constant && v->info_prefix == 0))
+        if (v->info.size == 0 || bitset_has(&writer->written, i) ||
+            ((is_constant || writer->subgraph->only_stated) && v->info_prefix == 0))
             continue;
         if (v->info_prefix > 0)
             pieces_add(writer->out, (struct span){v->info.data - v->info_prefix, v->info.size + v->info_prefix});

@@ -45,7 +45,7 @@ void subgraph_init_whole(struct subgraph *subgraph, struct model *model)
 
 void subgraph_init_copy(struct subgraph *subgraph, const struct subgraph *from)
 {
-    *subgraph = (struct subgraph){.model = from->model};
+    *subgraph = (struct subgraph){.model = from->model, .only_stated = from->only_stated};
     bitset_init_copy(&subgraph->nodes, &from->nodes);
     value_list_assign(&subgraph->inputs, &from->inputs);
     value_list_assign(&subgraph->outputs, &from->outputs);

@@ -27,6 +27,8 @@ struct subgraph {
     struct bitset nodes;
     struct value_list inputs, outputs; /* each value once */
     struct frozen_list frozen;
+    bool
+        only_stated; /* tensors inside of it are described as far as the model's file does, whatever else is known of them */
 };
 
 void subgraph_init_whole(struct subgraph *subgraph, struct model *model);
