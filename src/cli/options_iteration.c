@@ -128,7 +128,8 @@ static const struct option replay_rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .offset = offsetof(struct replay_values, load_replay),
-        .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check",
+        .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
+                "The result is checked once all the same",
     },
     {
         .names = {"--save-debug-replay"},
@@ -155,7 +156,7 @@ static const struct option replay_rows[] = {
         .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions of "
                 "the same user (it is not used when others can write to it, or when it is a link). It "
                 "knows a candidate by its content, and the check by its command line: when what that runs has "
-                "changed, take another folder",
+                "changed, take another folder. The result is checked once all the same",
     },
 };
 

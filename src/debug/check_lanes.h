@@ -27,6 +27,8 @@ struct lane {
     bool has_content;
     struct hash content;  /* of its files */
     struct hash question; /* that the verdict is the answer to */
+    bool has_file;
+    struct hash file; /* of the artifact alone */
     struct cached_verdict cached;
 
     /* When lane_has_ended(): */

@@ -126,6 +126,7 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     loop->nodes_now = -1;
     loop->nodes_whole = -1;
     seen_candidates_init(&loop->seen);
+    seen_candidates_init(&loop->files);
     repeated_check_init(&loop->repeated, settings->check.flaky, settings->check.no_false_failures, log);
 
     int rc = check_new(&settings->check, log, &loop->check, err);
@@ -156,6 +157,7 @@ void loop_free(struct loop *loop)
     verdict_cache_close(loop->cache);
     session_replay_release(&loop->replay);
     seen_candidates_release(&loop->seen);
+    seen_candidates_release(&loop->files);
     watched_files_release(&loop->watched);
     session_locks_release(&loop->locks);
     free(loop->resume_hint);
@@ -266,6 +268,7 @@ static int find_verdict(struct loop *loop, struct trial *trial, struct error *er
     } else if (seen) {
         loop_log_reuse(loop->log, trial->subject, seen);
         trial->verdict = seen->verdict;
+        trial->source = seen->source;
     } else {
         rc = trial_check(loop, trial, err);
         if (rc == 0)
@@ -273,7 +276,7 @@ static int find_verdict(struct loop *loop, struct trial *trial, struct error *er
         if (rc == 0)
             rc = loop_question_likeness(loop, trial, err);
     }
-    if (rc < 0)
+    if (rc < 0 || trial->anew)
         return rc;
     struct saved_verdict saved = {trial->index, trial->num_nodes, trial->verdict, trial->counts};
     keep_failure_code(loop);
@@ -285,7 +288,8 @@ static void remember(struct loop *loop, const struct trial *trial)
     const struct loop_candidate *candidate = &trial->candidate;
     const char *phase = trial->index >= 0 ? trial->subject->suffix : NULL;
 
-    if (candidate->action == CANDIDATE_CHECK && trial->verdict != VERDICT_SKIP && find_seen(loop, candidate) == NULL) {
+    if (candidate->action == CANDIDATE_CHECK && trial->verdict != VERDICT_SKIP && !trial->anew &&
+        find_seen(loop, candidate) == NULL) {
         loop->verdicts_told++;
         *(trial->verdict == VERDICT_PASS ? &loop->last_pass : &loop->last_failure) = loop->verdicts_told;
     }
@@ -297,10 +301,19 @@ static void remember(struct loop *loop, const struct trial *trial)
         repeated_check_learn(&loop->repeated, candidate->expectation, trial->counts, trial->verdict);
     if (!candidate->has_identity || candidate->action != CANDIDATE_CHECK)
         return;
+    struct seen_candidate seen = {trial->verdict, trial->source, trial->what, phase, trial->counts};
     if (candidate->expectation == EXPECT_AGAIN)
-        seen_candidates_correct(&loop->seen, candidate->identity, trial->verdict, trial->counts);
-    seen_candidates_add(&loop->seen, candidate->identity,
-                        (struct seen_candidate){trial->verdict, trial->what, phase, trial->counts});
+        seen_candidates_correct(&loop->seen, candidate->identity, seen);
+    seen_candidates_add(&loop->seen, candidate->identity, seen);
+}
+
+/* What is known of the candidate is not good enough. */
+static void expect_again(const struct loop *loop, struct trial *trial)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&loop->seen, trial->candidate.identity);
+
+    trial->candidate.expectation = EXPECT_AGAIN;
+    trial->earlier = trial->candidate.has_identity && seen != NULL ? seen->source : VERDICT_OF_CHECK;
 }
 
 /* Takes one candidate from its description to a verdict. */
@@ -308,7 +321,7 @@ static int judge(struct loop *loop, struct trial *trial, struct error *err)
 {
     const struct loop_subject *subject = trial->subject;
     struct saved_verdict known;
-    bool is_known = session_replay_find(&loop->replay, trial->key, &known);
+    bool is_known = !trial->anew && session_replay_find(&loop->replay, trial->key, &known);
     int rc;
 
     if (interrupt_pending())
@@ -319,6 +332,8 @@ static int judge(struct loop *loop, struct trial *trial, struct error *err)
     log_indent(loop->log, -1);
     if (rc < 0)
         return rc;
+    if (trial->anew)
+        expect_again(loop, trial);
     trial->stopped = trial->candidate.action == CANDIDATE_STOP;
     trial->num_nodes = trial->candidate.num_nodes;
     if (trial->stopped)
@@ -328,6 +343,7 @@ static int judge(struct loop *loop, struct trial *trial, struct error *err)
         log_message(loop->log, LOG_INFO, "Loading iteration information from debug replay: success=%s",
                     known.verdict == VERDICT_FAIL ? "False" : "True");
         trial->verdict = known.verdict;
+        trial->source = VERDICT_OF_REPLAY;
         trial->num_nodes = known.nodes >= 0 ? known.nodes : trial->num_nodes;
         trial->counts = known.counts;
     } else {
@@ -410,7 +426,7 @@ static bool find_known(void *data, int64_t index, const struct loop_candidate *c
 static bool look_up(void *data, struct lane *lane, enum verdict *ret)
 {
     const struct outlook *outlook = data;
-    bool found = loop_look_up(outlook->loop, lane);
+    bool found = loop_look_up(outlook->loop, outlook->subject, lane);
 
     *ret = lane->cached.verdict;
     return found;
@@ -473,42 +489,48 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
     return 0;
 }
 
-static int check_apart(struct loop *loop, const struct loop_subject *subject, enum checked checked, const char *key,
-                       const char *what, enum verdict *ret, struct error *err)
+int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err)
 {
+    enum checked checked = trial->is_control ? CHECKED_CONTROL : CHECKED_APART;
     double start = stopwatch_now();
-    struct trial trial = {
-        .subject = subject, .index = -1, .key = key, .what = what, .is_control = checked == CHECKED_CONTROL};
     struct string_builder title;
 
     session_replay_announce(&loop->replay);
     string_init(&title);
-    string_add_format(&title, "%s%s", checked == CHECKED_CONTROL ? "Control: " : "Check of ", what);
+    string_add_format(&title, "%s%s", trial->is_control ? "Control: " : "Check of ", trial->what);
     log_indent(loop->log, 1);
-    log_message(loop->log, checked == CHECKED_CONTROL ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
-    int rc = judge(loop, &trial, err);
-    if (rc == 0 && trial.stopped)
-        rc = error_set(err, ERR_UNSUPPORTED, "%s cannot be checked", what);
+    log_message(loop->log, trial->is_control ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
+    int rc = judge(loop, trial, err);
+    if (rc == 0 && trial->stopped)
+        rc = error_set(err, ERR_UNSUPPORTED, "%s cannot be checked", trial->what);
     if (rc == 0)
-        loop_log_end(loop->log, trial.verdict, checked, title.data, stopwatch_now() - start);
+        loop_log_end(loop->log, trial->verdict, checked, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
-    trial_clean_up(loop, &trial);
+    trial_clean_up(loop, trial);
     string_release(&title);
-    if (rc == 0)
-        *ret = trial.verdict;
     return rc;
 }
 
 int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                      enum verdict *ret, struct error *err)
 {
-    return check_apart(loop, subject, CHECKED_APART, key, what, ret, err);
+    struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what};
+    int rc = trial_check_apart(loop, &trial, err);
+
+    if (rc == 0)
+        *ret = trial.verdict;
+    return rc;
 }
 
 int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                        enum verdict *ret, struct error *err)
 {
-    return check_apart(loop, subject, CHECKED_CONTROL, key, what, ret, err);
+    struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what, .is_control = true};
+    int rc = trial_check_apart(loop, &trial, err);
+
+    if (rc == 0)
+        *ret = trial.verdict;
+    return rc;
 }
 
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data)

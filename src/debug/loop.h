@@ -82,6 +82,7 @@ struct loop_subject {
     const char *beside; /* a file that is written beside each candidate, which the check may look at instead; or NULL */
     enum loop_end end;
     bool looks_into_failure; /* the tool itself asks what it means that no candidate has passed */
+    bool may_be_kept;        /* a candidate may become the result: the bytes of its file are remembered, too */
 
     /* Decides on the candidate of iteration `index` (0-based; -1 in loop_check_apart()) and logs what it is, unless
      * `quiet`: its verdict is known already and only the identity matters. */
@@ -123,6 +124,12 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
 /* The same for a check that is not about the search but about the check itself. */
 int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                        enum verdict *ret, struct error *err);
+
+/* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever a debug replay or a verdict cache says. If it
+ * `may_be_kept`, it is written as it will be kept, and that is not checked again if a file of the same bytes was checked in this session.
+ * ERR_INVALID, with what to do, when the check says something else. Nothing is done where there is no check, but somebody who is asked. */
+int loop_confirm(struct loop *loop, const struct loop_subject *subject, const char *what, enum verdict expected,
+                 struct error *err);
 
 /* Has the check, which has said `suspicious` (no skip) of the candidate before, look at a file that is no `kind` ("engine"), under this
  * key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the same: when it passes, it does not
@@ -179,6 +186,9 @@ bool loop_went_without(const struct loop *loop, const char *key);
 
 /* True when a candidate of this identity was checked (or replayed with that identity) and had this verdict. */
 bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *ret);
+
+/* True when that verdict is of a check that was run in this session, not from a debug replay or a verdict cache. */
+bool loop_has_run(const struct loop *loop, struct hash identity);
 
 /* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and with how many equal
  * verdicts in a row, on different candidates, the session has ended so far. */

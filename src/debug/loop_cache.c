@@ -45,8 +45,18 @@ static void ask_cache(struct loop *loop, struct lane *lane)
         log_message(loop->log, LOG_WARNING, "%s", why.message);
 }
 
-bool loop_look_up(struct loop *loop, struct lane *lane)
+/* Now, because a check may take files away. */
+static void hash_artifact(const struct loop_subject *subject, struct lane *lane)
 {
+    const char *path = lane->run.files.items[CANDIDATE_ARTIFACT];
+    struct error ignored; /* then what is written in the end has another one */
+
+    lane->has_file = subject->may_be_kept && path != NULL && hash_file(path, &lane->file, &ignored) == 0;
+}
+
+bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane)
+{
+    hash_artifact(subject, lane);
     hash_content(loop, lane);
     if (lane->has_content)
         ask_cache(loop, lane);
@@ -76,6 +86,7 @@ void loop_use_cached(struct loop *loop, struct trial *trial)
     const struct cached_verdict *cached = &trial->lane->cached;
 
     trial->verdict = cached->verdict;
+    trial->source = VERDICT_OF_CACHE;
     trial->counts = (struct run_counts){cached->runs, cached->fails};
     if (cached->verdict == VERDICT_FAIL && cached->has_code)
         use_failure(loop->check, cached);

@@ -20,6 +20,7 @@ struct loop {
     struct session_replay replay;
     struct verdict_cache *cache; /* or NULL */
     struct seen_candidates seen;
+    struct seen_candidates files;   /* that were checked in this session: by identity and content; see `may_be_kept` */
     struct repeated_check repeated; /* --flaky */
     int64_t verdicts[3];            /* how many iterations have each enum verdict */
     int64_t checks;                 /* that were run, for the budget */
@@ -47,21 +48,29 @@ struct trial {
     const char *what; /* how candidates that are identical refer to this one */
     struct loop_candidate candidate;
     struct lane *lane; /* where it is checked; NULL: nowhere yet */
+    bool has_file;     /* if the subject's candidates `may_be_kept`: */
+    struct hash file;  /* what was written, byte for byte; external data are those that the identity stands for */
     bool is_control;   /* it is about the check, and does not count as one */
+    bool anew;         /* its verdict has to be of a check that is run now */
 
     /* What came of it: */
     bool stopped; /* the subject wants to leave the loop: there is no verdict */
     int64_t num_nodes;
     enum verdict verdict;
-    struct run_counts counts; /* with --flaky; of a check that was run */
+    enum verdict_source source;
+    enum verdict_source earlier; /* `anew`: of the verdict that there was before */
+    struct run_counts counts;    /* with --flaky; of a check that was run */
 };
 
 /* debug/loop_trial.c: writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
 int trial_check(struct loop *loop, struct trial *trial, struct error *err);
 
-/* debug/loop_cache.c: looks in the verdict cache for the candidate that was written to this lane; again, when it was
+/* Writes the candidate, and tells whether a check was run in this session on a file of the same bytes. Its verdict is the trial's. */
+int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err);
+
+/* debug/loop_cache.c: looks in the verdict cache for the candidate of the subject that was written to this lane; again, when it was
  * written ahead, because there may have been a first failure since then. What is found is in lane->cached. */
-bool loop_look_up(struct loop *loop, struct lane *lane);
+bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane);
 void loop_look_up_again(struct loop *loop, struct lane *lane);
 
 /* The failure that is looked for is that of an earlier session. */
@@ -70,6 +79,9 @@ void loop_take_failure(struct loop *loop, const struct debug_replay *replay);
 /* Takes what was found for the verdict of the trial; keeps the trial's verdict under lane->question. */
 void loop_use_cached(struct loop *loop, struct trial *trial);
 void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question);
+
+/* debug/loop.c: a trial apart from the numbered iterations, from its description to a verdict. */
+int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err);
 
 /* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
 void trial_clean_up(struct loop *loop, struct trial *trial);

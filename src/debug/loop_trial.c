@@ -39,10 +39,13 @@ static int open_lane(struct loop *loop, struct trial *trial, size_t run, struct 
     if (rc == 0 && trial->lane == NULL) {
         rc = check_lanes_open(loop->lanes, key_of(trial, run), &content, &trial->lane, err);
         if (rc == 0)
-            loop_look_up(loop, trial->lane);
+            loop_look_up(loop, trial->subject, trial->lane);
     } else if (rc == 0) {
         loop_look_up_again(loop, trial->lane);
     }
+    trial->has_file = rc == 0 && trial->lane->has_file && trial->candidate.has_identity;
+    if (trial->has_file)
+        trial->file = hash_combine(trial->candidate.identity, trial->lane->file);
     log_indent(loop->log, -1);
     return rc;
 }
@@ -180,6 +183,49 @@ static bool may_be_known(enum expectation expectation)
     return expectation != EXPECT_AGAIN && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS;
 }
 
+/* ---- What was checked, byte for byte ---- */
+
+static void remember_file(struct loop *loop, const struct trial *trial)
+{
+    struct seen_candidate seen = {.verdict = trial->verdict, .what = trial->what};
+
+    seen_candidates_correct(&loop->files, trial->file, seen);
+    seen_candidates_add(&loop->files, trial->file, seen);
+}
+
+static int recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err)
+{
+    const struct seen_candidate *seen;
+    int rc = trial->subject->describe(trial->subject->data, trial->index, false, &trial->candidate, err);
+
+    if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
+        return rc;
+    rc = open_lane(loop, trial, 0, err);
+    if (rc < 0 || !trial->has_file)
+        return rc;
+    seen = seen_candidates_find(&loop->files, trial->file);
+    *ret_known = seen != NULL;
+    if (seen != NULL)
+        trial->verdict = seen->verdict;
+    return 0;
+}
+
+int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err)
+{
+    bool muted = loop->log != NULL && loop->log->muted;
+    int rc;
+
+    *ret_known = false;
+    if (loop->log != NULL)
+        loop->log->muted = true;
+    rc = recall(loop, trial, ret_known, err);
+    if (loop->log != NULL)
+        loop->log->muted = muted;
+    trial_clean_up(loop, trial);
+    trial->lane = NULL;
+    return rc;
+}
+
 int trial_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     struct saved_verdict saved = to_be_saved(trial);
@@ -191,7 +237,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
         loop_use_cached(loop, trial);
         return trial->index >= 0 ? sort_artifacts(loop, trial, err) : 0;
     }
-    if (rc == 0)
+    if (rc == 0 && !trial->anew)
         rc = session_replay_save_as_failed(&loop->replay, trial->key, &saved, err);
     loop_show_progress(loop, trial->subject);
     if (rc == 0)
@@ -199,6 +245,8 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
     loop->checks += trial->is_control ? 0 : 1;
     if (rc == 0 && keeps)
         loop_keep_in_cache(loop, trial, question);
+    if (rc == 0 && trial->has_file && trial->verdict != VERDICT_SKIP)
+        remember_file(loop, trial);
     if (rc == 0 && trial->index >= 0)
         rc = sort_artifacts(loop, trial, err);
     return rc;

@@ -217,6 +217,29 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
     return rc;
 }
 
+/* The answer rests on what the check said of these layers. If that is known from a debug replay or a verdict cache, it is checked now. */
+static int confirm(struct session *session, const struct bitset *chosen, const char *what, enum verdict expected,
+                   struct error *err)
+{
+    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
+    struct bitset copy;
+    enum verdict known;
+    int rc = 0;
+
+    bitset_init_copy(&copy, chosen);
+    bitset_assign(&session->chosen, &copy);
+    if (loop_has_seen(session->loop, identity(session), &known) && known == expected &&
+        !loop_has_run(session->loop, identity(session))) {
+        session->instead = &copy;
+        session->again = true;
+        rc = loop_confirm(session->loop, &subject, what, expected, err);
+        session->again = false;
+        session->instead = NULL;
+    }
+    bitset_release(&copy);
+    return rc;
+}
+
 /* Sets the outcome when there is nothing to search. */
 static int verify(struct session *session, struct precision_result *result, bool *ret_verified, struct error *err)
 {
@@ -231,6 +254,8 @@ static int verify(struct session *session, struct precision_result *result, bool
     rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, "all layers in higher precision", &high, err);
     if (rc == 0 && high != VERDICT_PASS)
         rc = loop_question_end(session->loop, ALL_HIGH, high, err);
+    if (rc == 0 && high != VERDICT_PASS)
+        rc = confirm(session, &session->lowered, "the engine " ALL_HIGH, high, err);
     if (rc == 0 && high != VERDICT_PASS) {
         result->outcome = PRECISION_NOT_FOUND;
         log_message(session->log, LOG_WARNING,
@@ -248,9 +273,11 @@ static int verify(struct session *session, struct precision_result *result, bool
         rc = check_apart(session, &none, ALL_LOW_AGAIN_KEY, "all layers in lower precision, in the other form", &low,
                          err);
     }
-    bitset_release(&none);
     if (rc == 0 && low == VERDICT_PASS)
         rc = loop_question_end(session->loop, ALL_LOW, low, err);
+    if (rc == 0 && low == VERDICT_PASS)
+        rc = confirm(session, &none, "the engine " ALL_LOW, low, err);
+    bitset_release(&none);
     if (rc == 0 && low == VERDICT_PASS) {
         result->outcome = PRECISION_FOUND;
         result->none_needed = true;
@@ -288,14 +315,16 @@ static int search(struct session *session, bool verified, struct precision_resul
     if (rc < 0)
         return rc;
     result->outcome = session->search.outcome == PRECISION_FOUND ? PRECISION_FOUND : PRECISION_NOT_FOUND;
-    if (result->outcome == PRECISION_FOUND) {
-        choose_layers(session);
+    choose_layers(session);
+    rc = confirm(session, &session->chosen, "the engine with the layers that were found",
+                 result->outcome == PRECISION_FOUND ? VERDICT_PASS : VERDICT_FAIL, err);
+    if (rc == 0 && result->outcome == PRECISION_FOUND) {
         loop_report_rates(session->loop, "The model in lower precision", "The result", identity(session));
         bitset_assign(&result->chosen, &session->chosen);
         result->selected = (int64_t)bitset_count(&session->search.candidate);
         result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
     }
-    return 0;
+    return rc;
 }
 
 static void log_result(const struct session *session, const struct precision_result *result)

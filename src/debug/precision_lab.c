@@ -300,6 +300,12 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
     int rc = make_model(lab, chosen, false, lab->settings->log, err);
     if (rc < 0)
         return rc;
+    if (!lab->settings->onnx || lab->rounds)
+        log_message(lab->settings->log, LOG_WARNING,
+                    "The model that is saved is no candidate: %s. No check has seen it, so check it before you rely on "
+                    "it",
+                    lab->rounds ? "it computes in float16, and they in float32 on rounded values"
+                                : "those were engines");
     log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
     subgraph_init_whole(&whole, lab->model);
     rc = model_save(&whole, path, &external, false, err);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/stopwatch.h"
 #include "debug/candidate_files.h"
+#include "debug/given_model.h"
 #include "debug/reduce_candidate.h"
 #include "debug/reduce_control.h"
 #include "debug/reduce_cuts.h"
@@ -30,30 +31,20 @@ struct reduce {
     struct log *log;
     size_t original_nodes;
     struct candidate_maker maker;
-    struct subgraph candidate; /* what is checked apart from the searches */
-    bool has_candidate;
-    struct subgraph bad;  /* the smallest that failed */
-    struct subgraph good; /* the one that passed and is closest to it */
+    struct given_models given; /* what is checked apart from the searches */
+    struct subgraph bad;       /* the smallest that failed */
+    struct subgraph good;      /* the one that passed and is closest to it */
     bool has_good;
-    bool is_minimal;                          /* so was `bad` seen to be, node by node */
-    bool is_ended;                            /* the minimal search for it came to its end */
-    size_t untested;                          /* nodes of `bad` without which the check says nothing */
-    enum ruled_out ruled_out;                 /* whether the check fails on everything */
-    bool controlled;                          /* controls were checked */
-    const struct subgraph *apart;             /* what is checked apart; NULL: `bad` */
-    enum expectation expectation;             /* of what is checked apart */
-    const struct external_settings *external; /* how write() saves; NULL: everything inside */
-    struct external_settings results;         /* how the files that the user wants are saved */
+    bool is_minimal;                  /* so was `bad` seen to be, node by node */
+    bool is_ended;                    /* the minimal search for it came to its end */
+    size_t untested;                  /* nodes of `bad` without which the check says nothing */
+    enum ruled_out ruled_out;         /* whether the check fails on everything */
+    bool controlled;                  /* controls were checked */
+    struct external_settings results; /* how the files that the user wants are saved */
+    struct external_settings checked; /* how what is checked in their place is: under other names */
     struct candidate_files files;
     double started; /* looking for the culprit that is looked for now */
 };
-
-static void drop_candidate(struct reduce *reduce)
-{
-    if (reduce->has_candidate)
-        subgraph_release(&reduce->candidate);
-    reduce->has_candidate = false;
-}
 
 static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
 {
@@ -62,41 +53,6 @@ static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
     subgraph_init_copy(&copy, subgraph);
     subgraph_release(&reduce->bad);
     reduce->bad = copy;
-}
-
-/* ---- Checks apart from the searches ---- */
-
-/* A given model instead of a cut: the original, or the result. */
-static int describe_given(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
-{
-    struct reduce *reduce = data;
-    uint32_t not_a_tensor;
-
-    (void)index, (void)quiet;
-    drop_candidate(reduce);
-    subgraph_init_copy(&reduce->candidate, reduce->apart != NULL ? reduce->apart : &reduce->bad);
-    reduce->has_candidate = true;
-    /* With external data it is another file than without. */
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = (int64_t)bitset_count(&reduce->candidate.nodes),
-                                   .has_identity = reduce->external == NULL,
-                                   .identity = subgraph_identity(&reduce->candidate),
-                                   .expectation = reduce->expectation};
-    return candidate_complete(&reduce->maker, &reduce->candidate, &not_a_tensor, err);
-}
-
-static int prepare_candidate(void *data, const char *path, struct error *err)
-{
-    struct reduce *reduce = data;
-
-    return candidate_prepare(&reduce->maker, &reduce->candidate, path, err);
-}
-
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
-{
-    struct reduce *reduce = data;
-
-    return candidate_write(&reduce->maker, &reduce->candidate, paths, reduce->external, err);
 }
 
 /* ---- The searches ---- */
@@ -147,38 +103,36 @@ static bool looks_again_in_the_end(const struct reduce *reduce)
     return loop_is_flaky(reduce->loop) && !reduce->settings->minimal && !reduce->results.save;
 }
 
-static int check_bad_apart(struct reduce *reduce, const char *key, const char *what, enum verdict *ret,
-                           struct error *err)
-{
-    struct loop_subject subject = {
-        .data = reduce, .describe = describe_given, .prepare = prepare_candidate, .write = write_candidate};
-
-    reduce->expectation = strcmp(key, VERIFY_KEY) == 0         ? EXPECT_FAILURE
-                          : strcmp(key, VERIFY_AGAIN_KEY) == 0 ? EXPECT_AGAIN
-                          : looks_again_in_the_end(reduce)     ? EXPECT_AGAIN
-                                                               : EXPECT_NOTHING;
-    return loop_check_apart(reduce->loop, &subject, key, what, ret, err);
-}
-
 /* The loop wants to know whether the check still works. */
 static int verify_again(void *data, struct error *err)
 {
     struct reduce *reduce = data;
-    struct subgraph bad = reduce->bad;
-    const struct external_settings *external = reduce->external;
+    const struct given_model original = {.model = &reduce->maker.whole, .expectation = EXPECT_AGAIN};
     enum verdict verdict = VERDICT_FAIL;
-    int rc;
+    int rc = given_model_check(&reduce->given, &original, VERIFY_AGAIN_KEY, "the original model", &verdict, err);
 
-    subgraph_init_copy(&reduce->bad, &reduce->maker.whole);
-    reduce->external = NULL;
-    rc = check_bad_apart(reduce, VERIFY_AGAIN_KEY, "the original model", &verdict, err);
-    reduce->external = external;
-    subgraph_release(&reduce->bad);
-    reduce->bad = bad;
     if (rc == 0 && verdict == VERDICT_PASS)
         log_message(reduce->log, LOG_WARNING,
                     "The original model does not fail any more: the check does not always say the same. See --flaky");
     return rc;
+}
+
+/* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that it does with its
+ * weights outside, too. */
+static struct given_model as_written(struct reduce *reduce, const struct subgraph *model)
+{
+    reduce->checked = (struct external_settings){.save = true, .threshold = reduce->results.threshold};
+    return (struct given_model){.model = model,
+                                .external = reduce->results.save && reduce->settings->verify ? &reduce->checked : NULL,
+                                .expectation = looks_again_in_the_end(reduce) ? EXPECT_AGAIN : EXPECT_NOTHING};
+}
+
+static int confirm_as_written(struct reduce *reduce, const struct subgraph *subgraph, const char *what,
+                              enum verdict expected, struct error *err)
+{
+    const struct given_model model = as_written(reduce, subgraph);
+
+    return given_model_confirm(&reduce->given, &model, what, expected, err);
 }
 
 /* ---- Results ---- */
@@ -290,6 +244,9 @@ static int save_good(struct reduce *reduce, struct error *err)
         return 0;
     }
     rc = candidate_complete(&reduce->maker, &reduce->good, &not_a_tensor, err);
+    if (rc == 0)
+        rc = confirm_as_written(reduce, &reduce->good, "the model of --min-good", VERDICT_PASS, err);
+    reduce->controlled = true;
     if (rc < 0)
         return rc;
     if (reduce->settings->output != NULL)
@@ -302,7 +259,7 @@ static int save_good(struct reduce *reduce, struct error *err)
 static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
 {
     char key[64] = "_final";
-    const struct external_settings external = {.save = true, .threshold = reduce->results.threshold};
+    struct given_model bad = as_written(reduce, &reduce->bad);
     enum verdict verdict = VERDICT_PASS;
     bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
@@ -310,13 +267,8 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     if (number > 1)
         snprintf(key, sizeof(key), "_final_%zu", number);
     if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
-        (!seen || reduce->results.save || looks_again_in_the_end(reduce))) {
-        reduce->external = reduce->results.save ? &external : NULL;
-        candidate_files_claim_own_data(&reduce->files);
-        rc = check_bad_apart(reduce, key, "the result", &verdict, err);
-        reduce->external = NULL;
-        candidate_files_drop_own_data(&reduce->files);
-    }
+        (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
+        rc = given_model_check(&reduce->given, &bad, key, "the result", &verdict, err);
     if (rc == 0 && seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
         seen = false;
         log_message(reduce->log, LOG_WARNING,
@@ -328,7 +280,8 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
         reduce->results.save = false;
     }
     *ret_fails = rc == 0 && (seen || verdict == VERDICT_FAIL);
-    return rc;
+    bad = as_written(reduce, &reduce->bad);
+    return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : rc;
 }
 
 /* ---- Whether the check is to be believed ---- */
@@ -337,18 +290,12 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
 static int check_once_more(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
                            enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = reduce, .describe = describe_given, .prepare = prepare_candidate, .write = write_candidate};
+    const struct given_model model = {.model = subgraph, .expectation = EXPECT_AGAIN};
     char key[64];
-    int rc;
 
     snprintf(key, sizeof(key), "_once_more_%zu", number);
     reduce->controlled = true;
-    reduce->apart = subgraph;
-    reduce->expectation = EXPECT_AGAIN;
-    rc = loop_check_control(reduce->loop, &subject, key, what, ret, err);
-    reduce->apart = NULL;
-    return rc;
+    return given_model_check_control(&reduce->given, &model, key, what, ret, err);
 }
 
 /* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
@@ -444,6 +391,8 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
         rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
     if (rc == 0 && *ret_found)
         rc = question_check(reduce, ret->count + 1, err);
+    if (rc == 0 && *ret_found && reduce->settings->output != NULL)
+        rc = confirm_as_written(reduce, &reduce->bad, "the result", VERDICT_FAIL, err);
     if (rc == 0 && *ret_found && reduce->settings->keep_intermediate)
         rc = leave_result(reduce, err);
     if (rc == 0 && *ret_found && reduce->settings->minimal)
@@ -462,6 +411,7 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
 static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
                       struct error *err)
 {
+    const struct given_model given = {.model = &reduce->bad, .expectation = EXPECT_NOTHING};
     char key[64], what[64];
     struct subgraph part;
     enum verdict verdict;
@@ -477,7 +427,7 @@ static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t n
     reduce->bad = part;
     snprintf(key, sizeof(key), "_rest_%zu", number);
     snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
-    rc = check_bad_apart(reduce, key, what, &verdict, err);
+    rc = given_model_check(&reduce->given, &given, key, what, &verdict, err);
     *ret_fails = rc == 0 && verdict == VERDICT_FAIL;
     return rc;
 }
@@ -544,15 +494,20 @@ static int question_hang(struct reduce *reduce, struct error *err)
 
 static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
 {
+    const struct given_model original = {.model = &reduce->bad, .expectation = EXPECT_FAILURE};
     int rc;
 
     *ret = VERDICT_FAIL;
     if (!reduce->settings->verify || loop_is_interactive(reduce->loop) || loop_went_without(reduce->loop, VERIFY_KEY))
         return 0;
-    rc = check_bad_apart(reduce, VERIFY_KEY, "the original model", ret, err);
+    rc = given_model_check(&reduce->given, &original, VERIFY_KEY, "the original model", ret, err);
     if (rc < 0)
         return rc;
     loop_verify_with(reduce->loop, verify_again, reduce);
+    if (*ret == VERDICT_PASS)
+        rc = given_model_confirm_known(&reduce->given, &original, "the original model", VERDICT_PASS, err);
+    if (rc < 0)
+        return rc;
     if (*ret == VERDICT_SKIP)
         return loop_refuse_check(
             reduce->loop, err,
@@ -585,6 +540,8 @@ static int search_and_save(struct reduce *reduce, struct reduce_result *ret, str
     else
         log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
     rc = save_good(reduce, err);
+    if (rc == 0 && found && reduce->settings->min_good != NULL && reduce->settings->keep_intermediate)
+        rc = leave_result(reduce, err);
     ret->has_good = rc == 0 && reduce->settings->min_good != NULL && reduce->has_good;
     if (rc == 0 && found)
         report_found(reduce);
@@ -669,6 +626,7 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
         return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, settings, log);
+    given_models_init(&reduce.given, &reduce.maker, loop, &reduce.files);
     subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
     rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
                               err);
@@ -681,7 +639,7 @@ int reduce_run(struct model *model, size_t original_nodes, const struct reduce_s
     if (rc == 0)
         rc = search_and_save(&reduce, ret, err);
     candidate_files_release(&reduce.files);
-    drop_candidate(&reduce);
+    given_models_release(&reduce.given);
     subgraph_release(&reduce.bad);
     if (reduce.has_good)
         subgraph_release(&reduce.good);

@@ -211,6 +211,7 @@ int cut_reduction_run(struct cut_reduction *reduction, enum index_direction dire
     struct cut_phase *phase = &reduction->phases[direction];
     struct loop_subject subject = {.data = reduction,
                                    .suffix = what,
+                                   .may_be_kept = true,
                                    .describe = describe_cut,
                                    .prepare = prepare_candidate,
                                    .write = write_candidate,

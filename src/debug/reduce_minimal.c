@@ -293,8 +293,11 @@ static int describe_live(void *data, int64_t index, bool quiet, struct loop_cand
 /* Nodes that no output needs are mostly not what fails, and a runtime that refuses one of them refuses the model. */
 static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = reduction, .describe = describe_live, .prepare = prepare_candidate, .write = write_candidate};
+    struct loop_subject subject = {.data = reduction,
+                                   .may_be_kept = true,
+                                   .describe = describe_live,
+                                   .prepare = prepare_candidate,
+                                   .write = write_candidate};
     enum verdict verdict = VERDICT_PASS;
     struct subgraph live;
     char key[64] = "_live";
@@ -321,6 +324,7 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
     char suffix[64] = "minimal";
     struct loop_subject subject = {.data = reduction,
                                    .suffix = suffix,
+                                   .may_be_kept = true,
                                    .describe = describe,
                                    .prepare = prepare_candidate,
                                    .write = write_candidate,

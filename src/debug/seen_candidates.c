@@ -31,15 +31,15 @@ const struct seen_candidate *seen_candidates_find(const struct seen_candidates *
     return find(seen, identity);
 }
 
-void seen_candidates_correct(struct seen_candidates *seen, struct hash identity, enum verdict verdict,
-                             struct run_counts counts)
+void seen_candidates_correct(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate)
 {
-    struct seen_candidate *candidate = find(seen, identity);
+    struct seen_candidate *known = find(seen, identity);
 
-    if (!candidate)
+    if (!known)
         return;
-    candidate->verdict = verdict;
-    candidate->counts = counts;
+    known->verdict = candidate.verdict;
+    known->source = candidate.source;
+    known->counts = candidate.counts;
 }
 
 void seen_candidates_add(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate)
@@ -51,6 +51,7 @@ void seen_candidates_add(struct seen_candidates *seen, struct hash identity, str
 
     struct seen_candidate *copy = VECTOR_APPEND(seen);
     copy->verdict = candidate.verdict;
+    copy->source = candidate.source;
     copy->counts = candidate.counts;
     copy->what = arena_strdup(&seen->memory, candidate.what);
     copy->phase = candidate.phase ? arena_strdup(&seen->memory, candidate.phase) : NULL;

@@ -108,6 +108,9 @@ static int make_changed(const struct simplify *simplify, const uint8_t *choices,
     struct changed_model changed = {.model = model_copy(simplify->now.model)};
     int rc = simplify->kind->apply(&simplify->parts, changed.model, choices, err);
 
+    /* What is written is what was checked, so that Constant nodes have to go before the check. */
+    if (rc == 0)
+        rc = model_lower_constants(changed.model, err);
     subgraph_init_whole(&changed.whole, changed.model);
     if (rc < 0) {
         drop_changed(&changed);
@@ -143,7 +146,7 @@ void simplified_model_release(struct simplified_model *simplified)
     simplified->bytes = NULL;
 }
 
-/* Makes `subgraph` a model of its own, without Constant nodes, in place of the present one (which it may be made of). Its external data stay where they
+/* Makes `subgraph` a model of its own in place of the present one (which it may be made of). Its external data stay where they
  * are. */
 static int take_over(struct simplify *simplify, const struct subgraph *subgraph, struct error *err)
 {
@@ -154,8 +157,6 @@ static int take_over(struct simplify *simplify, const struct subgraph *subgraph,
     if (rc == 0)
         rc = model_parse((struct span){(const uint8_t *)taken.bytes, size}, subgraph->model->display_name, &taken.model,
                          err);
-    if (rc == 0)
-        rc = model_lower_constants(taken.model, err);
     if (rc < 0) {
         model_free(taken.model);
         free(taken.bytes);
@@ -434,6 +435,7 @@ static int search_parts(struct simplify *simplify, struct error *err)
 {
     struct loop_subject subject = {.data = simplify,
                                    .suffix = simplify->suffix.data,
+                                   .may_be_kept = true,
                                    .describe = describe,
                                    .prepare = prepare_candidate,
                                    .write = write_candidate,
@@ -518,11 +520,19 @@ static int write_result(void *data, const struct candidate_paths *paths, struct 
     return write_model(simplify, &simplify->now.whole, paths, err);
 }
 
+static struct loop_subject result_as_subject(struct simplify *simplify)
+{
+    return (struct loop_subject){.data = simplify,
+                                 .may_be_kept = true,
+                                 .describe = describe_result,
+                                 .prepare = prepare_candidate,
+                                 .write = write_result};
+}
+
 /* By an unreliable check failures were seen that may have been none. */
 static int look_again(struct simplify *simplify, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = simplify, .describe = describe_result, .prepare = prepare_candidate, .write = write_result};
+    struct loop_subject subject = result_as_subject(simplify);
     enum verdict verdict;
     char *key;
     int rc;
@@ -537,6 +547,14 @@ static int look_again(struct simplify *simplify, struct error *err)
         simplify->changed = false;
     }
     return rc;
+}
+
+/* It is written as it was checked, in this session. */
+static int confirm(struct simplify *simplify, struct error *err)
+{
+    struct loop_subject subject = result_as_subject(simplify);
+
+    return loop_confirm(simplify->loop, &subject, "the simplified model", VERDICT_FAIL, err);
 }
 
 static bool is_wanted(const struct reduce_settings *settings)
@@ -574,6 +592,8 @@ int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, stru
             rc = run_kind(&simplify, kinds[i], err);
     if (rc == 0 && simplify.changed && loop_is_flaky(loop))
         rc = look_again(&simplify, err);
+    if (rc == 0 && simplify.changed)
+        rc = confirm(&simplify, err);
     if (rc == 0 && simplify.changed)
         *ret = simplify.now;
     else

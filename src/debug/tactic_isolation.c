@@ -189,6 +189,40 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, bool again,
     return rc;
 }
 
+/* The answer rests on what the check said of the engine with these tactics of the bad replay. If that is known from a debug replay or a
+ * verdict cache, it is checked now. */
+static int confirm(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *what,
+                   enum verdict expected, struct loop *loop, struct error *err)
+{
+    struct whole_replay whole = {.isolation = isolation, .again = true};
+    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
+    struct loop_candidate candidate;
+    enum verdict known;
+    int rc = 0;
+
+    make_candidate(isolation, from_bad, &candidate);
+    bitset_init_copy(&whole.from_bad, from_bad);
+    if (loop_has_seen(loop, candidate.identity, &known) && known == expected && !loop_has_run(loop, candidate.identity))
+        rc = loop_confirm(loop, &subject, what, expected, err);
+    bitset_release(&whole.from_bad);
+    return rc;
+}
+
+/* The same for one of the replays. */
+static int confirm_whole(struct tactic_isolation *isolation, bool bad, enum verdict expected, struct loop *loop,
+                         struct error *err)
+{
+    struct bitset from_bad;
+    int rc;
+
+    bitset_init(&from_bad, isolation->differences.count);
+    if (bad)
+        bitset_fill(&from_bad);
+    rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, expected, loop, err);
+    bitset_release(&from_bad);
+    return rc;
+}
+
 /* Without a build that passes and one that fails, there is nothing between them. */
 static int check_ends(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
@@ -199,12 +233,15 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
         return rc;
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
-        return loop_question_end(loop, WITH_GOOD, verdict, err);
+        rc = loop_question_end(loop, WITH_GOOD, verdict, err);
+        return rc == 0 ? confirm_whole(isolation, false, verdict, loop, err) : rc;
     }
     rc = check_whole(isolation, true, false, loop, &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         isolation->outcome = ISOLATION_BAD_PASSES;
         rc = loop_question_end(loop, WITH_BAD, verdict, err);
+        if (rc == 0)
+            rc = confirm_whole(isolation, true, verdict, loop, err);
     }
     return rc;
 }
@@ -243,5 +280,9 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
         return rc;
     if (set_isolation_start(&isolation->search, isolation->differences.count))
         rc = loop_run(loop, &subject, err);
-    return rc == 0 ? loop_look_back(loop, &ends, err) : rc;
+    if (rc == 0)
+        rc = loop_look_back(loop, &ends, err);
+    return rc == 0 ? confirm(isolation, &isolation->search.found, "the engine with the tactics that were found",
+                             VERDICT_FAIL, loop, err)
+                   : rc;
 }

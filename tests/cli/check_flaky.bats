@@ -70,19 +70,20 @@ findings()
     run ! grep -vE 'Failed in (5 of 5|0 of 1|1 of 1) runs' <(grep 'Failed in' <<<"$output")
 }
 
-@test "a session that is resumed repeats no run" {
+@test "a session that is resumed repeats no run, but for those of the result" {
     "$make_chain" model.onnx 40 0 branches
     flaky_check 80 5 second
     reduce model.onnx -o first.onnx --mode minimal --flaky --check ./check.sh
     worked
-    first=$(findings)
+    first=$(findings | grep -v result)
     cp runs runs_before
     reduce model.onnx -o second.onnx --mode minimal --flaky --load-debug-replay polygraphy_debug_replay.json \
         --check ./check.sh
     worked
-    cmp runs runs_before
+    [ "$(findings | grep -v result)" = "$first" ]
+    [ "$(cat runs)" -gt "$(cat runs_before)" ]
+    run ! grep 'Running check command' <<<"${output%%Check of the result*}"
     cmp first.onnx second.onnx
-    [ "$(findings)" = "$first" ]
 }
 
 @test "a session that was interrupted goes on where it was" {
@@ -119,7 +120,7 @@ EOF
     cp polygraphy_debug_replay.json first.json
     reduce model.onnx -o again.onnx --mode minimal --flaky --load-debug-replay first.json --check ./check.sh
     worked
-    not_logged 'Running check command'
+    run ! grep 'Running check command' <<<"${output%%Check of the result*}"
     cmp minimal.onnx again.onnx
 }
 

@@ -247,6 +247,27 @@ END
     logged '^    Layer: conv3$'
 }
 
+@test "tactics that a debug replay blames are checked once more, and are no answer if they do not fail" {
+    explore 12
+    local good bad
+    good=$(find replays/good -type f | sort | head -1)
+    bad=$(find replays/bad -type f | sort | head -1)
+    local command=(model.onnx --good "$good" --bad "$bad" "${hunt[@]}")
+    script check.sh <<<"exec ${check_against_golden[*]:1}"
+    tactics "${command[@]}" --save-debug-replay replay.json --check ./check.sh
+    [ "$status" -eq 0 ]
+    tactics "${command[@]}" --load-debug-replay replay.json --check ./check.sh
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -eq 1 ]
+    logged 'FAILED \| Check of the engine with the tactics that were found'
+    logged '^    Layer: conv3$'
+    script check.sh <<<': polygraphy_debug.engine'
+    tactics "${command[@]}" --load-debug-replay replay.json --json found.json --check ./check.sh
+    refused "the engine with the tactics that were found fails according to the debug replay 'replay.json'"
+    not_logged 'makes the difference'
+    [ ! -s found.json ]
+}
+
 @test "debug tactics builds in the precision of the replays, and takes the two that differ least" {
     cp "$models/pointwise_convolutions.onnx" model.onnx
     polygraphy run model.onnx --trt --fp16 --tactic-sources onnxrt --save-outputs golden.json

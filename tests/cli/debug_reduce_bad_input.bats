@@ -138,7 +138,8 @@ as_nobody()
     refused /proc/
     reduce "$models/reducable.onnx" -o reduced.onnx --load-debug-replay polygraphy_debug_replay.json "${check[@]}"
     worked
-    not_logged 'Running check command'
+    [ "$(grep -c 'Running check command' <<<"$output")" -eq 1 ]
+    logged 'FAILED \| Check of the result'
     [ "$(reduce_models show reduced.onnx)" = 'onnx_graphsurgeon_node_5 [identity_out_0,identity_out_2->add_out_4]' ]
 }
 
@@ -226,7 +227,8 @@ as_nobody()
 @test "a replay with numbers that no model has is taken by its verdicts" {
     sed 's/"num_nodes": [0-9]*/"num_nodes": 9223372036854775807/' \
         "$POLYGRAPHY_ROOT/tests/golden/debug_replay/reduce_linear_fail5.json" >odd.json
-    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --mode linear --load-debug-replay odd.json --check false
+    reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --mode linear --load-debug-replay odd.json \
+        --check "$check_nodes" polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_5
     worked
-    valid_models reduced.onnx
+    valid_models reduced.onnx good.onnx
 }

@@ -246,7 +246,8 @@ assert all(part["one_minimal"] for part in found)'
     reduce model.onnx -o again.onnx --mode minimal --all --load-debug-replay polygraphy_debug_replay.json \
         --check polygraphy run polygraphy_debug.onnx --onnxrt --validate
     worked
-    not_logged 'Running check command'
+    [ "$(grep -c 'Running check command' <<<"$output")" -eq 3 ] # on each result
+    [ "$(grep -c 'FAILED | Check of the result' <<<"$output")" -eq 3 ]
     cmp again_2.onnx minimal_3.onnx
 }
 
@@ -274,7 +275,7 @@ assert all(part["one_minimal"] for part in found)'
 
 # ---- Verdicts of other sessions ----
 
-@test "with a verdict cache nothing but the original is checked twice, also from another folder" {
+@test "with a verdict cache nothing but the original and the result is checked twice, also from another folder" {
     "$make_chain" model.onnx 40 0 branches
     script check.sh <<'EOF'
 echo >>"$RUNS"
@@ -289,7 +290,7 @@ EOF
         mkdir folder$jobs
         (cd folder$jobs && polygraphy debug reduce ../model.onnx -o second.onnx -j $jobs --mode minimal \
             --verdict-cache ../cache --check "$OLDPWD/check.sh" '{artifact}' >log)
-        [ "$(wc -l <runs)" -eq 1 ] # whether the check still works
+        [ "$(wc -l <runs)" -eq 2 ] # whether the check still works, and whether the answer is right
         cmp first.onnx folder$jobs/second.onnx
         grep -q 'Known from the verdict cache: its verdict is reused' folder$jobs/log
     done

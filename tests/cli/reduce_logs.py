@@ -53,6 +53,9 @@ DROPPED = [
 # The original is verified first (D3).
 VERIFICATION = r"\[I\]     RUNNING \| Check of the original model\n(.*\n)*?\[I\]     FAILED \| Check of the original model .*\n"
 
+# What a replay says of the result is not reported before the check has said so, too.
+CONFIRMATION = VERIFICATION.replace("original model", "result")
+
 # In the linear run, Polygraphy makes up a good model, and freezes tensors for it (D1); ours is one that passed.
 GOOD_MODEL = r"(\[W\] This model includes multiple branches.*\n(.*\n)*)?\[I\] Minimum Good Model:\n(    .*\n)+"
 
@@ -66,6 +69,8 @@ def masked(log, name):
     log = re.sub(r"(includes multiple branches/paths\.) .*(\n +.*){0,2}", r"\1", log)  # advice, cut in the samples
     log = re.sub(r"(could potentially be reduced further\.).*", r"\1", log)
     log = re.sub(VERIFICATION, "", log)
+    if name == "reduce_bisect_fail5_from_replay":
+        log = re.sub(CONFIRMATION, "", log)
     if name == "reduce_linear_fail1":
         log = re.sub(GOOD_MODEL, "", log)
     return without_dropped_lines(log)

@@ -42,6 +42,13 @@ def chain(faulty="-1", size="4"):
     return whole(nodes, [tensor("t0", [int(size)])], [tensor("t8", [int(size)])], weights)
 
 
+def bare_chain():
+    """Three nodes, and nothing is said about what is between them."""
+    operators = "Neg", "Abs", "Relu"
+    nodes = [helper.make_node(operator, [f"t{i}"], [f"t{i + 1}"], f"n{i}") for i, operator in enumerate(operators)]
+    return bare(nodes, [tensor("t0")], [tensor("t3")])
+
+
 def external(location, size="400"):
     """The chain with its weights in a file."""
     model = chain(size=size)

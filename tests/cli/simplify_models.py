@@ -100,6 +100,18 @@ def branches():
                  [numpy_helper.from_array(numpy.zeros(4, numpy.float32), "zero")])
 
 
+def constant_branches():
+    """Branches with a Constant node each, which the main graph takes over with one of them."""
+    def branch(name, operator, number):
+        constant = numpy_helper.from_array(numpy.full(4, number, numpy.float32))
+        nodes = [helper.make_node("Constant", [], [f"{name}_k"], f"{name}_constant", value=constant),
+                 helper.make_node(operator, ["x", f"{name}_k"], [f"{name}_y"], f"{name}_{operator.lower()}")]
+        return helper.make_graph(nodes, name, [], [tensor(f"{name}_y", [4])])
+    nodes = [helper.make_node("If", ["condition"], ["y"], "if", then_branch=branch("then", "Div", 0),
+                              else_branch=branch("else", "Add", 1))]
+    return whole(nodes, [tensor("condition", [], TensorProto.BOOL), tensor("x", [4])], [tensor("y", [4])], [])
+
+
 def function():
     """A function of four nodes, one of which divides by zero."""
     nodes = [helper.make_node("Abs", ["v"], ["a"], "abs"), helper.make_node("Sub", ["a", "a"], ["zero"], "sub"),

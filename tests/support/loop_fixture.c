@@ -44,7 +44,8 @@ static int write_candidate(void *data, const struct candidate_paths *paths, stru
     int rc = file_writer_open(&writer, path, err);
     if (rc < 0)
         return rc;
-    rc = file_writer_add_format(&writer, err, "candidate %zu", fixture->subject.current);
+    rc = file_writer_add_format(&writer, err, "candidate %zu%s", fixture->subject.current,
+                                fixture->subject.addition != NULL ? fixture->subject.addition : "");
     if (rc == 0)
         rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
     file_writer_release(&writer);
@@ -70,6 +71,7 @@ static struct loop_subject subject_of(struct fixture *fixture, const char *suffi
     return (struct loop_subject){
         .data = fixture,
         .suffix = suffix,
+        .may_be_kept = fixture->subject.may_be_kept,
         .describe = describe,
         .write = write_candidate,
         .advance = advance,
@@ -131,6 +133,13 @@ int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *
     struct loop_subject subject = subject_of(fixture, NULL);
 
     return loop_check_apart(fixture->loop, &subject, key, "the original model", ret, &fixture->err);
+}
+
+int fixture_confirm(struct fixture *fixture, enum verdict expected)
+{
+    struct loop_subject subject = subject_of(fixture, NULL);
+
+    return loop_confirm(fixture->loop, &subject, "the result", expected, &fixture->err);
 }
 
 void fixture_assert_log(struct fixture *fixture, const char *expected)

@@ -14,6 +14,8 @@ struct fake_subject {
     enum candidate_action actions[MAXIMUM_CANDIDATES];
     bool shows_remaining;
     bool write_fails;
+    bool may_be_kept;              /* see struct loop_subject */
+    const char *addition;          /* behind the text of each candidate; NULL: nothing */
     struct string_builder learned; /* "0:10:pass 1:11:fail " of advance() */
     int64_t described, written;    /* how often */
     size_t current;                /* candidate */
@@ -46,6 +48,9 @@ void fixture_run(struct fixture *fixture, const char *suffix);
 
 /* Checks candidate 0 under `key`, calling it "the original model". */
 int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *ret);
+
+/* Confirms candidate 0, calling it "the result". */
+int fixture_confirm(struct fixture *fixture, enum verdict expected);
 
 /* Fails the test unless the log is `expected`, "#" standing for every duration. */
 void fixture_assert_log(struct fixture *fixture, const char *expected);
