@@ -290,6 +290,9 @@ static int fold_part(struct folding_pass *pass, const struct bitset *part, bool 
     if (failure == ERR_INTERRUPTED || pass->broken) {
         *err = why;
         rc = failure;
+    } else if (failure < 0 && bounded_process_is_end(&why)) { /* it would be ended again */
+        *err = why;
+        rc = failure;
     } else if (failure == ERR_MISSING) {
         log_message(folding->settings->log, LOG_ERROR, "Only shapes are folded, because nothing can be computed: %s",
                     why.message);
@@ -327,15 +330,22 @@ static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
 
 /* ---- Passes ---- */
 
-static void infer_types(struct folding *folding)
+static int infer_types(struct folding *folding, struct error *err)
 {
     struct subgraph whole;
     struct error why = {0};
+    int rc;
 
     subgraph_init_whole(&whole, folding->model);
-    if (types_refine(&whole, folding->settings->backend, &folding->settings->request, NULL, &why) < 0)
-        log_message(folding->settings->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
+    rc = types_refine(&whole, folding->settings->backend, &folding->settings->request, NULL, &why);
     subgraph_release(&whole);
+    if (rc < 0 && bounded_process_is_end(&why)) {
+        *err = why;
+        return rc;
+    }
+    if (rc < 0)
+        log_message(folding->settings->log, LOG_VERBOSE, "Shape inference is not possible: %s", why.message);
+    return 0;
 }
 
 static size_t count_in_body(struct span body, unsigned depth);
@@ -387,8 +397,8 @@ static int fold_once(struct folding *folding, bool *changed, struct error *err)
     int rc = 0;
 
     if (folding->settings->infer_types && !folding->no_runtime)
-        infer_types(folding);
-    if (!folding->settings->keep_shapes)
+        rc = infer_types(folding, err);
+    if (rc == 0 && !folding->settings->keep_shapes)
         rc = model_fold_shapes(model, changed, err);
     if (rc == 0)
         rc = model_remove_unneeded_nodes(model, err);

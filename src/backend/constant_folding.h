@@ -30,7 +30,8 @@ struct folding_settings {
 };
 
 /* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a warning:
- * only a model that is damaged, or a lack of memory, is an error. */
+ * only a model that is damaged, or a lack of memory, is an error, and a runtime that crashes or has to be ended in a process of its
+ * own (bounded_process_is_end()). */
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err);
 
 #endif

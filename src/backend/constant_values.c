@@ -398,7 +398,7 @@ static int compute_nodes(struct computation *computation, const uint32_t *nodes,
     rc = list_computable(computation, nodes, count, &computable, err);
     if (rc == 0 && computable.count > 0) {
         rc = compute_piece(computation, &computable, &unfeedable, &why);
-        if (rc < 0 && ends_all(computation, rc))
+        if (rc < 0 && (ends_all(computation, rc) || bounded_process_is_end(&why)))
             *err = why;
         else if (rc < 0)
             rc = compute_halves(computation, &computable, &why, err);

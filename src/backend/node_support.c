@@ -21,14 +21,15 @@ static bool lacks_type(const struct value *value)
 }
 
 /* An operator that is not known at all, whatever it is fed: one without a type gets one for as long as this takes. */
-static char *find_unknown_operator(const struct subgraph *single, const struct backend *backend,
-                                   const struct backend_request *request)
+static int find_unknown_operator(const struct subgraph *single, const struct backend *backend,
+                                 const struct backend_request *request, char **ret_reason, struct error *err)
 {
     struct model *model = single->model;
     struct span *infos = memory_alloc_zero(single->inputs.count + 1, sizeof(*infos));
     struct subgraph_session session;
     struct error why = {0};
     bool unknown;
+    int rc;
 
     for (size_t i = 0; i < single->inputs.count; i++) {
         const struct value_type any = {.element = DATA_FLOAT32};
@@ -38,34 +39,41 @@ static char *find_unknown_operator(const struct subgraph *single, const struct b
         if (lacks_type(value))
             model_set_type(model, single->inputs.items[i], &any);
     }
-    unknown = subgraph_session_open(&session, single, backend, request, &why) == ERR_BACKEND &&
-              strstr(why.message, "is not a registered function/op") != NULL;
+    rc = subgraph_session_open(&session, single, backend, request, &why);
+    unknown = rc == ERR_BACKEND && strstr(why.message, "is not a registered function/op") != NULL;
     subgraph_session_close(&session);
     for (size_t i = 0; i < single->inputs.count; i++)
         model->values.items[single->inputs.items[i]].info = infos[i];
     free(infos);
-    return unknown ? memory_strdup(why.message) : NULL;
+    if (bounded_process_is_end(&why)) {
+        *err = why;
+        return rc;
+    }
+    *ret_reason = unknown ? memory_strdup(why.message) : NULL;
+    return 0;
 }
 
 /* An input without a type would be refused with a reason that helps nobody. */
-static char *find_unknown_input(const struct subgraph *single, const struct backend *backend,
-                                const struct backend_request *request)
+static int find_unknown_input(const struct subgraph *single, const struct backend *backend,
+                              const struct backend_request *request, char **ret_reason, struct error *err)
 {
+    *ret_reason = NULL;
     for (size_t i = 0; i < single->inputs.count; i++) {
         const struct value *value = &single->model->values.items[single->inputs.items[i]];
         struct string_builder reason;
-        char *unknown_operator;
+        int rc;
 
         if (!lacks_type(value))
             continue;
-        unknown_operator = find_unknown_operator(single, backend, request);
-        if (unknown_operator != NULL)
-            return unknown_operator;
+        rc = find_unknown_operator(single, backend, request, ret_reason, err);
+        if (rc < 0 || *ret_reason != NULL)
+            return rc;
         string_init(&reason);
         string_add_format(&reason, "the type of its input '" TEXT_FORMAT "' is not known", TEXT_ARGS(value->name));
-        return string_take(&reason);
+        *ret_reason = string_take(&reason);
+        return 0;
     }
-    return NULL;
+    return 0;
 }
 
 /* What the runtime says of a node's outputs helps with the nodes behind it: a model with a refused node is never inferred as a
@@ -96,15 +104,17 @@ static int try_node(const struct subgraph *single, const struct backend *backend
     struct error why = {0};
     int rc;
 
-    *ret_reason = find_unknown_input(single, backend, request);
-    if (*ret_reason != NULL)
-        return 0;
+    rc = find_unknown_input(single, backend, request, ret_reason, err);
+    if (rc < 0 || *ret_reason != NULL)
+        return rc;
     rc = subgraph_session_open(&session, single, backend, request, &why);
     if (rc == 0)
         learn_types(single, &session);
     subgraph_session_close(&session);
-    if (rc < 0 && rc != ERR_BACKEND && rc != ERR_UNSUPPORTED)
-        return error_set(err, (enum error_code)rc, "%s", why.message);
+    if (rc < 0 && ((rc != ERR_BACKEND && rc != ERR_UNSUPPORTED) || bounded_process_is_end(&why))) {
+        *err = why;
+        return rc;
+    }
     if (rc < 0) {
         why.message[strcspn(why.message, "\n")] = '\0';
         *ret_reason = memory_strdup(why.message);
@@ -178,8 +188,9 @@ static int look_inside(struct search *search, struct model *model, struct node_s
         return rc;
     search->depth++;
     subgraph_init_whole(&whole, body);
-    (void)types_infer(&whole, search->backend, search->request, NULL, NULL);
-    rc = find_in(search, &whole, &found, err);
+    rc = types_infer(&whole, search->backend, search->request, NULL, err);
+    if (rc == 0 || !bounded_process_is_end(err))
+        rc = find_in(search, &whole, &found, err);
     if (rc == 0)
         take_refusals(model, call, body, &found);
     node_support_release(&found);

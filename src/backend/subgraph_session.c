@@ -60,7 +60,7 @@ int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *s
         return rc;
     own.model_data = ret->bytes;
     rc = backend->open(&own, &ret->session, &why);
-    if (rc == ERR_BACKEND && open_respelled(ret, &own, NULL) == 0)
+    if (rc == ERR_BACKEND && !bounded_process_is_end(&why) && open_respelled(ret, &own, NULL) == 0)
         return 0;
     if (rc < 0)
         subgraph_session_close(ret);

@@ -379,7 +379,7 @@ static int ask(struct inference *inference, const struct value_list *nodes, stru
         value_list_add(&piece.inputs, weights.items[i]);
     if (rc == 0)
         rc = ask_session(inference, &piece, err);
-    if (rc == ERR_BACKEND && weights.count > 0) { /* some operators insist on constant weights */
+    if (rc == ERR_BACKEND && weights.count > 0 && !bounded_process_is_end(err)) { /* constants may be insisted on */
         piece.inputs.count = given;
         rc = ask_session(inference, &piece, err);
     }
@@ -455,7 +455,7 @@ static int ask_about(struct inference *inference, const uint32_t *nodes, size_t 
     select_answerable(inference, nodes, count, &answerable);
     if (answerable.count > 0)
         rc = ask(inference, &answerable, err);
-    if (rc == ERR_BACKEND) {
+    if (rc == ERR_BACKEND && !bounded_process_is_end(err)) {
         if (inference->first_refusal.code == 0)
             inference->first_refusal = *err;
         rc = 0;

@@ -19,7 +19,8 @@
  * that the runtime cannot tell either stay as they are; the ones that are sequences, maps or the like are added to
  * `ret_not_tensors` (a set of values; may be NULL). `request` gives library, custom operators and log; its model is not
  * used. ERR_BACKEND when the runtime refuses a node: `err` has its first refusal, and only what depends on such nodes is not
- * described. Where there are no nodes there is nothing to do. */
+ * described; the same when it crashes, or has to be ended, in a process of its own (bounded_process_is_end()): then nothing more is asked. Where there
+ * are no nodes there is nothing to do. */
 int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                 struct bitset *ret_not_tensors, struct error *err);
 

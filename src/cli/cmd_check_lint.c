@@ -55,10 +55,10 @@ static int choose_model(const struct command_context *context, struct model *mod
 static int lint_model(const struct command_context *context, struct model *model, struct lint_report *report,
                       struct error *err)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, model);
     struct lint lint = {
         .model = model,
-        .backend = &onnxrt_backend,
+        .backend = model_file_runtime(context),
         .request = &request,
         .log = context->log,
         .report = report,
@@ -148,8 +148,8 @@ static int check_lint_run(const struct command_context *context, struct error *e
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options, &lint_model_options, &onnx_load_options, &data_loader_options,
-    &onnxrt_options,  &lint_options,       &json_options,
+    &logging_options, &lint_model_options,    &onnx_load_options, &data_loader_options,
+    &onnxrt_options,  &onnxrt_bounds_options, &lint_options,      &json_options,
 };
 
 const struct command cmd_check_lint = {
@@ -158,7 +158,8 @@ const struct command cmd_check_lint = {
     .description =
         "Checks the graph, and runs the model in ONNX Runtime. When it does not run, every node runs alone on what "
         "the nodes in front of it have made, so that all nodes at fault are found at once. ONNX Runtime is at work in "
-        "a process of its own: that it crashes is a finding like others.\n\n"
+        "a process of its own: that it crashes, or needs more memory or time than it may have, is a finding like "
+        "others.\n\n"
         "An \"exception\" is a mistake, and makes the exit code 1; a \"warning\" is something that may be one: an "
         "operator that ONNX Runtime does not know, a node or an input that no output depends on, and what ONNX "
         "Runtime itself warns of when the model runs. The report also lists the nodes that pass and those that fail; "

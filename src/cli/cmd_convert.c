@@ -9,8 +9,7 @@
 #include "engine/plan.h"
 #include "onnx/model_save.h"
 
-static int save(const struct command_context *context, struct model_trial *trial, struct model *model,
-                struct error *err)
+static int save(const struct command_context *context, struct model *model, struct error *err)
 {
     const struct convert_values *values = parse_values(context->parse, &convert_options);
     struct model_file_options options = model_file_options(context);
@@ -19,7 +18,7 @@ static int save(const struct command_context *context, struct model_trial *trial
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_trial_run(trial, &whole, values->output, err);
+    rc = model_trial_run(context, &whole, values->output, err);
     if (rc == 0) {
         log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", values->output);
         rc = model_save(&whole, values->output, &external, options.load->ignore_external_data, err);
@@ -57,16 +56,14 @@ static int convert_to_engine(const struct command_context *context, struct model
 
 static int convert_to_onnx(const struct command_context *context, struct error *err)
 {
-    struct model_trial *trial = model_trial_start(context);
     struct model *model = NULL;
     int rc = model_file_load(context, &model, err);
 
     if (rc == 0)
-        rc = convert_float16_settle(context, trial, &model, err);
+        rc = convert_float16_settle(context, &model, err);
     if (rc == 0)
-        rc = save(context, trial, model, err);
+        rc = save(context, model, err);
     model_free(model);
-    model_trial_stop(trial);
     return rc;
 }
 
@@ -91,6 +88,7 @@ static const struct option_group *const groups[] = {
     &convert_model_options,
     &data_loader_options,
     &onnxrt_library_options,
+    &onnxrt_bounds_options,
     &shape_inference_options,
     &onnx_load_outputs_options,
     &convert_save_options,

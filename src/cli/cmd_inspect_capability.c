@@ -325,17 +325,23 @@ static int report(const struct command_context *context, const struct subgraph *
 static int inspect(const struct command_context *context, struct model *model, struct error *err)
 {
     const struct json_values *json = parse_values(context->parse, &json_options);
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, model);
+    const struct backend *runtime = model_file_runtime(context);
     struct node_support_list support = {0};
     struct report_rows rows = {0};
     struct subgraph whole;
     struct error why = {0};
-    int rc;
+    int rc = 0;
 
     subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
+    if (types_infer(&whole, runtime, &request, NULL, &why) < 0)
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
-    rc = node_support_find(&whole, &onnxrt_backend, &request, &support, err);
+    if (!bounded_process_is_end(&why))
+        rc = node_support_find(&whole, runtime, &request, &support, &why);
+    if (model_file_report_end(&why, "cannot tell the capability", model, "nothing else was tried", err) < 0)
+        rc = ERR_BACKEND;
+    else if (rc < 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
     if (rc == 0) {
         list_rows(model, &support, &rows);
         rc = report(context, &whole, &support, &rows, err);
@@ -361,8 +367,9 @@ static int inspect_capability_run(const struct command_context *context, struct 
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,        &onnx_model_options,   &shape_inference_options, &onnx_load_options,
-    &onnxrt_library_options, &convert_save_options, &capability_options,      &json_options,
+    &logging_options,      &onnx_model_options,     &shape_inference_options,
+    &onnx_load_options,    &onnxrt_library_options, &onnxrt_bounds_options,
+    &convert_save_options, &capability_options,     &json_options,
 };
 
 const struct command cmd_inspect_capability = {

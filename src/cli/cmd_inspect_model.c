@@ -97,13 +97,13 @@ static int show(const struct command_context *context, struct model *model, cons
 /* Which shapes have no bound can only be told from types, so what the model does not say is asked of ONNX Runtime. */
 static void list_unbounded(const struct command_context *context, struct model *model, struct value_list *ret)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, model);
     struct subgraph whole;
     struct error why = {0};
     struct string_builder names;
 
     subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
+    if (types_infer(&whole, model_file_runtime(context), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "Only shapes that the model states are looked at: %s", why.message);
     subgraph_release(&whole);
     unbounded_shapes_find(model, ret);
@@ -169,9 +169,9 @@ static int inspect_model_run(const struct command_context *context, struct error
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,   &inspect_model_options,      &shape_inference_options,
-    &onnx_load_options, &onnxrt_library_options,     &inspect_model_own_options,
-    &json_options,      &tensorflow_inspect_options,
+    &logging_options,           &inspect_model_options,  &shape_inference_options,
+    &onnx_load_options,         &onnxrt_library_options, &onnxrt_bounds_options,
+    &inspect_model_own_options, &json_options,           &tensorflow_inspect_options,
 };
 
 const struct command cmd_inspect_model = {

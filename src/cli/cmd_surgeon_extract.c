@@ -256,13 +256,13 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
 /* Other inputs make other shapes. ONNX Runtime may be able to tell which; else the part is written without them. */
 static void infer_anew(const struct command_context *context, struct subgraph *part)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, part->model);
     const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
 
     value_list_assign(&part->model->inputs, &part->inputs);
     model_forget_shapes(part->model);
     if (!inference->no_onnxruntime)
-        (void)types_infer(part, &onnxrt_backend, &request, NULL, NULL);
+        (void)types_infer(part, model_file_runtime(context), &request, NULL, NULL);
 }
 
 static int complete(const struct command_context *context, struct candidate_maker *maker, struct subgraph *part,
@@ -292,15 +292,15 @@ static int complete(const struct command_context *context, struct candidate_make
 /* ---- The command ---- */
 
 static int extract(const struct command_context *context, struct model *model, struct data_loader *loader,
-                   struct model_trial *trial, struct error *err)
+                   struct error *err)
 {
     const struct extract_values *values = parse_values(context->parse, &extract_options);
     const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
     const struct reduce_settings settings = {
         .static_inference = !inference->no_onnxruntime,
         .force_fallback = inference->force_fallback,
-        .backend = &onnxrt_backend,
-        .request = model_file_request(context),
+        .backend = model_file_runtime(context),
+        .request = model_file_request_for(context, model),
         .loader = loader,
     };
     struct candidate_maker maker;
@@ -313,7 +313,7 @@ static int extract(const struct command_context *context, struct model *model, s
     if (rc == 0)
         rc = complete(context, &maker, &part, err);
     if (rc == 0)
-        rc = model_trial_run(trial, &part, model_file_options(context).save->path, err);
+        rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
     if (rc == 0)
         rc = model_file_save_new(context, &part, err);
     subgraph_release(&part);
@@ -323,7 +323,6 @@ static int extract(const struct command_context *context, struct model *model, s
 
 static int surgeon_extract_run(const struct command_context *context, struct error *err)
 {
-    struct model_trial *trial = model_trial_start(context);
     struct data_loader *loader = NULL;
     struct model *model = NULL;
     int rc = model_file_load_original(context, &model, err);
@@ -331,10 +330,9 @@ static int surgeon_extract_run(const struct command_context *context, struct err
     if (rc == 0)
         rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
     if (rc == 0)
-        rc = extract(context, model, loader, trial, err);
+        rc = extract(context, model, loader, err);
     data_loader_free(loader);
     model_free(model);
-    model_trial_stop(trial);
     return rc;
 }
 
@@ -347,6 +345,7 @@ static const struct option_group *const groups[] = {
     &onnx_load_options,
     &onnx_save_required_options,
     &onnxrt_library_options,
+    &onnxrt_bounds_options,
 };
 
 const struct command cmd_surgeon_extract = {

@@ -65,14 +65,14 @@ static void put_back(struct descriptions *descriptions)
  * ONNX Runtime does not know leaves it all as it was. */
 static void describe(const struct command_context *context, struct model *model, uint32_t node)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, model);
     struct descriptions descriptions;
     struct subgraph whole;
     struct error why = {0};
 
     set_aside(&descriptions, model, node);
     subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
+    if (types_infer(&whole, model_file_runtime(context), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "The types behind the new node are left as they were: %s", why.message);
     put_back(&descriptions);
     subgraph_release(&whole);
@@ -143,10 +143,10 @@ static int surgeon_insert_run(const struct command_context *context, struct erro
     return rc;
 }
 
-static const struct option_group *const groups[] = {&insert_options,        &logging_options,
-                                                    &onnx_model_options,    &shape_inference_options,
-                                                    &onnx_load_options,     &onnx_save_required_options,
-                                                    &onnxrt_library_options};
+static const struct option_group *const groups[] = {&insert_options,         &logging_options,
+                                                    &onnx_model_options,     &shape_inference_options,
+                                                    &onnx_load_options,      &onnx_save_required_options,
+                                                    &onnxrt_library_options, &onnxrt_bounds_options};
 
 const struct command cmd_surgeon_insert = {
     .name = "insert",

@@ -64,19 +64,23 @@ static int set_upper_bounds(const struct command_context *context, struct model 
 /* Runs the model once and writes down the shapes that come out. */
 static int observe_shapes(const struct command_context *context, struct model *model, struct error *err)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request_for(context, model);
     struct reference_values *reference = NULL;
     struct data_loader *loader = NULL;
     struct value_list all = {0};
     struct subgraph whole;
+    struct error why = {0};
     int rc = data_loader_from_options(context, model_file_options(context).model, &loader, err);
 
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
-    reference_values_new(&whole, &onnxrt_backend, &request, loader, context->log, &reference);
+    reference_values_new(&whole, model_file_runtime(context), &request, loader, context->log, &reference);
     reference_values_list_tensors(reference, &all);
-    rc = reference_values_record(reference, &all, err);
+    rc = reference_values_record(reference, &all, &why);
+    if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model,
+                                        "without --force-fallback-shape-inference it is not run", err) == 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
     for (size_t i = 0; rc == 0 && i < all.count; i++) {
         const struct tensor *tensor = reference_values_get(reference, all.items[i]);
         struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
@@ -98,8 +102,8 @@ static int settle_shapes(const struct command_context *context, struct model *mo
     if (rc < 0)
         return rc;
     if (options.model->shapes.count > 0)
-        model_file_infer(context, model);
-    return options.inference->force_fallback ? observe_shapes(context, model, err) : 0;
+        rc = model_file_infer(context, model, err);
+    return rc == 0 && options.inference->force_fallback ? observe_shapes(context, model, err) : rc;
 }
 
 /* ---- Constants ---- */
@@ -108,8 +112,8 @@ static int fold_constants(const struct command_context *context, struct model *m
 {
     const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
     struct folding_settings settings = {
-        .backend = &onnxrt_backend,
-        .request = model_file_request(context),
+        .backend = model_file_runtime(context),
+        .request = model_file_request_for(context, model),
         .log = context->log,
         .passes = values->passes,
         .keep_shapes = values->no_fold_shapes,
@@ -117,9 +121,16 @@ static int fold_constants(const struct command_context *context, struct model *m
         .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
     };
 
+    struct error why = {0};
+    int rc;
+
     if (values->has_partitioning)
         settings.partition = values->partitioning == PARTITIONING_BASIC ? FOLDING_HALVES : FOLDING_NODES;
-    return constants_fold(model, &settings, err);
+    rc = constants_fold(model, &settings, &why);
+    if (rc < 0 &&
+        model_file_report_end(&why, "cannot fold the constants", model, "without --fold-constants they stay", err) == 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
+    return rc;
 }
 
 /* ---- The command ---- */
@@ -138,19 +149,18 @@ static int sanitize(const struct command_context *context, struct model *model, 
     if (rc == 0 && values->fold_constants) {
         rc = fold_constants(context, model, err);
         if (rc == 0)
-            model_file_infer(context, model);
+            rc = model_file_infer(context, model, err);
     }
     return rc;
 }
 
-static int try_and_save(const struct command_context *context, struct model_trial *trial, struct model *model,
-                        struct error *err)
+static int try_and_save(const struct command_context *context, struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_trial_run(trial, &whole, model_file_options(context).save->path, err);
+    rc = model_trial_run(context, &whole, model_file_options(context).save->path, err);
     if (rc == 0)
         rc = model_file_save_new(context, &whole, err);
     subgraph_release(&whole);
@@ -159,27 +169,20 @@ static int try_and_save(const struct command_context *context, struct model_tria
 
 static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
 {
-    struct model_trial *trial = model_trial_start(context);
     struct model *model = NULL;
     int rc = model_file_load_original(context, &model, err);
 
     if (rc == 0)
         rc = sanitize(context, model, err);
     if (rc == 0)
-        rc = try_and_save(context, trial, model, err);
+        rc = try_and_save(context, model, err);
     model_free(model);
-    model_trial_stop(trial);
     return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,
-    &sanitize_model_options,
-    &data_loader_options,
-    &onnxrt_library_options,
-    &shape_inference_default_options,
-    &onnx_load_sanitize_options,
-    &onnx_save_required_options,
+    &logging_options,       &sanitize_model_options,          &data_loader_options,        &onnxrt_library_options,
+    &onnxrt_bounds_options, &shape_inference_default_options, &onnx_load_sanitize_options, &onnx_save_required_options,
     &sanitize_options,
 };
 

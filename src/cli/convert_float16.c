@@ -8,7 +8,6 @@
 
 struct settling {
     const struct command_context *context;
-    struct model_trial *trial;
     const char **operators; /* of the main graph, each once, malloc'd */
     bool *refused;
     size_t count;
@@ -50,7 +49,7 @@ static int try(struct settling *settling, const struct words *keep, bool *ret, s
     rc = model_file_load_keeping(settling->context, keep, &model, err);
     if (rc == 0) {
         subgraph_init_whole(&whole, model);
-        rc = model_trial_takes(settling->trial, &whole, ret, err);
+        rc = model_trial_takes(settling->context, &whole, ret, err);
         subgraph_release(&whole);
     }
     model_free(model);
@@ -113,12 +112,11 @@ static int replace(struct settling *settling, struct model **model, struct error
     return rc;
 }
 
-int convert_float16_settle(const struct command_context *context, struct model_trial *trial, struct model **model,
-                           struct error *err)
+int convert_float16_settle(const struct command_context *context, struct model **model, struct error *err)
 {
     static const char *const everything[] = {"*"};
     const struct words all = {.items = everything, .count = 1};
-    struct settling settling = {.context = context, .trial = trial};
+    struct settling settling = {.context = context};
     struct model *original;
     struct subgraph whole;
     bool taken;
@@ -127,7 +125,7 @@ int convert_float16_settle(const struct command_context *context, struct model_t
     if (!model_file_options(context).load->fp_to_fp16)
         return 0;
     subgraph_init_whole(&whole, *model);
-    rc = model_trial_takes(trial, &whole, &taken, err);
+    rc = model_trial_takes(context, &whole, &taken, err);
     subgraph_release(&whole);
     if (rc < 0 || taken)
         return rc;

@@ -10,7 +10,6 @@
 
 /* `*model` is as model_file_load() gives it. If ONNX Runtime refuses it, but takes the one that is not converted, it is replaced by one in
  * which the operators that are refused compute in float32; a warning names them. */
-int convert_float16_settle(const struct command_context *context, struct model_trial *trial, struct model **model,
-                           struct error *err);
+int convert_float16_settle(const struct command_context *context, struct model **model, struct error *err);
 
 #endif

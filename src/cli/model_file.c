@@ -2,9 +2,12 @@
 #include "cli/model_file.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include "backend/onnxrt_apart.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
+#include "onnx/external_data.h"
 #include "onnx/float16.h"
 #include "onnx/mark_outputs.h"
 #include "onnx/model_edit.h"
@@ -62,6 +65,64 @@ struct backend_request model_file_request(const struct command_context *context)
     };
 }
 
+const struct backend *model_file_runtime(const struct command_context *context)
+{
+    return parse_values(context->parse, &onnxrt_bounds_options) != NULL ? &onnxrt_apart_backend : &onnxrt_backend;
+}
+
+static uint64_t file_size(const char *path)
+{
+    struct stat status;
+
+    return path != NULL && stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* With the files that hold its weights, as far as they are there. */
+static uint64_t size_of(const struct model *model)
+{
+    struct text_list locations = {0};
+    uint64_t size = model->map.size;
+    struct subgraph whole;
+
+    subgraph_init_whole(&whole, (struct model *)model);
+    if (external_data_locations(&whole, &locations, NULL) == 0)
+        for (size_t i = 0; i < locations.count; i++) {
+            char *path = NULL;
+
+            if (external_data_path(model, locations.items[i], &path, NULL) == 0)
+                size += file_size(path);
+            free(path);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+    return size;
+}
+
+struct backend_request model_file_request_for(const struct command_context *context, const struct model *model)
+{
+    const struct onnxrt_bounds_values *values = parse_values(context->parse, &onnxrt_bounds_options);
+    struct backend_request request = model_file_request(context);
+
+    if (values == NULL)
+        return request;
+    request.bounds = onnxrt_apart_bounds(size_of(model), (uint64_t)model_file_options(context).onnxrt->max_memory);
+    if (values->has_seconds)
+        request.bounds.seconds = values->seconds;
+    return request;
+}
+
+int model_file_report_end(const struct error *why, const char *wanted, const struct model *model, const char *without,
+                          struct error *err)
+{
+    if (!bounded_process_is_end(why))
+        return 0;
+    error_set(err, ERR_BACKEND, "%s of '%s': %s. `polygraphy check lint` looks for the node at fault; %s", wanted,
+              model->display_name, why->message, without);
+    if (err != NULL)
+        err->foreign_code = why->foreign_code;
+    return ERR_BACKEND;
+}
+
 struct external_settings model_file_external(const struct onnx_save_values *save)
 {
     return (struct external_settings){
@@ -82,19 +143,25 @@ int model_file_open(const struct command_context *context, struct model **ret, s
     return model_open(options.model->path, options.load != NULL ? options.load->external_data_dir : NULL, ret, err);
 }
 
-void model_file_infer(const struct command_context *context, struct model *model)
+int model_file_infer(const struct command_context *context, struct model *model, struct error *err)
 {
     struct model_file_options options = model_file_options(context);
-    struct backend_request request = model_file_request(context);
+    struct backend_request request;
     struct subgraph whole;
     struct error why = {0};
+    int rc;
 
     if (options.inference == NULL || !options.inference->enabled)
-        return;
+        return 0;
+    request = model_file_request_for(context, model);
     subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, &onnxrt_backend, &request, NULL, &why) < 0)
-        log_message(context->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
+    types_infer(&whole, model_file_runtime(context), &request, NULL, &why);
     subgraph_release(&whole);
+    rc = model_file_report_end(&why, "cannot infer the shapes", model,
+                               "--no-onnxruntime-shape-inference does without shapes", err);
+    if (rc == 0 && why.code != 0)
+        log_message(context->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
+    return rc;
 }
 
 static void report_skipped(const struct model *model, const struct value_list *skipped, struct log *log)
@@ -135,14 +202,25 @@ int model_file_mark_outputs(const struct command_context *context, struct model 
     return rc;
 }
 
+struct float16_inference {
+    const struct command_context *context;
+    struct backend_request request;
+    struct error end; /* of ONNX Runtime, after which it is not asked any more */
+};
+
 /* Types of the main graph, or of a body, for the conversion. */
 static void infer_for_float16(void *data, const struct subgraph *graph)
 {
-    const struct command_context *context = data;
-    struct backend_request request = model_file_request(context);
+    struct float16_inference *inference = data;
+    const struct command_context *context = inference->context;
     struct error why = {0};
 
-    if (types_infer(graph, &onnxrt_backend, &request, NULL, &why) < 0)
+    if (inference->end.code != 0 ||
+        types_infer(graph, model_file_runtime(context), &inference->request, NULL, &why) == 0)
+        return;
+    if (bounded_process_is_end(&why))
+        inference->end = why;
+    else
         log_message(context->log, LOG_WARNING,
                     "Shape inference is not possible, so nodes whose types are not known stay float32: %s",
                     why.message);
@@ -153,9 +231,10 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
 {
     const struct onnx_load_values *load = model_file_options(context).load;
     const struct convert_values *convert = parse_values(context->parse, &convert_options);
+    struct float16_inference inference = {.context = context};
     struct float16_settings settings = {
         .infer = infer_for_float16,
-        .data = (void *)context,
+        .data = &inference,
         .log = context->log,
     };
     size_t own = convert != NULL ? convert->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
@@ -170,7 +249,11 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
     settings.keep = keep;
     settings.keep_count = own + more;
     log_message(context->log, LOG_INFO, "Converting float tensors to float16");
+    inference.request = model_file_request_for(context, model);
     rc = float16_convert(model, &settings, err);
+    if (rc == 0)
+        rc = model_file_report_end(&inference.end, "cannot find out the types", model,
+                                   "without them nothing can be converted", err);
     free(keep);
     return rc;
 }
@@ -183,8 +266,9 @@ int model_file_load_keeping(const struct command_context *context, const struct 
 
     if (rc < 0)
         return rc;
-    model_file_infer(context, model);
-    rc = model_file_mark_outputs(context, model, err);
+    rc = model_file_infer(context, model, err);
+    if (rc == 0)
+        rc = model_file_mark_outputs(context, model, err);
     if (rc == 0)
         rc = model_file_convert_to_float16(context, model, keep, err);
     if (rc < 0)

@@ -29,6 +29,12 @@ struct model_file_options model_file_options(const struct command_context *conte
 /* Library, providers, custom operators and log for ONNX Runtime. */
 struct backend_request model_file_request(const struct command_context *context);
 
+/* The same, with what it may have for `model` where it is in a process of its own. */
+struct backend_request model_file_request_for(const struct command_context *context, const struct model *model);
+
+/* ONNX Runtime: in a process of its own where the command has options on that. */
+const struct backend *model_file_runtime(const struct command_context *context);
+
 /* How the options on external data want a model to be saved. */
 struct external_settings model_file_external(const struct onnx_save_values *save);
 
@@ -46,8 +52,14 @@ int model_file_load_original(const struct command_context *context, struct model
 /* Maps and indexes the file. */
 int model_file_open(const struct command_context *context, struct model **ret, struct error *err);
 
-/* Asks ONNX Runtime for types and shapes. That it cannot tell is a warning. */
-void model_file_infer(const struct command_context *context, struct model *model);
+/* Asks ONNX Runtime for types and shapes. That it cannot tell is a warning; that it crashes, or does not come to an end within its bounds, is
+ * ERR_BACKEND. */
+int model_file_infer(const struct command_context *context, struct model *model, struct error *err);
+
+/* When `why` says that ONNX Runtime has crashed or had to be ended: ERR_BACKEND, with what was wanted in front (a clause that the message
+ * ends) and what may be done behind. Else 0. */
+int model_file_report_end(const struct error *why, const char *wanted, const struct model *model, const char *without,
+                          struct error *err);
 
 /* --onnx-outputs, --onnx-exclude-outputs and what they are called elsewhere: changes model->outputs. */
 int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err);

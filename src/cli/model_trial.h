@@ -1,12 +1,6 @@
 /* cli/model_trial.h: a model that a command writes for the user to keep is loaded once by ONNX Runtime before it is written.
  *
- *   trial = model_trial_start(context);   // before anything loads ONNX Runtime
- *   ... make `subgraph` ...
- *   rc = model_trial_run(trial, &subgraph, path, err);
- *   ... save it ...
- *   model_trial_stop(trial);
- *
- * The runtime loads it in a process of its own, without the numbers of its weights, so that neither a crash nor the size of the
+ * The runtime loads it in a process of its own (backend/onnxrt_apart.h), without the numbers of its weights, so that neither a crash nor the size of the
  * model does harm.
  */
 #ifndef CLI_MODEL_TRIAL_H
@@ -15,19 +9,15 @@
 #include "cli/command.h"
 #include "onnx/subgraph.h"
 
-struct model_trial;
-
-/* Never fails: where no process can be had, model_trial_run() says so. */
-struct model_trial *model_trial_start(const struct command_context *context);
-void model_trial_stop(struct model_trial *trial); /* NULL is fine */
-
 /* ERR_BACKEND with the runtime's reason when it refuses `subgraph`, which is to be written to `path`, but takes the model that the
  * command has read. A warning when it refuses that one as well (it may need operators that are not here, or be damaged
  * and under repair), or when only the kernel of an operator is missing here; a line when the model was not tried. A model without nodes needs no trial.
  * Other errors: ERR_INTERRUPTED. */
-int model_trial_run(struct model_trial *trial, const struct subgraph *subgraph, const char *path, struct error *err);
+int model_trial_run(const struct command_context *context, const struct subgraph *subgraph, const char *path,
+                    struct error *err);
 
 /* Whether the runtime takes `subgraph`; true where that cannot be tried. Errors: ERR_INTERRUPTED. */
-int model_trial_takes(struct model_trial *trial, const struct subgraph *subgraph, bool *ret, struct error *err);
+int model_trial_takes(const struct command_context *context, const struct subgraph *subgraph, bool *ret,
+                      struct error *err);
 
 #endif

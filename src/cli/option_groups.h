@@ -191,6 +191,14 @@ struct onnxrt_values {
 extern const struct option_group onnxrt_options;         /* run, check lint */
 extern const struct option_group onnxrt_library_options; /* no --providers: tools that need only shapes and values */
 
+/* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt_apart.h). */
+struct onnxrt_bounds_values {
+    bool has_seconds; /* else they depend on the model */
+    double seconds;
+};
+
+extern const struct option_group onnxrt_bounds_options;
+
 /* ---- Runners ---- */
 
 struct runner_values {

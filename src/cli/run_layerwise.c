@@ -120,10 +120,11 @@ static int load(void *data, struct log *log, struct model **ret, struct error *e
     if (rc < 0)
         return rc;
     if (model_file_options(&context).save->path != NULL)
-        model_file_infer(&context, run->model);
+        rc = model_file_infer(&context, run->model, err);
     if (!options->outputs.mark_all)
         mark_all(run->model);
-    rc = model_file_mark_outputs(&context, run->model, err);
+    if (rc == 0)
+        rc = model_file_mark_outputs(&context, run->model, err);
     if (rc == 0)
         rc = model_file_convert_to_float16(&context, run->model, NULL, err);
     if (rc < 0)

@@ -89,8 +89,9 @@ static int load(struct run_model *ret, struct error *err)
     if (rc < 0)
         return rc;
     if (save->path != NULL)
-        model_file_infer(ret->context, model);
-    rc = model_file_mark_outputs(ret->context, model, err);
+        rc = model_file_infer(ret->context, model, err);
+    if (rc == 0)
+        rc = model_file_mark_outputs(ret->context, model, err);
     if (rc == 0)
         rc = model_file_convert_to_float16(ret->context, model, NULL, err);
     subgraph_init_whole(&whole, model);

@@ -12,12 +12,6 @@
 
 /* ---- Findings ---- */
 
-/* "kind level source node size", a line end, and so many bytes of text. */
-static void tell(const struct lint *lint, char kind, int level, int source, uint32_t node, struct text text)
-{
-    dprintf(lint->events, "%c %d %d %u %zu\n" TEXT_FORMAT, kind, level, source, node, text.size, TEXT_ARGS(text));
-}
-
 void lint_add(struct lint *lint, enum lint_level level, enum lint_source source, uint32_t node, const char *format, ...)
 {
     enum log_level log_level = level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
@@ -29,11 +23,6 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
     va_start(args, format);
     string_add_format_list(&message, format, args);
     va_end(args);
-    if (lint->events > 0) {
-        tell(lint, LINT_EVENT_FINDING, (int)level, (int)source, node, (struct text){message.data, message.size});
-        string_release(&message);
-        return;
-    }
     lint_report_add(lint->report, level, source, label, (struct text){message.data, message.size});
     if (label != NULL)
         log_message(lint->log, log_level, "LINT | Name: %s, Op: " TEXT_FORMAT " | %s", label,
@@ -45,16 +34,7 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
 
 void lint_add_passing(struct lint *lint, uint32_t node)
 {
-    if (lint->events > 0)
-        tell(lint, LINT_EVENT_PASSING, 0, 0, node, TEXT(""));
-    else
-        lint_report_add_passing(lint->report, lint->labels[node]);
-}
-
-void lint_add_begun(struct lint *lint, uint32_t node)
-{
-    if (lint->events > 0)
-        tell(lint, LINT_EVENT_BEGUN, 0, 0, node, TEXT(""));
+    lint_report_add_passing(lint->report, lint->labels[node]);
 }
 
 /* A name for node `i` that no node has. `attempts` counts those that were taken, over all nodes. */
@@ -196,7 +176,7 @@ static void keep_warning(void *data, enum log_level level, int depth, struct tex
 
 /* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its warnings
  * are, if it runs: else they repeat what is said of the nodes. */
-int lint_run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
+static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
 {
     struct backend_request request = *lint->request;
     struct backend_session *session;
@@ -244,14 +224,28 @@ static void report_unused(struct lint *lint, bool ran)
     subgraph_release(&used);
 }
 
+/* The whole model, and its nodes when it does not run. */
 static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, struct error *err)
 {
-    bool ran = false;
-    int rc = lint_run_apart(lint, feed, in_order, &ran, err);
+    size_t failing = lint->report->failing.count;
+    struct error why = {0};
+    int rc = in_order ? run_whole(lint, feed, &why) : ERR_BACKEND;
+    bool ran = rc == 0;
 
-    if (rc == 0)
-        report_unused(lint, ran);
-    return rc;
+    if (!ran && rc != ERR_BACKEND && rc != ERR_INVALID && rc != ERR_CORRUPT && rc != ERR_UNSUPPORTED)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = ran ? 0 : lint_run_nodes(lint, feed, err);
+    if (rc < 0)
+        return rc;
+    if (bounded_process_is_end(&why) && lint->report->failing.count == failing)
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+                 "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of "
+                 "`run` says how much it changes the model before it runs it",
+                 why.message);
+    else if (!ran && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);
+    report_unused(lint, ran);
+    return 0;
 }
 
 int lint_run(struct lint *lint, struct error *err)

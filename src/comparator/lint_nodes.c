@@ -8,9 +8,14 @@
 #include "comparator/lint.h"
 #include "onnx/model_edit.h"
 
+/* So often the runtime's process may end: each time costs a new one. */
+#define MOST_ENDS 16
+
 /* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn, or never. */
 struct node_runs {
     struct lint *lint;
+    size_t ends;           /* of the runtime's process */
+    bool out_of_time;      /* one of these because its time was over */
     struct tensor *values; /* one for each value of the model, of undefined type where it is not known */
     uint32_t *readers;     /* how many nodes have yet to read a value */
 };
@@ -162,7 +167,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     subgraph_mark_inputs(&single, node);
     rc = run_single(runs, &single, &why);
     subgraph_release(&single);
-    if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY)
+    if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY || rc == ERR_IO)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     reason = essence(why.message);
     if (rc < 0)
@@ -170,14 +175,15 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
                  TEXT_FORMAT, TEXT_ARGS(reason));
     if (rc == 0 || is_unknown_operator(why.message))
         lint_add_passing(lint, node);
+    runs->ends += bounded_process_is_end(&why);
+    runs->out_of_time |= bounded_process_is_out_of_time(&why);
     return 0;
 }
 
-/* False when it must not be run, because the runtime crashes on it. */
-static bool begin_node(struct lint *lint, uint32_t node)
+/* After a few ends, or one that took all its time, others are not waited for. */
+static bool gives_up(const struct node_runs *runs)
 {
-    lint_add_begun(lint, node);
-    return lint->crash == NULL || !bitset_has(lint->crash, node);
+    return runs->out_of_time || runs->ends == MOST_ENDS;
 }
 
 static void take_feed(struct node_runs *runs, struct tensor_list *feed)
@@ -207,17 +213,20 @@ int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *er
         count_readers(&runs, model->nodes.items[i].inputs);
         count_readers(&runs, model->nodes.items[i].captures);
     }
-    for (uint32_t i = 0; i < model->nodes.count && rc == 0; i++) {
+    for (uint32_t i = 0; i < model->nodes.count && rc == 0 && !gives_up(&runs); i++) {
         const struct node *node = &model->nodes.items[i];
 
         if (interrupt_pending())
             rc = error_set(err, ERR_INTERRUPTED, "interrupted");
         else if (node->op_type.size > 0 && are_known(&runs, node->inputs) && are_known(&runs, node->captures))
-            rc = begin_node(lint, i) ? judge_node(&runs, i, err) : 0;
+            rc = judge_node(&runs, i, err);
         node = &model->nodes.items[i];
         give_back(&runs, node->inputs);
         give_back(&runs, node->captures);
     }
+    if (rc == 0 && gives_up(&runs))
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+                 "Nodes behind the last one that is named were not run: ONNX Runtime did not come to an end by itself");
     for (size_t i = 0; i < model->values.count; i++)
         tensor_release(&runs.values[i]);
     free(runs.values);

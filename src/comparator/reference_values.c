@@ -456,13 +456,15 @@ void reference_values_list_tensors(const struct reference_values *reference, str
     struct backend_request request = {.library = reference->request->library,
                                       .custom_op_libraries = reference->request->custom_op_libraries,
                                       .optimization_level = -1,
+                                      .bounds = reference->request->bounds,
                                       .log = reference->log};
+    const struct backend *runtime = reference->request->engine != NULL ? &onnxrt_backend : reference->backend;
     const struct subgraph *whole = reference->whole;
     struct bitset not_tensors;
     size_t kept = 0;
 
     bitset_init(&not_tensors, whole->model->values.count);
-    types_infer(whole, &onnxrt_backend, &request, &not_tensors, NULL); /* what it cannot tell a run will */
+    types_infer(whole, runtime, &request, &not_tensors, NULL); /* what it cannot tell a run will */
     value_list_assign(ret, &whole->inputs);
     types_list_all(whole, ret);
     for (size_t i = 0; i < ret->count; i++) {

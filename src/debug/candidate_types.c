@@ -62,7 +62,7 @@ void candidate_infer_once(struct candidate_maker *maker)
         else
             rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
                              &maker->inference_error);
-        maker->whole_refused = rc == ERR_BACKEND;
+        maker->whole_refused = rc == ERR_BACKEND && !bounded_process_is_end(&maker->inference_error);
     }
     maker->inference_done = true;
     if (maker->inference_error.code != 0)

@@ -8,30 +8,22 @@
 
 #include "backend/onnxrt_warm.h"
 #include "backend/subgraph_session.h"
-#include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "base/warm_process.h"
 #include "comparator/model_inputs.h"
-#include "onnx/fields.h"
-#include "onnx/model_copy.h"
-#include "onnx/model_rebuild.h"
 #include "onnx/model_write.h"
-#include "onnx/wire.h"
 #include "tensor/validate.h"
 
 #define LONGEST_TRIAL 60 /* seconds */
-#define LARGE_NODE 65536 /* bytes */
 
 /* Exit code of a trial: this and what it found. Others are the system's. */
 #define FIRST_CODE 64
-#define NO_RUNTIME_CODE 63
 
-/* How the copy is told about the data; without any the model is only loaded. */
+/* How the copy is told about the data. */
 #define OWN_DATA "own"
 #define GIVEN_DATA "given"
-#define NO_DATA "none"
 
 struct sandbox {
     const struct backend *backend;
@@ -97,15 +89,6 @@ static enum soundness try_model(const struct sandbox *sandbox, const struct subg
     return ret;
 }
 
-static enum loading try_to_load(const struct sandbox *sandbox, const struct subgraph *subgraph, struct error *ret_why)
-{
-    struct subgraph_session session = {0};
-    int rc = subgraph_session_open(&session, subgraph, sandbox->backend, &sandbox->request, ret_why);
-
-    subgraph_session_close(&session);
-    return rc == 0 ? LOADING_WORKED : rc == ERR_BACKEND ? LOADING_REFUSED : LOADING_UNKNOWN;
-}
-
 /* ---- The copy ---- */
 
 /* What a process that is forked off knows of this one. It is set in the copy alone. */
@@ -118,17 +101,6 @@ static void prepare(void *data)
         onnxrt_warm_up(NULL);
 }
 
-static int try_in_copy_with(const struct subgraph *subgraph, const char *data, struct error *ret_why)
-{
-    static const int codes[] = {[LOADING_UNKNOWN] = NO_RUNTIME_CODE,
-                                [LOADING_REFUSED] = FIRST_CODE + SOUND_NOT_AT_ALL,
-                                [LOADING_WORKED] = FIRST_CODE + SOUND_TO_LOAD};
-
-    if (strcmp(data, NO_DATA) == 0)
-        return codes[try_to_load(inherited, subgraph, ret_why)];
-    return FIRST_CODE + (int)try_model(inherited, subgraph, strcmp(data, OWN_DATA) == 0, ret_why);
-}
-
 /* arguments: a name, the model, where its external data lie, which data. Says why on standard output. */
 static int try_in_copy(int count, char **arguments)
 {
@@ -139,7 +111,7 @@ static int try_in_copy(int count, char **arguments)
 
     if (count == 4 && model_open(arguments[1], arguments[2], &model, &why) == 0) {
         subgraph_init_whole(&whole, model);
-        code = try_in_copy_with(&whole, arguments[3], &why);
+        code = FIRST_CODE + (int)try_model(inherited, &whole, strcmp(arguments[3], OWN_DATA) == 0, &why);
     }
     dprintf(STDOUT_FILENO, "%s", why.message);
     return code; /* the process ends here: it gives nothing back */
@@ -191,10 +163,10 @@ static void read_result(const struct process_result *result, enum soundness *ret
         error_set(ret_why, ERR_BACKEND, "it has not come to an end within %d s", LONGEST_TRIAL);
     } else if (result->end == PROCESS_SIGNALED) {
         error_set(ret_why, ERR_BACKEND, "it was ended by signal %d (%s)", result->code, strsignal(result->code));
-    } else if (result->code != NO_RUNTIME_CODE && (found < SOUND_NOT_AT_ALL || found > SOUND_TO_NUMBERS)) {
+    } else if (found < SOUND_NOT_AT_ALL || found > SOUND_TO_NUMBERS) {
         error_set(ret_why, ERR_BACKEND, "its process ended with exit code %d", result->code);
     } else {
-        *ret = result->code == NO_RUNTIME_CODE ? SOUND_NOT_AT_ALL : (enum soundness)found;
+        *ret = (enum soundness)found;
         if (found < SOUND_TO_NUMBERS)
             error_set(ret_why, ERR_BACKEND, "%.*s", (int)(result->out.size < 1000 ? result->out.size : 1000),
                       result->out.data);
@@ -232,97 +204,4 @@ int model_soundness(const struct sandbox *sandbox, const struct subgraph *subgra
     read_result(&result, ret, ret_why);
     process_result_release(&result);
     return 0;
-}
-
-/* ---- Only loading ---- */
-
-static int load_in_copy(const struct sandbox *sandbox, const struct subgraph *subgraph, enum loading *ret,
-                        struct error *ret_why, struct error *err)
-{
-    struct process_result result;
-    enum soundness soundness;
-    int rc;
-
-    if (sandbox->warm == NULL) {
-        *ret = try_to_load(sandbox, subgraph, ret_why);
-        return 0;
-    }
-    rc = run_trial(sandbox, subgraph, NO_DATA, &result, err);
-    if (rc < 0)
-        return rc;
-    read_result(&result, &soundness, ret_why);
-    if (result.end == PROCESS_TIMED_OUT || (result.end == PROCESS_EXITED && result.code == NO_RUNTIME_CODE))
-        *ret = LOADING_UNKNOWN;
-    else
-        *ret = soundness == SOUND_NOT_AT_ALL ? LOADING_REFUSED : LOADING_WORKED;
-    process_result_release(&result);
-    return 0;
-}
-
-/* The runtime names nodes in its reasons: those without a name are called after what they make. Nodes that are large for the tensors
- * that they hold stay as they are. */
-static int name_nodes(struct model *model, struct error *err)
-{
-    struct span_list fields = {0};
-    int rc;
-
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
-        struct string_builder message, field;
-        struct text made = {"nothing", strlen("nothing")};
-
-        if (node->name.size > 0 || node->message.size > LARGE_NODE) {
-            *VECTOR_APPEND(&fields) = node->field;
-            continue;
-        }
-        for (size_t j = node->outputs.count; j-- > 0;)
-            if (model_edge(model, node->outputs, j) != VALUE_NONE)
-                made = model->values.items[model_edge(model, node->outputs, j)].name;
-        string_init(&message);
-        string_init(&field);
-        string_add_bytes(&message, node->message.data, node->message.size);
-        wire_write_text(&message, NODE_NAME,
-                        text_of(arena_printf(&model->arena, "which makes '" TEXT_FORMAT "'", TEXT_ARGS(made))));
-        wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
-        *VECTOR_APPEND(&fields) = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-        string_release(&message);
-        string_release(&field);
-    }
-    rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
-    return rc;
-}
-
-/* With all weights: then what has been refused may be taken. */
-static int load_whole(const struct sandbox *sandbox, struct subgraph *copy, const struct value_list *inputs,
-                      enum loading *ret, struct error *ret_why, struct error *err)
-{
-    struct error why = {0};
-    int rc;
-
-    value_list_assign(&copy->inputs, inputs);
-    rc = load_in_copy(sandbox, copy, ret, &why, err);
-    if (ret_why != NULL && strstr(why.message, "External data path") == NULL) /* else the first reason tells more */
-        *ret_why = why;
-    return rc;
-}
-
-int model_loading(const struct sandbox *sandbox, const struct subgraph *subgraph, enum loading *ret,
-                  struct error *ret_why, struct error *err)
-{
-    struct model *model = model_copy(subgraph->model);
-    struct subgraph copy;
-    int rc = name_nodes(model, err);
-
-    subgraph_init_copy(&copy, subgraph);
-    copy.model = model;
-    if (rc == 0)
-        rc = weights_to_inputs(&copy, err);
-    if (rc == 0)
-        rc = load_in_copy(sandbox, &copy, ret, ret_why, err);
-    if (rc == 0 && *ret == LOADING_REFUSED)
-        rc = load_whole(sandbox, &copy, &subgraph->inputs, ret, ret_why, err);
-    subgraph_release(&copy);
-    model_free(model);
-    return rc;
 }

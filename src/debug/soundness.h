@@ -21,18 +21,10 @@ enum soundness {
     SOUND_TO_NUMBERS,  /* or neither */
 };
 
-/* Whether the runtime takes a model at all. */
-enum loading {
-    LOADING_UNKNOWN, /* there is no runtime, or it has not come to an end */
-    LOADING_REFUSED, /* or crashed on it */
-    LOADING_WORKED,
-};
-
 /* Where models are tried. */
 struct sandbox;
 
-/* Forks the copy: to be called before there are threads. `request` (as it is now) and `loader` (NULL where nothing is run on given data)
- * have to outlive the sandbox. ERR_IO when there is no room for temporary files. */
+/* Forks the copy: to be called before there are threads. `request` (as it is now) and `loader` have to outlive the sandbox. ERR_IO when there is no room for temporary files. */
 int sandbox_start(const struct backend *backend, const struct backend_request *request, struct data_loader *loader,
                   struct sandbox **ret, struct error *err);
 void sandbox_stop(struct sandbox *sandbox); /* NULL is fine */
@@ -42,10 +34,5 @@ void sandbox_stop(struct sandbox *sandbox); /* NULL is fine */
  * model. */
 int model_soundness(const struct sandbox *sandbox, const struct subgraph *subgraph, bool own_data, enum soundness *ret,
                     struct error *ret_why, struct error *err);
-
-/* Only loads `subgraph`. The numbers of its weights are not read, unless the runtime refuses the model without them: operators may insist on
- * constants. A reason in `ret_why` (may be NULL) names the node, also one that has no name. Errors: as above. */
-int model_loading(const struct sandbox *sandbox, const struct subgraph *subgraph, enum loading *ret,
-                  struct error *ret_why, struct error *err);
 
 #endif

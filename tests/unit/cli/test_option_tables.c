@@ -32,6 +32,7 @@ static const char *const new_options[] = {
     "--onnxrt-custom-ops",
     "--onnxrt-optimization-level",
     "--onnxrt-threads",
+    "--onnxrt-timeout",
     "--max-memory",
     "--output-memory",
     "--first-divergence",
