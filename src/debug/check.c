@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/name_map.h"
 #include "base/process.h"
 #include "base/process_guard.h"
 #include "base/warm_process.h"
@@ -220,7 +222,8 @@ bool check_mentions_path(const struct check *check, const char *path)
     return ret;
 }
 
-#define BETWEEN_WORDS " \t\n;&|()'\""
+#define BETWEEN_FILES " \t()'\""
+#define BETWEEN_WORDS BETWEEN_FILES "\n;&|"
 
 /* Of a script that a check names, so many bytes are looked into. */
 #define LOOKED_INTO ((size_t)1 << 20)
@@ -266,35 +269,98 @@ bool check_tells_of_artifact(const struct check *check)
     return ret || (!check->settings.shell && script_tells_of_artifact(check, check->program));
 }
 
-/* Notes one word of a command, and the one before it. */
-static void watch_word(const char *before, const char *word, struct watched_files *ret)
-{
-    static const char *const writers[] = {"--save", "--log", "--out", "--json", "-o", ">", ">>", "2>", "&>", "tee"};
-    bool loads = strcmp(before, "--load-inputs") == 0 || strcmp(before, "--load-outputs") == 0;
+/* Where a shell begins another command; a word of its own. */
+#define NEXT_COMMAND ";"
 
-    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
-        if (strncmp(before, writers[i], strlen(writers[i])) == 0)
-            return;
-    if (word[0] != '>')
-        watched_files_add(ret, word, loads);
+/* What BETWEEN_WORDS parts, with a word in the place of what parts commands. */
+static char *part_commands(const char *line)
+{
+    struct string_builder ret;
+
+    string_init(&ret);
+    for (; *line != '\0'; line++)
+        if (strchr(";&|\n", *line) != NULL)
+            string_add(&ret, " " NEXT_COMMAND " ");
+        else
+            string_add_char(&ret, *line);
+    return string_take(&ret);
 }
 
-void check_watch_files(const struct check *check, struct watched_files *ret)
+/* Calls `visit` for each word of the command and the one before it. */
+static void each_word(const struct check *check, void (*visit)(void *data, const char *before, const char *word),
+                      void *data)
 {
     char *before = memory_strdup("");
 
     for (size_t i = 0; i < check->argument_count; i++) {
-        char *copy = memory_strdup(check->arguments[i]), *state = NULL;
+        char *copy = part_commands(check->arguments[i]), *state = NULL;
 
-        for (char *word = strtok_r(copy, BETWEEN_WORDS, &state); word != NULL;
-             word = strtok_r(NULL, BETWEEN_WORDS, &state)) {
-            watch_word(before, word, ret);
+        for (char *word = strtok_r(copy, BETWEEN_FILES, &state); word != NULL;
+             word = strtok_r(NULL, BETWEEN_FILES, &state)) {
+            visit(data, before, word);
             free(before);
             before = memory_strdup(word);
         }
         free(copy);
     }
     free(before);
+}
+
+struct named_files {
+    struct watched_files *watched;
+    struct name_map replaced; /* by the command itself, each time: what it reads of these is of this time */
+    struct arena arena;
+    bool are_loaded; /* what stands here are words behind --load-inputs or --load-outputs */
+};
+
+static bool is_written(const char *before)
+{
+    static const char *const writers[] = {"--save", "--log", "--out", "--json", "-o", ">", "2>", "&>", "tee"};
+
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+        if (strncmp(before, writers[i], strlen(writers[i])) == 0)
+            return true;
+    return false;
+}
+
+static struct text name_of(const char *word)
+{
+    return text_of(strncmp(word, "./", 2) == 0 ? word + 2 : word);
+}
+
+static void note_replaced(void *data, const char *before, const char *word)
+{
+    struct named_files *named = data;
+    const char *file = NULL;
+
+    if (word[0] == '>')
+        file = word[1] != '>' ? word + 1 : NULL;
+    else if (is_written(before) && strcmp(before, ">>") != 0)
+        file = word;
+    if (file != NULL)
+        name_map_add(&named->replaced, name_of(arena_strdup(&named->arena, file)), 0);
+}
+
+static void watch_word(void *data, const char *before, const char *word)
+{
+    struct named_files *named = data;
+
+    if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
+        named->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
+    if (!is_written(before) && word[0] != '>' && name_map_find(&named->replaced, name_of(word)) == NAME_MAP_NONE)
+        watched_files_add(named->watched, word, named->are_loaded);
+}
+
+void check_watch_files(const struct check *check, struct watched_files *ret)
+{
+    struct named_files named = {.watched = ret};
+
+    name_map_init(&named.replaced);
+    arena_init(&named.arena);
+    each_word(check, note_replaced, &named);
+    each_word(check, watch_word, &named);
+    arena_release(&named.arena);
+    name_map_release(&named.replaced);
 }
 
 const char *check_placeholder(enum candidate_file file)

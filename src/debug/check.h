@@ -113,8 +113,8 @@ bool check_is_around_us(void);
  * POLYGRAPHY_ARTIFACT. It may do so all the same, by a program that looks into its environment. */
 bool check_tells_of_artifact(const struct check *check);
 
-/* Watches the files that the command names: vital are those that --load-inputs and --load-outputs read; what it writes by the
- * look of the word before is left out. */
+/* Watches the files that the command names: vital are those that --load-inputs and --load-outputs read. What it replaces itself, by
+ * the look of the word before, is left out, also where it reads that afterwards. */
 void check_watch_files(const struct check *check, struct watched_files *ret);
 
 /* Logs which command is run, then runs it. Only the latter may be called by several threads at once. What `ret` holds is given

@@ -292,6 +292,20 @@ EOF
     logged 'Passed: 4/6'
 }
 
+@test "what a check writes itself, each time, it may read" {
+    make_model
+    echo old >in.json
+    reduce model.onnx -o out.onnx --check "date +%N >in.json; : --load-inputs ./in.json
+        $POLYGRAPHY_TEST_PROGRAMS/check_nodes polygraphy_debug.onnx --fail-node node_3"
+    worked
+    logged "Reduced 20 nodes to 1: 'node_3'"
+    rm -f polygraphy_debug_replay*
+    reduce model.onnx -o out.onnx --check 'echo more >>in.json; : --load-inputs other.json in.json; exit 1'
+    refused "'in.json' has changed while the check ran"
+    reduce model.onnx -o out.onnx --check ': --load-inputs other.json && touch in.json; exit 1'
+    logged "^\[W\] +'in.json', which the check names, has changed while it ran"
+}
+
 @test "a check that changes what it is given" {
     reduce_wrongly "the check has changed 'polygraphy_debug.onnx'" --check 'echo x >>polygraphy_debug.onnx; exit 1'
     reduce_wrongly "model.onnx' has changed while the check ran" --check 'echo x >>model.onnx; exit 1'
