@@ -7,6 +7,9 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 
+/* Lists of at most this many tensors are searched by comparing names. */
+enum { MOST_COMPARED = 16 };
+
 size_t shape_elements(const struct shape *shape)
 {
     size_t elements = 1;
@@ -206,7 +209,13 @@ void tensor_list_release(struct tensor_list *list)
         tensor_release(&list->items[i].tensor);
     }
     free(list->items);
+    name_map_release(&list->places);
     *list = (struct tensor_list){0};
+}
+
+static void add_place(struct tensor_list *list, size_t place)
+{
+    name_map_add(&list->places, text_of(list->items[place].name), (uint32_t)place);
 }
 
 void tensor_list_add(struct tensor_list *list, struct text name, struct tensor *tensor)
@@ -215,10 +224,19 @@ void tensor_list_add(struct tensor_list *list, struct text name, struct tensor *
 
     *item = (struct named_tensor){.name = memory_copy(name.data, name.size), .tensor = *tensor};
     *tensor = (struct tensor){0};
+    for (size_t i = 0; list->count == MOST_COMPARED + 1 && i + 1 < list->count; i++)
+        add_place(list, i);
+    if (list->count > MOST_COMPARED)
+        add_place(list, list->count - 1);
 }
 
 struct named_tensor *tensor_list_find(const struct tensor_list *list, struct text name)
 {
+    if (list->count > MOST_COMPARED) {
+        uint32_t place = name_map_find(&list->places, name);
+
+        return place != NAME_MAP_NONE ? &list->items[place] : NULL;
+    }
     for (size_t i = 0; i < list->count; i++) {
         if (text_equal_string(name, list->items[i].name))
             return &list->items[i];

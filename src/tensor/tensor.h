@@ -7,6 +7,7 @@
 #define TENSOR_TENSOR_H
 
 #include "base/error.h"
+#include "base/name_map.h"
 #include "base/string_builder.h"
 #include "tensor/data_type.h"
 
@@ -71,9 +72,11 @@ struct named_tensor {
     struct tensor tensor;
 };
 
+/* Tensors are added with tensor_list_add() only, and keep their names. */
 struct tensor_list {
     struct named_tensor *items;
     size_t count, capacity;
+    struct name_map places; /* of names among the items, once these are many */
 };
 
 void tensor_list_release(struct tensor_list *list);
