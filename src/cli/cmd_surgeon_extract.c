@@ -122,10 +122,14 @@ static int refuse_missing(const struct model *model, struct value_list *missing,
 
 static void warn_of_unused(const struct subgraph *part, const struct value_list *inputs, struct log *log)
 {
+    struct bitset used;
+
+    value_list_to_set(&part->inputs, part->model->values.count, &used);
     for (size_t i = 0; i < inputs->count; i++)
-        if (!value_list_has(&part->inputs, inputs->items[i]))
+        if (!bitset_has(&used, inputs->items[i]))
             log_message(log, LOG_WARNING, "No output depends on the input '" TEXT_FORMAT "'",
                         TEXT_ARGS(part->model->values.items[inputs->items[i]].name));
+    bitset_release(&used);
 }
 
 /* An output that is an input comes out as it went in. Where all of them are, there is no part at all. */
@@ -134,21 +138,25 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
 {
     const struct model *model = part->model;
     size_t passed_through = 0;
+    struct bitset inputs;
+    int rc = 0;
 
+    value_list_to_set(&part->inputs, model->values.count, &inputs);
     for (size_t i = 0; i < part->outputs.count; i++)
-        passed_through += value_list_has(&part->inputs, part->outputs.items[i]);
+        passed_through += bitset_has(&inputs, part->outputs.items[i]);
     if (passed_through > 0 && passed_through == part->outputs.count &&
         (values->inputs.count > 0 || values->outputs.count > 0))
-        return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' is an input and%s output: no node lies between; name a tensor behind it "
-                         "with --outputs",
-                         TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
-                         passed_through == 1 ? " the only" : ", like all others, an");
-    for (size_t i = 0; passed_through > 0 && i < part->outputs.count; i++)
-        if (value_list_has(&part->inputs, part->outputs.items[i]))
+        rc = error_set(err, ERR_INVALID,
+                       "'" TEXT_FORMAT "' is an input and%s output: no node lies between; name a tensor behind it "
+                       "with --outputs",
+                       TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
+                       passed_through == 1 ? " the only" : ", like all others, an");
+    for (size_t i = 0; rc == 0 && passed_through > 0 && i < part->outputs.count; i++)
+        if (bitset_has(&inputs, part->outputs.items[i]))
             log_message(log, LOG_WARNING, "The output '" TEXT_FORMAT "' is also an input: no node of the part makes it",
                         TEXT_ARGS(model->values.items[part->outputs.items[i]].name));
-    return 0;
+    bitset_release(&inputs);
+    return rc;
 }
 
 /* Makes `part` what lies between the inputs and outputs. */

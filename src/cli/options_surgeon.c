@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/name_map.h"
 #include "cli/option_groups.h"
 #include "cli/option_parser.h"
 
@@ -62,6 +63,19 @@ static bool take_last(struct text *text, struct text *ret)
     return true;
 }
 
+static int check_names(const char *spelling, const struct tensor_metadata_list *list, struct error *err)
+{
+    struct name_map names;
+    int rc = 0;
+
+    name_map_init(&names);
+    for (size_t i = 0; rc == 0 && i < list->count; i++)
+        if (name_map_add(&names, text_of(list->items[i].name), (uint32_t)i) != i)
+            rc = error_set(err, ERR_INVALID, "%s: '%s' is named twice", spelling, list->items[i].name);
+    name_map_release(&names);
+    return rc;
+}
+
 static int convert_metadata(struct parse *parse, const char *spelling, struct words given, bool with_shapes,
                             struct tensor_metadata_list *ret, struct error *err)
 {
@@ -82,12 +96,9 @@ static int convert_metadata(struct parse *parse, const char *spelling, struct wo
         if (rc < 0)
             return rc;
         items[i].name = arena_text(parse_arena(parse), name);
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(items[k].name, items[i].name) == 0)
-                return error_set(err, ERR_INVALID, "%s: '%s' is named twice", spelling, items[i].name);
     }
     *ret = (struct tensor_metadata_list){items, words.count};
-    return 0;
+    return check_names(spelling, ret, err);
 }
 
 static int convert_input_metadata(struct parse *parse, const char *spelling, struct words words, void *field,
