@@ -207,12 +207,14 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
 static void report_unused(struct lint *lint, bool ran)
 {
     struct model *model = lint->model;
+    struct bitset used_inputs;
     struct subgraph used;
 
     subgraph_init_whole(&used, model);
     subgraph_clean(&used, NULL, NULL, NULL);
+    value_list_to_set(&used.inputs, model->values.count, &used_inputs);
     for (size_t i = 0; i < model->inputs.count; i++)
-        if (!value_list_has(&used.inputs, model->inputs.items[i]))
+        if (!bitset_has(&used_inputs, model->inputs.items[i]))
             lint_add(lint, LINT_WARNING, LINT_GRAPH, NODE_NONE,
                      "Input: '" TEXT_FORMAT "' does not affect outputs, can be removed.",
                      TEXT_ARGS(model->values.items[model->inputs.items[i]].name));
@@ -221,6 +223,7 @@ static void report_unused(struct lint *lint, bool ran)
             lint_add(lint, LINT_WARNING, LINT_GRAPH, i, "Does not affect outputs, can be removed.");
         else if (ran)
             lint_report_add_passing(lint->report, lint->labels[i]);
+    bitset_release(&used_inputs);
     subgraph_release(&used);
 }
 

@@ -4,11 +4,6 @@
 #include "onnx/subgraph.h"
 #include "onnx/value_info.h"
 
-static bool is_given(const struct model *model, uint32_t value)
-{
-    return model->values.items[value].initializer != INITIALIZER_NONE || value_list_has(&model->inputs, value);
-}
-
 static void check_header(struct lint *lint)
 {
     const struct model *model = lint->model;
@@ -48,14 +43,14 @@ static void check_repeated_inputs(struct lint *lint)
 }
 
 /* Outputs that nothing makes. */
-static void check_outputs(struct lint *lint)
+static void check_outputs(struct lint *lint, const struct bitset *given)
 {
     const struct model *model = lint->model;
 
     for (size_t i = 0; i < model->outputs.count; i++) {
         uint32_t value = model->outputs.items[i];
 
-        if (model->values.items[value].producer == NODE_NONE && !is_given(model, value))
+        if (model->values.items[value].producer == NODE_NONE && !bitset_has(given, value))
             lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE,
                      "Graph output '" TEXT_FORMAT "' is made by no node, and neither an initializer nor a graph input.",
                      TEXT_ARGS(model->values.items[value].name));
@@ -124,12 +119,10 @@ bool lint_check_graph(struct lint *lint)
     check_repeated_inputs(lint);
     check_types(lint, &model->inputs, "input");
     check_types(lint, &model->outputs, "output");
-    check_outputs(lint);
-    bitset_init(&given, model->values.count);
-    for (size_t i = 0; i < model->inputs.count; i++)
-        bitset_add(&given, model->inputs.items[i]);
+    value_list_to_set(&model->inputs, model->values.count, &given);
     for (size_t i = 0; i < model->initializers.count; i++)
         bitset_add(&given, model->initializers.items[i].value);
+    check_outputs(lint, &given);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].op_type.size == 0)
             lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, i, "Field 'op_type' of 'node' is required to be non-empty.");
