@@ -15,7 +15,7 @@
 struct decision {
     struct model *model;
     const struct network_settings *settings;
-    struct value_list nodes;      /* the If nodes */
+    struct bitset nodes;          /* the If nodes */
     struct value_list conditions; /* each once */
     struct tensor_list values;    /* of the conditions, in their order */
     struct unused_names names;
@@ -80,18 +80,28 @@ static bool is_control(const struct model *model, uint32_t value)
 static void find_nodes(struct decision *decision)
 {
     const struct model *model = decision->model;
+    struct bitset control, other; /* values that were looked at */
 
+    bitset_init(&control, model->values.count);
+    bitset_init(&other, model->values.count);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
         uint32_t condition =
             node_is(node, "If") && node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
 
-        if (condition == VALUE_NONE || is_constant(model, condition) || !is_control(model, condition))
+        if (condition == VALUE_NONE || is_constant(model, condition) || bitset_has(&other, condition))
             continue;
-        value_list_add(&decision->nodes, i);
-        if (!value_list_has(&decision->conditions, condition))
+        if (!bitset_has(&control, condition) && !is_control(model, condition)) {
+            bitset_add(&other, condition);
+            continue;
+        }
+        bitset_add(&decision->nodes, i);
+        if (!bitset_has(&control, condition))
             value_list_add(&decision->conditions, condition);
+        bitset_add(&control, condition);
     }
+    bitset_release(&control);
+    bitset_release(&other);
 }
 
 /* ---- With which values ---- */
@@ -258,7 +268,7 @@ static int decide_all(struct decision *decision, struct error *err)
 
     unused_names_init(&decision->names, model);
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
-        if (value_list_has(&decision->nodes, i))
+        if (bitset_has(&decision->nodes, i))
             rc = decide_node(decision, i, err);
         else
             *VECTOR_APPEND(&decision->fields) = model->nodes.items[i].field;
@@ -275,14 +285,15 @@ int branches_decide(struct model *model, const struct network_settings *settings
     struct decision decision = {.model = model, .settings = settings, .guards = guards};
     int rc = 0;
 
+    bitset_init(&decision.nodes, model->nodes.count);
     find_nodes(&decision);
-    *ret_any = decision.nodes.count > 0;
+    *ret_any = decision.conditions.count > 0;
     if (*ret_any)
         rc = find_values(&decision, err);
     if (rc == 0 && *ret_any)
         rc = decide_all(&decision, err);
     tensor_list_release(&decision.values);
-    free(decision.nodes.items);
+    bitset_release(&decision.nodes);
     free(decision.conditions.items);
     free(decision.fields.items);
     return rc;

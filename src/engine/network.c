@@ -235,12 +235,15 @@ static int prepare(struct network_builder *builder, struct error *err)
 static void hide_guards(struct network_builder *builder)
 {
     struct model *model = builder->network->model;
+    struct bitset guards;
     size_t kept = 0;
 
+    value_list_to_set(&builder->guards, model->values.count, &guards);
     for (size_t i = 0; i < model->outputs.count; i++)
-        if (!value_list_has(&builder->guards, model->outputs.items[i]))
+        if (!bitset_has(&guards, model->outputs.items[i]))
             model->outputs.items[kept++] = model->outputs.items[i];
     model->outputs.count = kept;
+    bitset_release(&guards);
 }
 
 /* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
@@ -338,19 +341,31 @@ static void add_parts(struct network_builder *builder, struct fusion *fusion)
 {
     struct network *network = builder->network;
     uint32_t count = (uint32_t)network->model->nodes.count, *parts;
+    uint32_t *first = NULL, *next = NULL; /* nodes of the same part, in their order */
     struct value_list nodes = {0};
 
     node_parts(network->model, &builder->not_tensors, &parts);
+    if (parts != NULL) {
+        first = memory_alloc((count + 1) * sizeof(*first));
+        next = memory_alloc((count + 1) * sizeof(*next));
+        for (uint32_t i = 0; i < count; i++)
+            first[i] = NODE_NONE;
+    }
+    for (uint32_t i = count; parts != NULL && i-- > 0;) {
+        next[i] = first[parts[i]];
+        first[parts[i]] = i;
+    }
     for (uint32_t i = 0; parts != NULL && i < count; i++) {
         nodes.count = 0;
-        for (uint32_t k = i; k < count && !bitset_has(&fusion->taken, i); k++)
-            if (parts[k] == parts[i])
-                value_list_add(&nodes, k);
+        for (uint32_t k = first[parts[i]]; k != NODE_NONE && !bitset_has(&fusion->taken, i); k = next[k])
+            value_list_add(&nodes, k);
         if (nodes.count > 1)
             layer_of_part(fusion, nodes.items, nodes.count, VECTOR_APPEND(&network->layers));
     }
     free(nodes.items);
     free(parts);
+    free(first);
+    free(next);
 }
 
 /* Convolutions and products first: what they cannot take is left to the others. */
