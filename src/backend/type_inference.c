@@ -127,9 +127,9 @@ struct inference {
         } * items;
         size_t count, capacity;
     } stated;
-    size_t passed;             /* bytes of initializers since pages were last given back */
-    size_t refusals;           /* of single nodes */
-    struct value_list refused; /* nodes of operators that are not ONNX's own, one of each */
+    size_t passed;           /* bytes of initializers since pages were last given back */
+    size_t refusals;         /* of single nodes */
+    struct name_map refused; /* operators that are not ONNX's own, to a node of each */
     struct error first_refusal;
 };
 
@@ -412,18 +412,13 @@ static bool lacks_input(const struct inference *inference, const struct node *no
     return false;
 }
 
-/* An operator of somebody else's that the runtime does not have is not tried again. */
+/* An operator of somebody else's that the runtime does not have is not tried again (of two domains with one of this name, the one
+ * that was refused last). */
 static bool was_refused(const struct inference *inference, const struct node *node)
 {
-    const struct model *model = inference->whole->model;
+    uint32_t refused = name_map_find(&inference->refused, node->op_type);
 
-    for (size_t i = 0; i < inference->refused.count; i++) {
-        const struct node *refused = &model->nodes.items[inference->refused.items[i]];
-
-        if (text_equal(refused->op_type, node->op_type) && text_equal(refused->domain, node->domain))
-            return true;
-    }
-    return false;
+    return refused != NAME_MAP_NONE && text_equal(inference->whole->model->nodes.items[refused].domain, node->domain);
 }
 
 /* Those of nodes[0 .. count-1], in their order, that can be asked about. */
@@ -466,7 +461,8 @@ static int ask_about(struct inference *inference, const uint32_t *nodes, size_t 
             if (rc == 0)
                 rc = ask_about(inference, answerable.items + half, answerable.count - half, err);
         } else if (inference->whole->model->nodes.items[answerable.items[0]].domain.size > 0) {
-            value_list_add(&inference->refused, answerable.items[0]);
+            name_map_set(&inference->refused, inference->whole->model->nodes.items[answerable.items[0]].op_type,
+                         answerable.items[0]);
         } else {
             inference->refusals++;
         }
@@ -625,7 +621,7 @@ static int infer(struct inference *inference, struct bitset *ret_not_tensors, st
         bitset_unite(ret_not_tensors, &inference->not_tensors);
     free(nodes.items);
     free(inference->stated.items);
-    free(inference->refused.items);
+    name_map_release(&inference->refused);
     bitset_release(&inference->not_tensors);
     bitset_release(&inference->inputs);
     bitset_release(&inference->frozen);
