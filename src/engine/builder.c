@@ -208,17 +208,16 @@ static void warn_of_foreign_replay(const struct network *network, const struct b
 {
     const struct tactic_replay *replay = settings->replay;
     const char *first = NULL;
+    struct name_map layers;
     size_t count = 0;
 
-    for (size_t i = 0; replay && i < replay->count; i++) {
-        size_t k = 0;
-
-        while (k < network->layers.count && strcmp(network->layers.items[k].name, replay->items[i].layer) != 0)
-            k++;
-        if (k < network->layers.count)
-            continue;
-        first = count++ == 0 ? replay->items[i].layer : first;
-    }
+    name_map_init(&layers);
+    for (size_t i = 0; replay && i < network->layers.count; i++)
+        name_map_add(&layers, text_of(network->layers.items[i].name), 0);
+    for (size_t i = 0; replay && i < replay->count; i++)
+        if (name_map_find(&layers, text_of(replay->items[i].layer)) == NAME_MAP_NONE)
+            first = count++ == 0 ? replay->items[i].layer : first;
+    name_map_release(&layers);
     if (count > 0)
         log_message(settings->log, LOG_WARNING,
                     "The tactic replay names %zu layer(s) that this network does not have, such as '%s'", count, first);

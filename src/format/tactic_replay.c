@@ -37,6 +37,7 @@ void tactic_replay_release(struct tactic_replay *replay)
         free(replay->items[i].layer);
     }
     free(replay->items);
+    name_map_release(&replay->places);
     tactic_options_release(&replay->precision);
     tactic_replay_init(replay);
 }
@@ -83,10 +84,9 @@ void tactic_options_text(const struct tactic_options *options, struct string_bui
 
 static struct tactic_choice *find(const struct tactic_replay *replay, const char *layer)
 {
-    for (size_t i = 0; i < replay->count; i++)
-        if (strcmp(replay->items[i].layer, layer) == 0)
-            return &replay->items[i];
-    return NULL;
+    uint32_t place = name_map_find(&replay->places, text_of(layer));
+
+    return place != NAME_MAP_NONE ? &replay->items[place] : NULL;
 }
 
 const struct tactic_algorithm *tactic_replay_find(const struct tactic_replay *replay, const char *layer)
@@ -101,6 +101,7 @@ static struct tactic_algorithm *append(struct tactic_replay *replay, const char 
     struct tactic_choice *choice = VECTOR_APPEND(replay);
 
     *choice = (struct tactic_choice){.layer = memory_strdup(layer)};
+    name_map_add(&replay->places, text_of(choice->layer), (uint32_t)replay->count - 1);
     return &choice->algorithm;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/name_map.h"
 #include "base/string_builder.h"
 #include "format/json_writer.h"
 
@@ -55,6 +56,7 @@ struct tactic_replay {
     struct tactic_choice *items; /* in the order in which the builder met the layers; names occur once */
     size_t count, capacity;
     struct tactic_options precision;
+    struct name_map places; /* of layers among the items */
 };
 
 void tactic_replay_init(struct tactic_replay *replay);
