@@ -203,25 +203,20 @@ static int look_inside(struct search *search, struct model *model, struct node_s
 static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
                    struct error *err)
 {
-    struct bitset one;
+    struct node_cutter cutter;
     int rc = 0;
 
-    bitset_init(&one, subgraph->nodes.size);
+    node_cutter_init(&cutter, subgraph);
     for (size_t i = bitset_next(&subgraph->nodes, 0); rc == 0 && i < subgraph->nodes.size;
          i = bitset_next(&subgraph->nodes, i + 1)) {
         struct node_support *support;
-        struct subgraph single;
         char *reason = NULL;
 
         if (interrupt_pending()) {
             rc = error_set(err, ERR_INTERRUPTED, "interrupted");
             break;
         }
-        bitset_clear(&one);
-        bitset_add(&one, i);
-        subgraph_init_nodes(&single, subgraph, &one);
-        rc = try_node(&single, search->backend, search->request, &reason, err);
-        subgraph_release(&single);
+        rc = try_node(node_cutter_cut(&cutter, (uint32_t)i), search->backend, search->request, &reason, err);
         if (rc < 0)
             break;
         support = VECTOR_APPEND(ret);
@@ -229,7 +224,7 @@ static int find_in(struct search *search, const struct subgraph *subgraph, struc
         if (reason != NULL)
             rc = look_inside(search, subgraph->model, support, err);
     }
-    bitset_release(&one);
+    node_cutter_release(&cutter);
     return rc;
 }
 

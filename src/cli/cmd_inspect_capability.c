@@ -66,6 +66,8 @@ struct refusal {
 struct refusal_list {
     struct refusal *items;
     size_t count, capacity;
+    struct name_map places; /* of operators and reasons among the items */
+    struct arena memory;    /* of the names in there */
 };
 
 /* ---- The report ---- */
@@ -90,12 +92,12 @@ static void list_rows(struct model *model, const struct node_support_list *suppo
 
 static struct refusal *refusal_for(struct refusal_list *refusals, const struct report_row *row)
 {
+    const char *name = arena_printf(&refusals->memory, "%s\n%s", row->op_type, row->reason);
+    uint32_t place = name_map_add(&refusals->places, text_of(name), (uint32_t)refusals->count);
     struct refusal *refusal;
 
-    for (size_t i = 0; i < refusals->count; i++)
-        if (strcmp(refusals->items[i].op_type, row->op_type) == 0 &&
-            strcmp(refusals->items[i].reason, row->reason) == 0)
-            return &refusals->items[i];
+    if (place < refusals->count)
+        return &refusals->items[place];
     refusal = VECTOR_APPEND(refusals);
     *refusal = (struct refusal){.op_type = row->op_type, .reason = row->reason};
     string_init(&refusal->nodes);
@@ -119,6 +121,8 @@ static void release_refusals(struct refusal_list *refusals)
     for (size_t i = 0; i < refusals->count; i++)
         string_release(&refusals->items[i].nodes);
     free(refusals->items);
+    name_map_release(&refusals->places);
+    arena_release(&refusals->memory);
 }
 
 static size_t larger(size_t a, size_t b)
@@ -306,6 +310,7 @@ static int report(const struct command_context *context, const struct subgraph *
         return 0;
     }
     string_init(&text);
+    arena_init(&refusals.memory);
     if (values->with_partitioning) {
         group_refusals(rows, &refusals);
         add_table(&refusals, &text);

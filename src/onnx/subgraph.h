@@ -46,6 +46,17 @@ void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret);
  * the order in which it is met; outputs of `whole` stay outputs, and what only other nodes read becomes one. */
 void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole, const struct bitset *nodes);
 
+/* The same for one node after the other: what takes a walk through the whole is done once. */
+struct node_cutter {
+    struct subgraph part;  /* consists of the node that was cut out last */
+    struct bitset wanted;  /* values that other nodes of the whole may read, and its outputs */
+    struct bitset touched; /* values; empty between two cuts */
+};
+
+void node_cutter_init(struct node_cutter *cutter, const struct subgraph *whole);
+const struct subgraph *node_cutter_cut(struct node_cutter *cutter, uint32_t node); /* valid until the next call */
+void node_cutter_release(struct node_cutter *cutter);
+
 /* Makes the outputs of `node` the only outputs. Omitted ones are no tensors. */
 void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node);
 

@@ -86,3 +86,65 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     bitset_release(&read_in_whole);
     bitset_release(&is_output);
 }
+
+void node_cutter_init(struct node_cutter *cutter, const struct subgraph *whole)
+{
+    size_t values = whole->model->values.count;
+
+    subgraph_init_copy(&cutter->part, whole);
+    bitset_clear(&cutter->part.nodes);
+    value_list_to_set(&whole->outputs, values, &cutter->wanted);
+    collect(whole->model, &whole->nodes, &cutter->wanted, NULL);
+    bitset_init(&cutter->touched, values);
+}
+
+static void unmark(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++)
+        if (model_edge(model, range, i) != VALUE_NONE)
+            bitset_remove(ret, model_edge(model, range, i));
+}
+
+/* What the node makes and somebody wants, or all of it if nobody wants any; each once. */
+static void add_outputs(struct node_cutter *cutter, struct edge_range range)
+{
+    struct subgraph *part = &cutter->part;
+
+    for (int all = 0; all < 2 && part->outputs.count == 0; all++)
+        for (size_t i = 0; i < range.count; i++) {
+            uint32_t value = model_edge(part->model, range, i);
+
+            if (value == VALUE_NONE || bitset_has(&cutter->touched, value) ||
+                (all == 0 && !bitset_has(&cutter->wanted, value)))
+                continue;
+            bitset_add(&cutter->touched, value);
+            value_list_add(&part->outputs, value);
+        }
+}
+
+const struct subgraph *node_cutter_cut(struct node_cutter *cutter, uint32_t node)
+{
+    struct subgraph *part = &cutter->part;
+    const struct model *model = part->model;
+    const struct node *n = &model->nodes.items[node];
+
+    bitset_clear(&part->nodes);
+    bitset_add(&part->nodes, node);
+    part->inputs.count = 0;
+    part->outputs.count = 0;
+    add_outputs(cutter, n->outputs);
+    mark(model, n->outputs, &cutter->touched);
+    add_inputs(part, n->inputs, &cutter->touched);
+    add_inputs(part, n->captures, &cutter->touched);
+    unmark(model, n->outputs, &cutter->touched);
+    unmark(model, n->inputs, &cutter->touched);
+    unmark(model, n->captures, &cutter->touched);
+    return part;
+}
+
+void node_cutter_release(struct node_cutter *cutter)
+{
+    subgraph_release(&cutter->part);
+    bitset_release(&cutter->wanted);
+    bitset_release(&cutter->touched);
+}
