@@ -5,14 +5,6 @@
 #include "comparator/input_shape.h"
 #include "tensor/match_shape.h"
 
-static bool is_exact_name_of_any(const struct backend_io *inputs, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_string(text_of(name), inputs[i].name))
-            return true;
-    return false;
-}
-
 static bool names_overlap(const char *a, const char *b)
 {
     return text_contains_ignoring_case(text_of(a), text_of(b)) || text_contains_ignoring_case(text_of(b), text_of(a));
@@ -42,11 +34,15 @@ static const struct named_tensor *find_similar(const struct tensor_list *feed, c
 {
     const struct named_tensor *by_name = NULL, *by_type = NULL;
     size_t name_count = 0, type_count = 0;
+    struct name_map names; /* of inputs */
 
+    name_map_init(&names);
+    for (size_t i = 0; i < count; i++)
+        name_map_add(&names, text_of(inputs[i].name), 0);
     for (size_t i = 0; i < feed->count; i++) {
         const struct named_tensor *entry = &feed->items[i];
 
-        if (is_exact_name_of_any(inputs, count, entry->name) || !could_serve(entry, &inputs[k]))
+        if (name_map_find(&names, text_of(entry->name)) != NAME_MAP_NONE || !could_serve(entry, &inputs[k]))
             continue;
         by_type = entry;
         type_count++;
@@ -55,6 +51,7 @@ static const struct named_tensor *find_similar(const struct tensor_list *feed, c
             name_count++;
         }
     }
+    name_map_release(&names);
     if (name_count > 0)
         return name_count == 1 && count_rivals(feed, inputs, count, by_name) == 1 ? by_name : NULL;
     return type_count == 1 && by_type == &feed->items[k] ? by_type : NULL;

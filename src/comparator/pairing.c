@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bitset.h"
 #include "base/memory.h"
 #include "comparator/name_list.h"
 
@@ -42,31 +43,29 @@ static const struct named_tensor *find_partner(const struct tensor_list *first, 
     return partner != NULL && tensor_list_find(first, text_of(partner->name)) == NULL ? partner : NULL;
 }
 
-static bool is_paired(const struct pairing *pairing, const struct named_tensor *second)
-{
-    for (size_t i = 0; i < pairing->count; i++)
-        if (pairing->items[i].second == second)
-            return true;
-    return false;
-}
-
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
                   bool by_name)
 {
+    struct bitset paired; /* places in `second` */
+
     *pairing = (struct pairing){0};
+    bitset_init(&paired, second->count);
     string_init(&pairing->first_alone.names);
     string_init(&pairing->second_alone.names);
     for (size_t i = 0; i < first->count; i++) {
         const struct named_tensor *partner = find_partner(first, second, i, by_name);
 
-        if (partner != NULL)
+        if (partner != NULL) {
             *VECTOR_APPEND(pairing) = (struct output_pair){&first->items[i], partner};
-        else
+            bitset_add(&paired, (size_t)(partner - second->items));
+        } else {
             add_lonely(&pairing->first_alone, first->items[i].name);
+        }
     }
     for (size_t i = 0; i < second->count; i++)
-        if (!is_paired(pairing, &second->items[i]))
+        if (!bitset_has(&paired, i))
             add_lonely(&pairing->second_alone, second->items[i].name);
+    bitset_release(&paired);
 }
 
 void pairing_release(struct pairing *pairing)

@@ -406,15 +406,20 @@ static int record_somehow(struct reference_values *reference, const struct value
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err)
 {
     struct value_list unknown = {0};
+    struct bitset listed;
     int rc = prepare_feeds(reference, err);
 
     if (rc < 0)
         return rc;
     reference->only_upstream |= reference->no_feeds.code != 0;
     reference_values_announce(reference);
+    bitset_init(&listed, reference->whole->model->values.count);
     for (size_t i = 0; i < wanted->count; i++)
-        if (!is_known(reference, wanted->items[i]) && !value_list_has(&unknown, wanted->items[i]))
+        if (!is_known(reference, wanted->items[i]) && !bitset_has(&listed, wanted->items[i])) {
+            bitset_add(&listed, wanted->items[i]);
             value_list_add(&unknown, wanted->items[i]);
+        }
+    bitset_release(&listed);
     if (unknown.count > 0)
         rc = record_somehow(reference, &unknown, err);
     free(unknown.items);

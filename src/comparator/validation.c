@@ -79,15 +79,13 @@ const struct tensor *validation_reference(const struct run_results *results, siz
 {
     for (size_t k = 1; k < results->count; k++) {
         const struct runner_results *other = &results->items[(runner + k) % results->count];
-        const struct tensor_list *outputs;
+        const struct named_tensor *same;
 
         if (iteration >= other->count)
             continue;
-        outputs = &other->items[iteration].outputs;
-        for (size_t i = 0; i < outputs->count; i++)
-            if (strcmp(outputs->items[i].name, output->name) == 0 && outputs->items[i].tensor.data != NULL &&
-                shape_equal(&outputs->items[i].tensor.shape, &output->tensor.shape))
-                return &outputs->items[i].tensor;
+        same = tensor_list_find(&other->items[iteration].outputs, text_of(output->name));
+        if (same != NULL && same->tensor.data != NULL && shape_equal(&same->tensor.shape, &output->tensor.shape))
+            return &same->tensor;
     }
     return NULL;
 }

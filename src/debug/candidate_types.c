@@ -152,7 +152,7 @@ static size_t list_lacking(const struct candidate_maker *maker, const struct sub
     for (size_t i = 0; i < candidate->inputs.count; i++)
         if (!bitset_has(&maker->untold, candidate->inputs.items[i]) &&
             candidate_lacks_type(maker, candidate->inputs.items[i],
-                                 !value_list_has(&maker->whole.inputs, candidate->inputs.items[i])))
+                                 !bitset_has(&maker->whole_inputs, candidate->inputs.items[i])))
             value_list_add(ret, candidate->inputs.items[i]);
     inputs = ret->count;
     for (size_t i = 0; i < candidate->outputs.count; i++)
@@ -254,7 +254,7 @@ static void list_dynamic(const struct candidate_maker *maker, const struct subgr
 {
     ret->count = 0;
     for (size_t i = 0; i < candidate->inputs.count; i++)
-        if (!value_list_has(&maker->whole.inputs, candidate->inputs.items[i]) &&
+        if (!bitset_has(&maker->whole_inputs, candidate->inputs.items[i]) &&
             !bitset_has(&maker->not_tensors, candidate->inputs.items[i]) &&
             !bitset_has(&maker->untold, candidate->inputs.items[i]) &&
             !value_is_static(maker->whole.model, candidate->inputs.items[i]))

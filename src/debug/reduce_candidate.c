@@ -27,6 +27,7 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
     subgraph_init_whole(&maker->whole, model);
     maker->whole.only_stated =
         true; /* what is known is more with every candidate, and they should not differ by that */
+    value_list_to_set(&maker->whole.inputs, model->values.count, &maker->whole_inputs);
     bitset_init(&maker->not_tensors, model->values.count);
     bitset_init(&maker->untold, model->values.count);
     bitset_init(&maker->valueless, model->values.count);
@@ -39,6 +40,7 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
 void candidate_maker_release(struct candidate_maker *maker)
 {
     reference_values_free(maker->reference);
+    bitset_release(&maker->whole_inputs);
     bitset_release(&maker->not_tensors);
     bitset_release(&maker->untold);
     bitset_release(&maker->valueless);
@@ -238,7 +240,7 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
     struct subgraph upstream;
     bool ret;
 
-    if (value_list_has(&maker->whole.inputs, value))
+    if (bitset_has(&maker->whole_inputs, value))
         return false;
     subgraph_init_copy(&upstream, &maker->whole);
     upstream.outputs.count = 0;
@@ -356,7 +358,7 @@ static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *re
     *ret = false;
     if (candidate_lacks_type(maker, value, true))
         candidate_infer_once(maker);
-    if (maker->values_missing || value_list_has(&maker->whole.inputs, value) || !is_discrete(maker, value) ||
+    if (maker->values_missing || bitset_has(&maker->whole_inputs, value) || !is_discrete(maker, value) ||
         bitset_has(&maker->valueless, value))
         return 0;
     rc = reference_values_record(maker->reference, &one, err);

@@ -26,7 +26,8 @@ struct assumption_list {
 struct candidate_maker {
     const struct reduce_settings *settings;
     struct log *log;
-    struct subgraph whole; /* the prepared model */
+    struct subgraph whole;      /* the prepared model */
+    struct bitset whole_inputs; /* values: the same as whole.inputs */
     struct reference_values *reference;
     struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
     bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */

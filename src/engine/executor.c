@@ -9,6 +9,7 @@
 #include "base/memory_limit.h"
 #include "base/stopwatch.h"
 #include "engine/executor_variant.h"
+#include "onnx/subgraph.h"
 
 /* Sets of input shapes that are kept ready. Beyond that the one that was not run for the longest time goes. */
 #define LARGEST_VARIANT_COUNT 4
@@ -313,14 +314,15 @@ static int collect_output(const struct executor *executor, struct variant *varia
     return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(value_name(network, value))) : 0;
 }
 
-static int find_output(const struct network *network, const char *name, uint32_t *ret, struct error *err)
+static int find_output(const struct network *network, const struct bitset *outputs, const char *name, uint32_t *ret,
+                       struct error *err)
 {
-    for (size_t i = 0; i < network->outputs.count; i++)
-        if (text_equal_string(value_name(network, network->outputs.items[i]), name)) {
-            *ret = network->outputs.items[i];
-            return 0;
-        }
-    return error_set(err, ERR_INVALID, "the engine has no output '%s'", name);
+    uint32_t value = model_find_value(network->model, text_of(name));
+
+    if (value == VALUE_NONE || !bitset_has(outputs, value))
+        return error_set(err, ERR_INVALID, "the engine has no output '%s'", name);
+    *ret = value;
+    return 0;
 }
 
 static int collect_outputs(const struct executor *executor, struct variant *variant, const char *const *wanted,
@@ -328,16 +330,19 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
 {
     const struct network *network = executor->engine->network;
     struct tensor_list outputs = {0};
+    struct bitset of_network;
     int rc = 0;
 
+    value_list_to_set(&network->outputs, network->model->values.count, &of_network);
     for (size_t i = 0; i < (wanted != NULL ? wanted_count : network->outputs.count) && rc == 0; i++) {
         uint32_t value = wanted == NULL ? network->outputs.items[i] : VALUE_NONE;
 
         if (wanted != NULL)
-            rc = find_output(network, wanted[i], &value, err);
+            rc = find_output(network, &of_network, wanted[i], &value, err);
         if (rc == 0)
             rc = collect_output(executor, variant, value, &outputs, err);
     }
+    bitset_release(&of_network);
     if (rc == 0)
         *ret = outputs;
     else

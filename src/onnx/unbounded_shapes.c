@@ -86,11 +86,17 @@ static bool makes_dimension(const struct model *model, const struct node *node)
 
 void unbounded_shapes_find(const struct model *model, struct value_list *ret)
 {
+    struct bitset listed;
+
+    value_list_to_set(ret, model->values.count, &listed);
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
         uint32_t value = sizes_of(model, node);
 
-        if (value != VALUE_NONE && !value_list_has(ret, value) && makes_dimension(model, node))
-            value_list_add(ret, value);
+        if (value == VALUE_NONE || bitset_has(&listed, value) || !makes_dimension(model, node))
+            continue;
+        bitset_add(&listed, value);
+        value_list_add(ret, value);
     }
+    bitset_release(&listed);
 }
