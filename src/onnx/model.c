@@ -25,6 +25,8 @@ uint32_t model_find_tensor(const struct model *model, struct text name)
 
     if (value == NULL || value->producer != NODE_NONE || value->initializer != INITIALIZER_NONE)
         return id;
+    if (value->input < model->inputs.count && model->inputs.items[value->input] == id)
+        return id;
     for (size_t i = 0; i < model->inputs.count; i++)
         if (model->inputs.items[i] == id)
             return id;
@@ -317,8 +319,10 @@ static void drop_inputs_with_defaults(struct model *model)
     for (size_t i = 0; i < model->inputs.count; i++) {
         uint32_t value = model->inputs.items[i];
 
-        if (model->values.items[value].initializer == INITIALIZER_NONE)
-            model->inputs.items[kept++] = value;
+        if (model->values.items[value].initializer != INITIALIZER_NONE)
+            continue;
+        model->values.items[value].input = (uint32_t)kept;
+        model->inputs.items[kept++] = value;
     }
     model->inputs.count = kept;
 }

@@ -25,6 +25,7 @@ struct value {
     bool info_of_input;   /* `info` stands among the graph's inputs */
     uint32_t producer;    /* node, or NODE_NONE */
     uint32_t initializer; /* or INITIALIZER_NONE */
+    uint32_t input;       /* its place among the model's inputs, if it is one and has not been moved */
 };
 
 /* Indices into model->edges. */

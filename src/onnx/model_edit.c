@@ -88,7 +88,7 @@ int model_override_input(struct model *model, struct text name, const struct sha
     for (size_t i = 0; i < shape->rank; i++)
         type.symbols[i] = symbols != NULL ? symbols[i] : (struct text){"", 0};
     model_set_type(model, value, &type);
-    if (!value_list_has(&model->inputs, value))
+    if (model->values.items[value].producer != NODE_NONE && !value_list_has(&model->inputs, value))
         value_list_add(&model->inputs, value);
     return 0;
 }
