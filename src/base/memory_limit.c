@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -190,6 +191,20 @@ static pthread_mutex_t enforcement =
 static bool was_asked, enforced;
 static struct rlimit before, bounded;
 
+/* Bytes that ONNX Runtime's and OpenMP's threads yet to come take for their stacks, used or not: many processors make that much. */
+static uint64_t stacks_to_come(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_attr_t attributes;
+    size_t size = 0;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return 0;
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+    return processors > 0 ? 2 * (uint64_t)processors * size : 0;
+}
+
 /* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes yet. */
 static void enforce(void)
 {
@@ -198,7 +213,7 @@ static void enforce(void)
     if (room >= SIZE_MAX - ALWAYS_ALLOWED || !read_number("/proc/self/status", "VmData:", &used) ||
         getrlimit(RLIMIT_DATA, &before) != 0)
         return;
-    used = (used << 10) + ALWAYS_ALLOWED;
+    used = (used << 10) + ALWAYS_ALLOWED + stacks_to_come();
     bounded = before;
     if (room >= RLIM_INFINITY - used || used + room >= before.rlim_cur)
         return;

@@ -49,6 +49,15 @@ refuses()
     refuses "there is not enough memory for a tensor of 134217728 bytes" run large_together.onnx --trt --max-memory 1G
 }
 
+@test "stacks of threads are not what the model asks for, however large they may become" {
+    local options
+    for options in --trt '--onnxrt --onnx-outputs mark all'; do
+        run bash -c 'ulimit -S -s 1048576 && polygraphy run "$1" $2 --max-memory 100M' - \
+            "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" "$options"
+        [ "$status" -eq 0 ]
+    done
+}
+
 @test "where sessions give memory back at once the system refuses it" {
     refuses "running Expand node. Name:'grow'" run large_expand.onnx --onnxrt --onnx-outputs mark all --max-memory 1G
     run polygraphy run large_expand_to_input.onnx --onnxrt --onnx-outputs mark all --input-shapes 'shape:[16,16,16]' \
