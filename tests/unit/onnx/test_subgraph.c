@@ -415,6 +415,43 @@ static void model_without_nodes_can_be_cleaned(void **state)
     cut_release(&cut);
 }
 
+static void nodes_cut_out_one_by_one_are_the_parts_that_single_nodes_make(void **state)
+{
+    static const char *const models[] = {"branches",
+                                         "nested_bodies",
+                                         "local_functions",
+                                         "omitted_optional_output",
+                                         "omitted_optional_input",
+                                         "same_input_twice",
+                                         "input_and_weight_are_outputs"};
+
+    for (size_t m = 0; m < ARRAY_LEN(models); m++) {
+        struct model *model = fixture_open(models[m]);
+        struct node_cutter cutter;
+        struct subgraph whole;
+
+        subgraph_init_whole(&whole, model);
+        node_cutter_init(&cutter, &whole);
+        for (uint32_t i = 0; i < model->nodes.count; i++) {
+            const struct subgraph *part = node_cutter_cut(&cutter, i);
+            struct subgraph expected;
+            struct bitset one;
+
+            bitset_init(&one, model->nodes.count);
+            bitset_add(&one, i);
+            subgraph_init_nodes(&expected, &whole, &one);
+            assert_true(bitset_equal(&part->nodes, &expected.nodes));
+            assert_string_equal(names_of_values(model, &part->inputs), names_of_values(model, &expected.inputs));
+            assert_string_equal(names_of_values(model, &part->outputs), names_of_values(model, &expected.outputs));
+            subgraph_release(&expected);
+            bitset_release(&one);
+        }
+        node_cutter_release(&cutter);
+        subgraph_release(&whole);
+        model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +481,7 @@ int main(void)
         cmocka_unit_test(identical_candidates_have_one_identity),
         cmocka_unit_test(copy_does_not_share_anything),
         cmocka_unit_test(model_without_nodes_can_be_cleaned),
+        cmocka_unit_test(nodes_cut_out_one_by_one_are_the_parts_that_single_nodes_make),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,26 @@ static void list_takes_tensors_over(void **state)
     assert_int_equal(list.count, 0);
 }
 
+static void list_of_many_finds_the_first_of_each_name(void **state)
+{
+    static const float number = 3;
+    struct tensor_list list = {0};
+    char name[16];
+
+    for (int i = 0; i < 100; i++) {
+        struct tensor tensor = tensor_of(DATA_FLOAT32, SCALAR, &number);
+
+        snprintf(name, sizeof(name), "t%d", i % 60);
+        tensor_list_add(&list, text_of(name), &tensor);
+        for (int k = 0; k <= i && k < 60; k++) {
+            snprintf(name, sizeof(name), "t%d", k);
+            assert_ptr_equal(tensor_list_find(&list, text_of(name)), &list.items[k]);
+        }
+        assert_null(tensor_list_find(&list, TEXT("t60")));
+    }
+    tensor_list_release(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +194,7 @@ int main(void)
         cmocka_unit_test(identity_needs_type_shape_and_bytes),
         cmocka_unit_test(unused_half_of_the_last_byte_does_not_count),
         cmocka_unit_test(list_takes_tensors_over),
+        cmocka_unit_test(list_of_many_finds_the_first_of_each_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
