@@ -7,6 +7,7 @@
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "onnx/constants.h"
 #include "onnx/fields.h"
 #include "onnx/foldable.h"
@@ -418,8 +419,11 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
     struct folding folding = {.model = model, .settings = settings};
     size_t before = count_nodes(model), after;
     bool changed = true;
-    int rc = model_lower_constants(model, err);
+    int rc;
 
+    if (memory_limit_is_set()) /* constants are made one by one, and all of them are kept */
+        memory_limit_enforce();
+    rc = model_lower_constants(model, err);
     if (rc == 0)
         rc = model_sort_nodes(model, err);
     for (int64_t pass = 1; rc == 0 && changed && !folding.stop && pass - 1 != settings->passes; pass++) {

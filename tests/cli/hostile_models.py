@@ -91,6 +91,9 @@ def large_models():
     sums = ["sum%d" % i for i in range(12)]
     many = [node("Add", ["a", before], [name]) for before, name in zip(["b"] + sums, sums)] + [node("Max", sums, ["y"])]
     yield "together", model(many, [tensor("a", FLOAT, [32768, 1]), tensor("b", FLOAT, [1, 1024])], [y])
+    rows = integer(1, 2) + integer(2, INT64) + message(8, "rows") + message(9, struct.pack("<2q", 16384, 1024))
+    ones = [node("ConstantOfShape", ["rows"], [name]) for name in sums] + [node("Max", sums, ["y"])]
+    yield "constants_together", model(ones, [x], [y], [rows])
     yield "input", model([node("Relu", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
     yield "no_such_operator", model([node("NoSuchOperator", ["x"], ["y"])], [tensor("x", FLOAT, shape)], [y])
 
