@@ -52,7 +52,7 @@ SOME = {
     "fused": ["convert"],
 }
 
-# What needs ONNX Runtime; with --all.
+# What needs ONNX Runtime; with --all. (debug tools build one engine more when a model is twice as large: no measure.)
 RUN = {
     "nodes": ["lint", "capability", "run", "engine", "mark all"],
     "untyped": ["sanitize", "engine"],
@@ -63,7 +63,7 @@ RUN = {
     "bodies": ["engine"],
     "functions": ["capability", "engine"],
     "operators": ["sanitize", "capability"],
-    "fused": ["engine", "precision"],
+    "fused": ["engine"],
 }
 
 
@@ -100,7 +100,6 @@ def words(command, kind, count, size):
         "run": ["run", model, "--onnxrt", "--onnxrt"],
         "mark all": ["run", model, "--onnxrt", "--trt", "--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all"],
         "engine": ["run", model, "--trt", "--save-tactics", "tactics.json"],
-        "precision": ["debug", "precision", model, "--mode", "bisect", "--fp16", "--check", "false"],
     }[command]
 
 
