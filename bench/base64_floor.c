@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base64.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/text/base64.h"
 
 static struct error error;
 

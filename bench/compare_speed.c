@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/stopwatch.h"
-#include "tensor/compare.h"
+#include "tensor/compare/compare.h"
 
 static int by_size(const void *a, const void *b)
 {

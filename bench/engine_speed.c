@@ -22,9 +22,9 @@
 
 #include "base/memory.h"
 #include "base/stopwatch.h"
-#include "engine/builder.h"
-#include "engine/executor.h"
-#include "engine/plan.h"
+#include "engine/build/builder.h"
+#include "engine/plan/plan.h"
+#include "engine/run/executor.h"
 
 #define MOST_TURNS 100
 #define ROUNDS_PER_TURN 7

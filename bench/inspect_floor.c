@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "onnx/model.h"
+#include "onnx/model/model.h"
 
 int main(int argc, char **argv)
 {

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file.h"
-#include "onnx/fields.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "base/file/file.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
 
 static void add_node(struct string_builder *graph)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/ort_abi.h"
+#include "backend/onnxrt/abi.h"
 
 static void ignore(void *data, int severity, const char *category, const char *id, const char *where,
                    const char *message)

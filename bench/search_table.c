@@ -16,8 +16,8 @@
 #include "../tests/support/block_graph.h"
 #include "../tests/support/simulated_reduction.h"
 #include "base/memory.h"
-#include "debug/node_dag.h"
-#include "onnx/model_edit.h"
+#include "debug/reduce/node_dag.h"
+#include "onnx/edit/model.h"
 
 #define MOST_CULPRITS 4
 

@@ -10,6 +10,8 @@ BEGIN {
     may_use["backend"] = "base tensor onnx format"
     may_use["engine"] = "base tensor onnx format backend"
     may_use["comparator"] = "base tensor onnx format backend"
+    may_use["plot"] = "base tensor comparator"
+    may_use["lint"] = "base tensor onnx format backend comparator"
     may_use["search"] = "base"
     may_use["blame"] = "base"
     may_use["report"] = "base"

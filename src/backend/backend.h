@@ -9,10 +9,10 @@
 #ifndef BACKEND_BACKEND_H
 #define BACKEND_BACKEND_H
 
-#include "base/bounded_process.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "tensor/tensor.h"
+#include "base/process/bounded.h"
+#include "tensor/values/tensor.h"
 
 struct engine_request;
 struct backend_session; /* each backend has its own */
@@ -40,10 +40,10 @@ struct backend_request {
     int optimization_level;                 /* 0 none, 1 basic, 2 extended, 99 all; -1 the runtime's default */
     int intra_threads, inter_threads;       /* 0: as many as this process may use */
     bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
-    struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt_apart.h); zeros: none */
+    struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt/apart.h); zeros: none */
     struct log *log;      /* warnings of the runtime go here; may be NULL */
-    const struct engine_request
-        *engine; /* what only the built-in engine understands (engine/engine_backend.h); or NULL */
+    /* what only the built-in engine understands (engine/backend.h); or NULL */
+    const struct engine_request *engine;
 };
 
 struct backend {

@@ -8,17 +8,17 @@
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "onnx/constants.h"
-#include "onnx/fields.h"
-#include "onnx/foldable.h"
-#include "onnx/inline_branches.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_rebuild.h"
-#include "onnx/shape_folding.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "onnx/edit/inline_branches.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/shape_folding.h"
+#include "onnx/model/constants.h"
+#include "onnx/model/foldable.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
 
-/* As deep as onnx/scope.c, which has walked every body before. */
+/* As deep as onnx/model/scope.c, which has walked every body before. */
 #define MAX_DEPTH 64
 
 struct folding {

@@ -1,14 +1,14 @@
 /* backend/constant_folding.h: computes beforehand what depends on constants alone.
  *
- * In passes, until one changes nothing: shapes that have become known (onnx/shape_folding.h), nodes all of whose inputs are
- * constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided (onnx/inline_branches.h), and then nodes
+ * In passes, until one changes nothing: shapes that have become known (onnx/edit/shape_folding.h), nodes all of whose inputs are
+ * constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided (onnx/edit/inline_branches.h), and then nodes
  * that nothing needs any more are gone. Bodies of If, Loop and Scan are not looked into.
  */
 #ifndef BACKEND_CONSTANT_FOLDING_H
 #define BACKEND_CONSTANT_FOLDING_H
 
 #include "backend/backend.h"
-#include "onnx/model.h"
+#include "onnx/model/model.h"
 
 /* What to do when the runtime cannot compute all constants of a pass together. */
 enum folding_partition {

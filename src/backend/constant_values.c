@@ -6,10 +6,10 @@
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "onnx/constants.h"
-#include "onnx/model_edit.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
+#include "onnx/edit/model.h"
+#include "onnx/model/constants.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
 
 /* A piece ends where its constants, and what its nodes make as far as it is described, are larger: a session holds all of it. */
 #define PIECE_BYTES ((size_t)64 << 20)

@@ -8,8 +8,8 @@
 #define BACKEND_CONSTANT_VALUES_H
 
 #include "backend/backend.h"
-#include "base/bitset.h"
-#include "onnx/model.h"
+#include "base/container/bitset.h"
+#include "onnx/model/model.h"
 
 struct constant_values_request {
     struct model *model;             /* its nodes in topological order */

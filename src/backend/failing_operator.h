@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Finds the type of the node that an error message of the runtime names, whatever stands around that message. What the
  * runtime has fused goes by the name of the first operator ("Gemm" for FusedGemm). `ret` lies in `message`. False when

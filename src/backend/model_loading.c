@@ -7,10 +7,10 @@
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/fields.h"
-#include "onnx/model_copy.h"
-#include "onnx/model_rebuild.h"
-#include "onnx/wire.h"
+#include "onnx/edit/copy.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/wire.h"
 
 #define LARGE_NODE 65536 /* bytes */
 

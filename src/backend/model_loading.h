@@ -3,7 +3,7 @@
 #define BACKEND_MODEL_LOADING_H
 
 #include "backend/backend.h"
-#include "onnx/subgraph.h"
+#include "onnx/model/subgraph.h"
 
 enum loading {
     LOADING_UNKNOWN, /* there is no runtime, or it has not come to an end */

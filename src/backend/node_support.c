@@ -8,9 +8,9 @@
 #include "backend/type_inference.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "onnx/function_call.h"
-#include "onnx/model_edit.h"
-#include "onnx/value_info.h"
+#include "onnx/edit/model.h"
+#include "onnx/model/function_call.h"
+#include "onnx/proto/value_info.h"
 
 static bool lacks_type(const struct value *value)
 {

@@ -3,7 +3,7 @@
 #define BACKEND_NODE_SUPPORT_H
 
 #include "backend/backend.h"
-#include "onnx/subgraph.h"
+#include "onnx/model/subgraph.h"
 
 /* A node that is refused inside of a function of the model. */
 struct inner_refusal {

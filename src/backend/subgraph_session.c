@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "onnx/four_bit_identity.h"
-#include "onnx/model_write.h"
+#include "onnx/edit/four_bit_identity.h"
+#include "onnx/write/model.h"
 
 #define PIECE_NODES ((size_t)500)
 #define LARGEST_PIECE ((size_t)8000)

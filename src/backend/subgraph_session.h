@@ -12,7 +12,7 @@
 #define BACKEND_SUBGRAPH_SESSION_H
 
 #include "backend/backend.h"
-#include "onnx/subgraph.h"
+#include "onnx/model/subgraph.h"
 
 struct subgraph_session {
     const struct backend *backend;
@@ -21,7 +21,7 @@ struct subgraph_session {
 };
 
 /* Writes `subgraph` as a model to memory and loads it. `request` says how; its model and its log are not used: a session that
- * nobody asked for is not worth a line. What is refused is tried in other words (onnx/four_bit_identity.h). External data are
+ * nobody asked for is not worth a line. What is refused is tried in other words (onnx/edit/four_bit_identity.h). External data are
  * looked for where those of the whole model are. Errors are those of model_write_memory() and of the backend; `ret` is then
  * closed. */
 int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *subgraph, const struct backend *backend,

@@ -5,9 +5,9 @@
 
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_rebuild.h"
-#include "onnx/tensor_proto.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/proto/tensor_proto.h"
 
 /* Initializers above this many bytes are weights; what decides about shapes (axes, sizes, pads) is smaller. */
 #define WEIGHT_SIZE 1024

@@ -12,8 +12,8 @@
 #define BACKEND_TYPE_INFERENCE_H
 
 #include "backend/backend.h"
-#include "onnx/subgraph.h"
-#include "onnx/value_info.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/proto/value_info.h"
 
 /* Describes the values of `subgraph`'s model that lack a type or a shape; a model that says everything itself is not loaded. Those
  * that the runtime cannot tell either stay as they are; the ones that are sequences, maps or the like are added to

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/memory.h"
 
 #define PIECE ((size_t)64 << 10) /* stays in the processor's cache */

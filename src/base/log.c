@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
 #include "base/memory.h"
-#include "base/name_map.h"
-#include "base/string_builder.h"
+#include "base/text/string_builder.h"
 
 struct log_seen {
     struct name_map messages;

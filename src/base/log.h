@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 enum log_level {
     LOG_ULTRA_VERBOSE = -20, /* [U] */

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 #define ALWAYS_ALLOWED ((size_t)64 << 20) /* bytes */
 #define MIB 0x1p20

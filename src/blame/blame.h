@@ -17,7 +17,7 @@
 #ifndef BLAME_BLAME_H
 #define BLAME_BLAME_H
 
-#include "base/bitset.h"
+#include "base/container/bitset.h"
 #include "blame/association.h"
 
 struct blame_column {

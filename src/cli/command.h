@@ -14,8 +14,8 @@
 #define CLI_COMMAND_H
 
 #include "base/log.h"
-#include "cli/option.h"
-#include "cli/option_parser.h"
+#include "cli/parse/option.h"
+#include "cli/parse/parser.h"
 
 struct progress_line;
 

@@ -2,8 +2,8 @@
 #ifndef CLI_DATA_FILE_H
 #define CLI_DATA_FILE_H
 
-#include "format/feed_dicts.h"
-#include "format/run_results.h"
+#include "format/polygraphy/feed_dicts.h"
+#include "format/polygraphy/run_results.h"
 
 struct data_file {
     bool holds_results;

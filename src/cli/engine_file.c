@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/memory.h"
-#include "base/process.h"
-#include "cli/data_loader_values.h"
+#include "base/process/process.h"
 #include "cli/model_file.h"
-#include "cli/progress_line.h"
-#include "engine/plan.h"
-#include "engine/precision_words.h"
+#include "cli/options/data_loader_values.h"
+#include "cli/terminal/progress_line.h"
+#include "engine/plan/plan.h"
+#include "engine/precision/words.h"
 
 /* Larger results of constant folding are left to be computed: they would only make the plan file large. */
 #define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)

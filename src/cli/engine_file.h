@@ -10,11 +10,11 @@
 #ifndef CLI_ENGINE_FILE_H
 #define CLI_ENGINE_FILE_H
 
-#include "base/arena.h"
+#include "base/container/arena.h"
 #include "cli/command.h"
-#include "cli/engine_options.h"
-#include "comparator/data_loader.h"
-#include "engine/engine_backend.h"
+#include "cli/options/runners/engine.h"
+#include "comparator/data/loader.h"
+#include "engine/backend.h"
 
 /* Settings as the options have them; a command may change those of `builder` between builds. It must not be moved. */
 struct engine_file {

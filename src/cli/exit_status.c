@@ -1,7 +1,7 @@
 /* cli/exit_status.c: see exit_status.h. */
 #include "cli/exit_status.h"
 
-#include "debug/check.h"
+#include "debug/check/check.h"
 
 int exit_status_of(enum error_code code)
 {

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "backend/onnxrt_apart.h"
+#include "backend/onnxrt/apart.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/external_data.h"
-#include "onnx/float16.h"
-#include "onnx/mark_outputs.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_save.h"
-#include "onnx/model_text.h"
+#include "onnx/edit/model.h"
+#include "onnx/external/data.h"
+#include "onnx/half/float16.h"
+#include "onnx/model/mark_outputs.h"
+#include "onnx/model/text.h"
+#include "onnx/write/save.h"
 
 /* The variants of a group; no command has two. */
 static const struct option_group *const model_groups[] = {

@@ -12,8 +12,8 @@
 
 #include "backend/backend.h"
 #include "cli/command.h"
-#include "cli/option_groups.h"
-#include "onnx/model_write.h"
+#include "cli/options/groups.h"
+#include "onnx/write/model.h"
 
 /* What the options say; NULL where the command has no such group. */
 struct model_file_options {

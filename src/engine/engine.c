@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/value_info.h"
+#include "onnx/proto/value_info.h"
 
 static void release_layer(struct engine_layer *layer)
 {

@@ -2,9 +2,9 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
-#include "engine/precision.h"
-#include "engine/tactic.h"
-#include "format/tactic_replay.h"
+#include "engine/precision/precision.h"
+#include "engine/tactic/tactic.h"
+#include "format/polygraphy/tactic_replay.h"
 
 struct engine_layer {
     struct tactic tactic;

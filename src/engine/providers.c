@@ -1,10 +1,10 @@
-/* engine/providers.c: which providers a process has: see tactic.h. */
+/* engine/providers.c: which providers a process has: see engine/tactic/tactic.h. */
 #include <stdlib.h>
 #include <strings.h>
 
 #include "backend/backend.h"
 #include "base/memory.h"
-#include "engine/tactic.h"
+#include "engine/tactic/tactic.h"
 
 /* What TensorRT calls its sources. They say which of its libraries to use, none of which this engine has. */
 static const char *const tensorrt_sources[] = {"CUBLAS", "CUBLAS_LT", "CUDNN", "EDGE_MASK_CONVOLUTIONS",

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
 #include "base/hash.h"
-#include "base/name_map.h"
 
 /* The numbers of the public header are those of base/error.h. */
 _Static_assert((int)POLYGRAPHY_ERROR_INVALID == (int)ERR_INVALID, "another number");

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "debug/candidate_files.h"
-#include "debug/candidate_place.h"
-#include "debug/node_dag.h"
-#include "debug/reduce_candidate.h"
+#include "debug/candidate/place.h"
+#include "debug/reduce/candidate.h"
+#include "debug/reduce/candidate_files.h"
+#include "debug/reduce/node_dag.h"
 #include "library/checked_search.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_save.h"
+#include "onnx/edit/model.h"
+#include "onnx/write/save.h"
 
 struct model_run {
     const struct polygraphy_model_request *request;

@@ -3,7 +3,7 @@
 #ifndef SEARCH_DAG_H
 #define SEARCH_DAG_H
 
-#include "base/bitset.h"
+#include "base/container/bitset.h"
 
 struct dag {
     size_t count;

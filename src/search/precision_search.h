@@ -15,7 +15,7 @@
 #ifndef SEARCH_PRECISION_SEARCH_H
 #define SEARCH_PRECISION_SEARCH_H
 
-#include "base/bitset.h"
+#include "base/container/bitset.h"
 #include "search/verdict.h"
 
 enum precision_mode { PRECISION_BISECT, PRECISION_LINEAR, PRECISION_MINIMAL };

@@ -18,7 +18,7 @@
 #ifndef SEARCH_SET_ISOLATION_H
 #define SEARCH_SET_ISOLATION_H
 
-#include "base/bitset.h"
+#include "base/container/bitset.h"
 #include "search/verdict.h"
 
 enum isolation_phase {

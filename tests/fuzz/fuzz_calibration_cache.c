@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/calibration.h"
+#include "engine/precision/calibration.h"
 #include "target.h"
 
 static void read_again(const struct calibration *calibration)

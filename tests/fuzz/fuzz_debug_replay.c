@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/debug_replay.h"
+#include "format/polygraphy/debug_replay.h"
 #include "target.h"
 
 static void read_again(const struct debug_replay *replay)

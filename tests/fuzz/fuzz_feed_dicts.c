@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_feed_dicts.c: files of input data. */
-#include "format/feed_dicts.h"
+#include "format/polygraphy/feed_dicts.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

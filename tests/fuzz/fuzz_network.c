@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/network.h"
-#include "onnx/model_write.h"
+#include "engine/network/network.h"
+#include "onnx/write/model.h"
 #include "target.h"
 
 static void require(bool condition)

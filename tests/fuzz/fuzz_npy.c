@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_npy.c: .npy files. What was read is written, and has to read as the same tensor again. */
 #include <stdlib.h>
 
-#include "format/npy.h"
+#include "format/numpy/npy.h"
 #include "target.h"
 
 static int add_to_builder(void *context, const void *data, size_t size, struct error *err)

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/external_data.h"
-#include "onnx/mark_outputs.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_text.h"
-#include "onnx/model_write.h"
-#include "onnx/tensor_proto.h"
+#include "onnx/edit/model.h"
+#include "onnx/external/data.h"
+#include "onnx/model/mark_outputs.h"
+#include "onnx/model/text.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/write/model.h"
 #include "target.h"
 
 static void require(bool condition)

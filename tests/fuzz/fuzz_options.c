@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/option_groups.h"
+#include "cli/options/groups.h"
 #include "target.h"
 
 #define MOST_WORDS 256

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/layer_step.h"
-#include "engine/plan.h"
-#include "engine/plan_layout.h"
-#include "format/tactic_replay.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "engine/run/layer_step.h"
+#include "format/polygraphy/tactic_replay.h"
 #include "target.h"
 
 /* Files whose lengths are wrong stay as they are. */

@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_run_results.c: results files. */
-#include "format/run_results.h"
+#include "format/polygraphy/run_results.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_safetensors.c: files of tensors, and the results and input data in them. */
-#include "format/safetensors_names.h"
+#include "format/safetensors/names.h"
 #include "target.h"
 
 /* Adds up all data, so that a tensor that leaves the file is noticed. */

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/body_edit.h"
-#include "onnx/drop_attributes.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_write.h"
-#include "onnx/shrink_inputs.h"
-#include "onnx/stand_in_weights.h"
+#include "onnx/edit/model.h"
+#include "onnx/shrink/attributes.h"
+#include "onnx/shrink/bodies.h"
+#include "onnx/shrink/inputs.h"
+#include "onnx/shrink/stand_in_weights.h"
+#include "onnx/write/model.h"
 #include "target.h"
 
 /* Choices up to `most`, drawn from a hash of the file. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/tactic_replay.h"
+#include "format/polygraphy/tactic_replay.h"
 #include "target.h"
 
 static void assert_same(const struct tactic_replay *a, const struct tactic_replay *b)

@@ -2,9 +2,9 @@
  * again. */
 #include <stdlib.h>
 
-#include "onnx/fields.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/wire.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/timing_cache.h"
+#include "engine/build/timing_cache.h"
 #include "target.h"
 
 static void read_again(const struct timing_cache *cache)

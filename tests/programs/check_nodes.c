@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx/model.h"
+#include "onnx/model/model.h"
 
 static bool has_node(const struct model *model, const char *name)
 {

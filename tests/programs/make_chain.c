@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onnx/fields.h"
-#include "onnx/pieces.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/pieces.h"
 
 struct chain {
     uint32_t nodes;

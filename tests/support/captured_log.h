@@ -3,7 +3,7 @@
 #define SUPPORT_CAPTURED_LOG_H
 
 #include "base/log.h"
-#include "base/string_builder.h"
+#include "base/text/string_builder.h"
 
 /* Every message becomes "<level> <indent><message>\n" in `text`: level I, W, E, S (start), F (finish), V or !, four blanks
  * of indent per nesting level. */

@@ -2,7 +2,7 @@
 #ifndef SUPPORT_LOOP_FIXTURE_H
 #define SUPPORT_LOOP_FIXTURE_H
 
-#include "debug/loop.h"
+#include "debug/loop/loop.h"
 #include "support/captured_log.h"
 
 #define MAXIMUM_CANDIDATES 8

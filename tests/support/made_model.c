@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onnx/fields.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
 #include "support/unit_test.h"
 
 #define MAX_NAMES 16

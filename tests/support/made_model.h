@@ -13,8 +13,8 @@
 #ifndef SUPPORT_MADE_MODEL_H
 #define SUPPORT_MADE_MODEL_H
 
-#include "onnx/model.h"
-#include "onnx/node_build.h"
+#include "onnx/model/model.h"
+#include "onnx/write/node.h"
 
 struct made_model {
     struct arena arena;

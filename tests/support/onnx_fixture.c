@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/process.h"
-#include "onnx/model_edit.h"
+#include "base/process/process.h"
+#include "onnx/edit/model.h"
 #include "support/unit_test.h"
 
 /* One of four texts in turn. */

@@ -2,7 +2,7 @@
 #ifndef SUPPORT_ONNX_FIXTURE_H
 #define SUPPORT_ONNX_FIXTURE_H
 
-#include "onnx/model_write.h"
+#include "onnx/write/model.h"
 
 /* The path of a file of tests/models, whatever the current folder is. Valid until the fourth call from now. */
 const char *fixture_path(const char *file);

@@ -8,11 +8,11 @@
 #include "backend/constant_folding.h"
 #include "backend/constant_values.h"
 #include "base/memory.h"
-#include "onnx/model_edit.h"
-#include "onnx/model_write.h"
-#include "onnx/subgraph.h"
-#include "onnxrt_test.h"
+#include "onnx/edit/model.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/write/model.h"
 #include "support/made_model.h"
+#include "unit/backend/onnxrt/onnxrt_test.h"
 
 #define WHOLE ((size_t)1 << 30)
 

@@ -6,7 +6,7 @@
 
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
-#include "onnx/model.h"
+#include "onnx/model/model.h"
 #include "support/made_model.h"
 
 /* A backend that parses what it is given when it is closed, as one may that points into it. */

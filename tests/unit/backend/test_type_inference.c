@@ -6,9 +6,9 @@
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/model_edit.h"
-#include "onnxrt_test.h"
+#include "onnx/edit/model.h"
 #include "support/made_model.h"
+#include "unit/backend/onnxrt/onnxrt_test.h"
 
 #define WHOLE ((size_t)1 << 30)
 

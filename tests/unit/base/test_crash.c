@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/crash.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/interrupt.h"
 #include "support/in_child.h"
 #include "support/scratch_folder.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "support/unit_test.h"
 
 static void failure_is_one_line(void **state)

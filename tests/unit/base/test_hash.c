@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/hash.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/interrupt.h"
 #include "support/in_child.h"
 #include "support/scratch_folder.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/string_builder.h"
+#include "base/text/string_builder.h"
 #include "support/unit_test.h"
 
 static void sink(void *data, enum log_level level, int depth, struct text message)

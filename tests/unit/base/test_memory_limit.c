@@ -4,10 +4,10 @@
 #include <sys/resource.h>
 
 #include "base/memory_limit.h"
-#include "base/process.h"
+#include "base/process/process.h"
 #include "support/in_child.h"
 #include "support/unit_test.h"
-#include "tensor/tensor.h"
+#include "tensor/values/tensor.h"
 
 static void the_limit_that_was_set_counts_alone(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/memory.h"
-#include "format/run_results.h"
+#include "format/polygraphy/run_results.h"
 #include "support/captured_log.h"
 #include "unit/tensor/tensor_test.h"
 

@@ -2,7 +2,7 @@
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 
-#include "comparator/runner.h"
+#include "comparator/infer/runner.h"
 #include "comparator_test.h"
 
 /* What the model is like, and what was done to it. A request's model_data points to one. */

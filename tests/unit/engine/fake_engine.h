@@ -10,9 +10,9 @@
 
 #include "base/memory.h"
 #include "engine/engine.h"
-#include "onnx/fields.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
 
 /* --- models --- */
 

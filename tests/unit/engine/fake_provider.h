@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/stopwatch.h"
-#include "engine/tactic.h"
+#include "engine/tactic/tactic.h"
 
 struct fake_tactic {
     const char *name;

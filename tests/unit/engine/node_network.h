@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/tactic.h"
-#include "onnx/tensor_proto.h"
+#include "engine/tactic/tactic.h"
+#include "onnx/proto/tensor_proto.h"
 
 static inline void node_network_add_edges(const struct model *model, struct edge_range range, struct value_list *ret)
 {

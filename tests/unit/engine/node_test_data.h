@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/memory.h"
-#include "onnx/model.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
-#include "tensor/elements.h"
+#include "onnx/model/model.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "tensor/values/elements.h"
 
 /* As ONNX's own test runner has them. */
 #define RELATIVE_TOLERANCE 1e-3

@@ -6,12 +6,12 @@
 #ifndef SMALL_NETWORK_H
 #define SMALL_NETWORK_H
 
-#include "engine/network.h"
-#include "onnx/fields.h"
-#include "onnx/node_build.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
-#include "onnx/wire.h"
+#include "engine/network/network.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/node.h"
 
 struct small_network {
     struct string_builder bytes;

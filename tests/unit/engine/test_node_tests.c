@@ -9,10 +9,10 @@
 
 #include <dirent.h>
 
-#include "backend/onnxrt_library.h"
-#include "engine/builder.h"
-#include "engine/executor.h"
-#include "engine/plan.h"
+#include "backend/onnxrt/library.h"
+#include "engine/build/builder.h"
+#include "engine/plan/plan.h"
+#include "engine/run/executor.h"
 #include "support/scratch_folder.h"
 
 #define DATA_FOLDER "/usr/share/libonnx-testdata/data"

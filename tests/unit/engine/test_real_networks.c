@@ -1,17 +1,17 @@
 /* Models through the engine: what it computes is what ONNX Runtime computes, layers fused or apart. */
-#include "network_test.h"
+#include "unit/engine/network/network_test.h"
 
 #include <dirent.h>
 
 #include "base/memory.h"
-#include "engine/builder.h"
-#include "engine/executor.h"
-#include "onnx/model_rebuild.h"
-#include "onnx/subgraph.h"
-#include "onnx/tensor_proto.h"
-#include "onnx/value_info.h"
+#include "engine/build/builder.h"
+#include "engine/run/executor.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
 #include "support/onnx_fixture.h"
-#include "tensor/elements.h"
+#include "tensor/values/elements.h"
 
 #define TOLERANCE 1e-3 /* relative to the largest value of an output */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "support/unit_test.h"
 
 /* The path of a file of this test in the folder for temporary files; valid until the next call. */

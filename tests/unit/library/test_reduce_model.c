@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "backend/onnxrt_library.h"
-#include "base/file.h"
+#include "backend/onnxrt/library.h"
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "support/in_child.h"
 #include "support/onnx_fixture.h"

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/memory.h"
-#include "base/string_builder.h"
+#include "base/text/string_builder.h"
 #include "search/precision_search.h"
-#include "tensor/mersenne_twister.h"
+#include "tensor/generate/mersenne_twister.h"
 
 /* ---- Polygraphy's sequences ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "support/unit_test.h"
-#include "tensor/tensor.h"
+#include "tensor/values/tensor.h"
 
 #define SHAPE(...) ((struct shape){sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}})
 #define SCALAR ((struct shape){.rank = 0})

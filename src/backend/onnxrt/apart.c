@@ -1,0 +1,422 @@
+/* backend/onnxrt/apart.c: see apart.h. */
+#include "backend/onnxrt/apart.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/library.h"
+#include "backend/onnxrt/message.h"
+#include "base/container/arena.h"
+#include "base/memory.h"
+
+#define GIGABYTE ((uint64_t)1 << 30)
+#define TIMES_TO_RUN 10           /* as long as it may take to load */
+#define STACK ((uint64_t)8 << 20) /* of a thread, which counts as memory */
+#define NO_LOG INT64_MAX
+
+enum question {
+    QUESTION_OPEN,
+    QUESTION_RUN,
+    QUESTION_CLOSE,
+};
+
+/* In the original: what is known of a session of the copy. */
+struct backend_session {
+    uint64_t number, generation; /* of the session in the copy, of the copy */
+    struct bounds bounds;
+    struct log *log;
+    struct arena arena; /* holds all names */
+    struct backend_io *inputs, *outputs;
+    size_t input_count, output_count;
+};
+
+struct bounds onnxrt_apart_bounds(uint64_t model_size, uint64_t wanted)
+{
+    uint64_t stacks = 2 * STACK * (unsigned)onnxrt_usable_processors(); /* the runtime's threads, and a session's */
+    uint64_t own = stacks + (wanted > 0 ? GIGABYTE + 3 * model_size + wanted : 4 * GIGABYTE + 8 * model_size);
+
+    return (struct bounds){.memory = own, .seconds = 60 + 60 * ((double)model_size / (double)GIGABYTE)};
+}
+
+/* ---- The copy ---- */
+
+/* What the runtime says while a question is answered, for the original's log. */
+static struct {
+    struct message lines;
+    size_t count;
+} said;
+
+static void keep_line(void *data, enum log_level level, int depth, struct text message)
+{
+    (void)data;
+    (void)depth;
+    message_put_number(&said.lines, (uint64_t)(int64_t)level);
+    message_put_text(&said.lines, message);
+    said.count++;
+}
+
+static struct log log_of_copy = {.write = keep_line};
+
+static struct {
+    struct backend_session **items; /* onnxrt_backend's; NULL: closed */
+    size_t count, capacity;
+} sessions;
+
+/* Every answer begins with what was said, and how it went. */
+static void begin_answer(struct message *answer, int rc, const struct error *err)
+{
+    message_put_number(answer, said.count);
+    string_add_bytes(&answer->head, said.lines.head.data, said.lines.head.size);
+    string_clear(&said.lines.head);
+    said.count = 0;
+    message_put_number(answer, (uint64_t)(int64_t)rc);
+    message_put_number(answer, (uint64_t)(int64_t)err->foreign_code);
+    message_put_string(answer, err->message);
+}
+
+static void send_answer(int answer_to, struct message *answer)
+{
+    size_t count;
+    struct text *parts = message_parts(answer, &count);
+
+    bounded_process_answer(answer_to, parts, count);
+    free(parts);
+}
+
+static void answer_open(int answer_to, struct message_reader *question)
+{
+    struct backend_session *session = NULL;
+    struct backend_request request = {0};
+    struct error err = {0};
+    struct message answer;
+    struct arena arena;
+    int64_t threshold;
+    int rc;
+
+    arena_init(&arena);
+    message_init(&answer);
+    threshold = (int64_t)message_take_number(question);
+    log_of_copy.threshold = (enum log_level)threshold;
+    request.log = threshold == NO_LOG ? NULL : &log_of_copy;
+    request.optimization_level = (int)message_take_number(question);
+    request.intra_threads = (int)message_take_number(question);
+    request.inter_threads = (int)message_take_number(question);
+    request.frugal = message_take_number(question) != 0;
+    request.model_path = message_take_string(question, &arena);
+    request.external_folder = message_take_string(question, &arena);
+    request.library = message_take_string(question, &arena);
+    request.providers = message_take_strings(question, &arena);
+    request.custom_op_libraries = message_take_strings(question, &arena);
+    request.model_size = message_take_number(question);
+    request.model_data = message_take_data(question, request.model_size).data;
+
+    rc = onnxrt_backend.open(&request, &session, &err);
+    begin_answer(&answer, rc, &err);
+    if (rc == 0) {
+        size_t inputs, outputs;
+        const struct backend_io *input = onnxrt_backend.inputs(session, &inputs);
+        const struct backend_io *output = onnxrt_backend.outputs(session, &outputs);
+
+        message_put_number(&answer, sessions.count);
+        message_put_ios(&answer, input, inputs);
+        message_put_ios(&answer, output, outputs);
+        *VECTOR_APPEND(&sessions) = session;
+    }
+    send_answer(answer_to, &answer);
+    message_release(&answer);
+    arena_release(&arena);
+}
+
+static void answer_run(int answer_to, struct message_reader *question)
+{
+    struct backend_session *session = sessions.items[message_take_number(question)];
+    struct tensor_list feed = {0}, outputs = {0};
+    struct error err = {0};
+    struct message answer;
+    struct arena arena;
+    const char *const *wanted;
+    size_t wanted_count = 0;
+    double seconds = 0;
+    int rc;
+
+    arena_init(&arena);
+    message_init(&answer);
+    wanted = message_take_strings(question, &arena);
+    while (wanted != NULL && wanted[wanted_count] != NULL)
+        wanted_count++;
+    rc = message_take_tensors(question, &feed, &err); /* which refer to it */
+    if (rc == 0)
+        rc = onnxrt_backend.run(session, &feed, wanted, wanted_count, &outputs, &seconds, &err);
+    begin_answer(&answer, rc, &err);
+    string_add_bytes(&answer.head, &seconds, sizeof(seconds));
+    message_put_tensors(&answer, &outputs);
+    send_answer(answer_to, &answer);
+    tensor_list_release(&feed);
+    tensor_list_release(&outputs);
+    message_release(&answer);
+    arena_release(&arena);
+}
+
+static void answer_close(int answer_to, struct message_reader *question)
+{
+    uint64_t number = message_take_number(question);
+
+    onnxrt_backend.close(sessions.items[number]);
+    sessions.items[number] = NULL;
+    bounded_process_answer(answer_to, NULL, 0);
+}
+
+/* The bytes of a model may be pointed into for as long as its session is there, so they stay. */
+static void answer(int answer_to, char *question, size_t size)
+{
+    static struct {
+        char **items; /* by session */
+        size_t count, capacity;
+    } models;
+    struct message_reader reader = {question, size, 0, false};
+    size_t before = sessions.count;
+    uint64_t kind = message_take_number(&reader);
+
+    if (kind == QUESTION_OPEN) {
+        answer_open(answer_to, &reader);
+        if (sessions.count > before)
+            *VECTOR_APPEND(&models) = question;
+        else
+            free(question);
+        return;
+    }
+    if (kind == QUESTION_RUN) {
+        answer_run(answer_to, &reader);
+    } else {
+        struct message_reader again = reader;
+        uint64_t number = message_take_number(&again);
+
+        answer_close(answer_to, &reader);
+        free(models.items[number]);
+        models.items[number] = NULL;
+    }
+    free(question);
+}
+
+/* ---- The original ---- */
+
+static const struct bounded_work work = {
+    .name = "ONNX Runtime",
+    .more_memory = "--max-memory",
+    .more_time = "--onnxrt-timeout",
+    .answer = answer,
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct bounded_process *process; /* NULL: not started yet, or lost */
+static uint64_t generation;             /* of the process */
+
+static int refuse_answer(struct error *err)
+{
+    return error_set(err, ERR_BACKEND, "the process of ONNX Runtime gives an answer that cannot be read");
+}
+
+/* Reads what every answer begins with. */
+static int take_outcome(struct message_reader *answer, struct log *log, struct error *err)
+{
+    size_t lines = message_take_count(answer);
+    struct text message;
+    int64_t rc, foreign_code;
+
+    for (size_t i = 0; i < lines && !answer->damaged; i++) {
+        enum log_level level = (enum log_level)(int64_t)message_take_number(answer);
+        struct text line = message_take_text(answer);
+
+        if (!answer->damaged && level < LOG_CRITICAL)
+            log_text(log, level, line);
+    }
+    rc = (int64_t)message_take_number(answer);
+    foreign_code = (int64_t)message_take_number(answer);
+    message = message_take_text(answer);
+    if (answer->damaged || rc > 0 || rc < ERR_EXISTS)
+        return refuse_answer(err);
+    if (rc == 0)
+        return 0;
+    if (message.size > sizeof(err->message))
+        message.size = sizeof(err->message);
+    error_set(err, (enum error_code)rc, TEXT_FORMAT, TEXT_ARGS(message));
+    if (err != NULL)
+        err->foreign_code = foreign_code > 0 ? (int)foreign_code : 0;
+    return (int)rc;
+}
+
+/* `wanted_generation`: that of the process that has to answer, or 0 for one that may be started now. */
+static int ask(const struct message *question, const struct bounds *bounds, uint64_t wanted_generation,
+               uint64_t *ret_generation, struct text *ret, struct error *err)
+{
+    size_t count;
+    struct text *parts = message_parts(question, &count);
+    int rc = 0;
+
+    pthread_mutex_lock(&mutex);
+    if (process == NULL && wanted_generation == 0) {
+        generation++;
+        rc = bounded_process_start(&work, &process, err);
+    }
+    if (rc == 0 && (process == NULL || (wanted_generation != 0 && wanted_generation != generation)))
+        rc = error_set(err, ERR_BACKEND, "the process of ONNX Runtime has ended, and its sessions with it");
+    else if (rc == 0)
+        rc = bounded_process_ask(process, parts, count, bounds, ret, err);
+    if (rc < 0 && process != NULL && (wanted_generation == 0 || wanted_generation == generation)) {
+        bounded_process_stop(process);
+        process = NULL;
+    }
+    if (ret_generation != NULL)
+        *ret_generation = generation;
+    pthread_mutex_unlock(&mutex);
+    free(parts);
+    return rc;
+}
+
+static void apart_close(struct backend_session *session)
+{
+    struct text nothing = {0};
+    struct message question;
+
+    if (session == NULL)
+        return;
+    message_init(&question);
+    message_put_number(&question, QUESTION_CLOSE);
+    message_put_number(&question, session->number);
+    if (session->generation != 0)
+        ask(&question, &session->bounds, session->generation, NULL, &nothing, NULL);
+    free((char *)nothing.data);
+    message_release(&question);
+    arena_release(&session->arena);
+    free(session);
+}
+
+static void put_request(struct message *question, const struct backend_request *request)
+{
+    message_put_number(question, QUESTION_OPEN);
+    message_put_number(question, (uint64_t)(request->log != NULL ? (int64_t)request->log->threshold : NO_LOG));
+    message_put_number(question, (uint64_t)(int64_t)request->optimization_level);
+    message_put_number(question, (uint64_t)request->intra_threads);
+    message_put_number(question, (uint64_t)request->inter_threads);
+    message_put_number(question, request->frugal);
+    message_put_string(question, request->model_path);
+    message_put_string(question, request->external_folder);
+    message_put_string(question, request->library);
+    message_put_strings(question, request->providers);
+    message_put_strings(question, request->custom_op_libraries);
+    message_put_number(question, request->model_size);
+    message_put_data(question, (struct text){request->model_data, request->model_size});
+}
+
+static int apart_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct message question;
+    struct text bytes = {0};
+    struct message_reader answer;
+    int rc;
+
+    arena_init(&session->arena);
+    session->bounds = request->bounds;
+    session->log = request->log;
+    message_init(&question);
+    put_request(&question, request);
+    rc = ask(&question, &session->bounds, 0, &session->generation, &bytes, err);
+    message_release(&question);
+    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
+    if (rc == 0)
+        rc = take_outcome(&answer, request->log, err);
+    if (rc == 0) {
+        session->number = message_take_number(&answer);
+        session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
+        session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
+        if (answer.damaged)
+            rc = refuse_answer(err);
+    }
+    free((char *)bytes.data);
+    if (rc == 0) {
+        *ret = session;
+        return 0;
+    }
+    session->generation = 0; /* there is nothing to close */
+    apart_close(session);
+    return rc;
+}
+
+static const struct backend_io *apart_inputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->input_count;
+    return session->inputs;
+}
+
+static const struct backend_io *apart_outputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->output_count;
+    return session->outputs;
+}
+
+static void put_wanted(struct message *question, const char *const *wanted, size_t count)
+{
+    message_put_number(question, wanted != NULL ? count : MESSAGE_NONE);
+    for (size_t i = 0; wanted != NULL && i < count; i++)
+        message_put_string(question, wanted[i]);
+}
+
+/* The answer goes. */
+static int own(struct tensor *tensor, struct error *err)
+{
+    struct tensor borrowed = *tensor;
+
+    return borrowed.free_owner == NULL ? tensor_copy(&borrowed, tensor, err) : 0;
+}
+
+static int apart_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
+                     size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    struct bounds bounds = session->bounds;
+    struct tensor_list outputs = {0};
+    struct message question;
+    struct text bytes = {0};
+    struct message_reader answer;
+    int rc;
+
+    bounds.seconds *= TIMES_TO_RUN;
+    message_init(&question);
+    message_put_number(&question, QUESTION_RUN);
+    message_put_number(&question, session->number);
+    put_wanted(&question, wanted, wanted_count);
+    message_put_tensors(&question, feed);
+    rc = ask(&question, &bounds, session->generation, NULL, &bytes, err);
+    message_release(&question);
+    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
+    if (rc == 0)
+        rc = take_outcome(&answer, session->log, err);
+    if (rc == 0) {
+        uint64_t bits = message_take_number(&answer);
+
+        if (seconds != NULL)
+            memcpy(seconds, &bits, sizeof(bits));
+        rc = message_take_tensors(&answer, &outputs, err);
+    }
+    if (rc == 0 && answer.damaged)
+        rc = refuse_answer(err);
+    for (size_t i = 0; rc == 0 && i < outputs.count; i++)
+        rc = own(&outputs.items[i].tensor, err);
+    if (rc == 0)
+        *ret = outputs;
+    else
+        tensor_list_release(&outputs);
+    free((char *)bytes.data);
+    return rc;
+}
+
+const struct backend onnxrt_apart_backend = {
+    .name = "onnxrt",
+    .runner_prefix = "onnxrt-runner",
+    .open = apart_open,
+    .close = apart_close,
+    .inputs = apart_inputs,
+    .outputs = apart_outputs,
+    .run = apart_run,
+};

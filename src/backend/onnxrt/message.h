@@ -1,0 +1,56 @@
+/* backend/onnxrt/message.h: what passes between this program and the process in which ONNX Runtime is at work (backend/onnxrt/apart.c).
+ *
+ * A message is a head of numbers of 64 bits, and of texts with their size in front; data of tensors and models follow it, aligned, so
+ * that they need not be copied. A reader takes things in the order in which they were put. What a hostile model has made of that process
+ * is not known, so messages are read like files: what is not there makes the reader `damaged`, and whatever was taken is worth nothing then.
+ */
+#ifndef BACKEND_ONNXRT_MESSAGE_H
+#define BACKEND_ONNXRT_MESSAGE_H
+
+#include "backend/backend.h"
+#include "base/container/arena.h"
+
+#define MESSAGE_NONE UINT64_MAX /* in place of a size: no text, no list */
+
+struct message {
+    struct string_builder head;
+    struct {
+        struct text *items;
+        size_t count, capacity;
+    } data; /* somebody else's */
+};
+
+void message_init(struct message *message);
+void message_release(struct message *message);
+
+void message_put_number(struct message *message, uint64_t number);
+void message_put_text(struct message *message, struct text text);
+void message_put_string(struct message *message, const char *string);          /* may be NULL */
+void message_put_strings(struct message *message, const char *const *strings); /* NULL-terminated, or NULL */
+void message_put_ios(struct message *message, const struct backend_io *ios, size_t count);
+
+/* These data have to stay where they are until the message is gone. */
+void message_put_data(struct message *message, struct text data);
+void message_put_tensors(struct message *message, const struct tensor_list *tensors);
+
+/* All of it in the right order, malloc'd. */
+struct text *message_parts(const struct message *message, size_t *ret_count);
+
+struct message_reader {
+    const char *data;
+    size_t size, at;
+    bool damaged;
+};
+
+uint64_t message_take_number(struct message_reader *reader);
+size_t message_take_count(struct message_reader *reader); /* of things that take eight bytes each, at least */
+struct text message_take_text(struct message_reader *reader);
+char *message_take_string(struct message_reader *reader, struct arena *arena);
+const char *const *message_take_strings(struct message_reader *reader, struct arena *arena);
+struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count);
+struct text message_take_data(struct message_reader *reader, uint64_t size);
+
+/* Tensors of numbers refer to the message. ERR_MEMORY. */
+int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err);
+
+#endif

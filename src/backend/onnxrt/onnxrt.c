@@ -1,0 +1,430 @@
+/* backend/onnxrt/onnxrt.c: models run by ONNX Runtime. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "backend/onnxrt/io.h"
+#include "backend/onnxrt/library.h"
+#include "backend/onnxrt/providers.h"
+#include "backend/onnxrt/values.h"
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
+#include "base/crash.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/stopwatch.h"
+
+struct backend_session {
+    const struct onnxrt *ort;
+    struct ort_session *session;
+    struct arena arena; /* holds all names */
+    const char *model;  /* what messages call it */
+    struct log *log;
+    struct backend_io *inputs, *outputs;
+    size_t input_count, output_count;
+    struct name_map output_index;
+};
+
+/* --- open --- */
+
+static int register_custom_ops(const struct onnxrt *ort, struct ort_session_options *options, const char *library,
+                               struct error *err)
+{
+    char *path = file_real_path(library); /* with a slash in it: no search along the system's path */
+    int rc;
+
+    if (!path)
+        return error_set_errno(err, ERR_MISSING, "library of custom operators '%s'", library);
+    rc = onnxrt_check(ort, ort->api->register_custom_ops_library(options, path), err,
+                      "ONNX Runtime cannot use the library of custom operators '%s'", library);
+    free(path);
+    return rc;
+}
+
+static struct ort_status *set_options(const struct ort_api *api, const struct backend_request *request,
+                                      struct ort_session_options *options)
+{
+    int intra = request->intra_threads > 0 ? request->intra_threads : onnxrt_usable_processors();
+    int inter = request->inter_threads > 0 ? request->inter_threads : onnxrt_usable_processors();
+    struct ort_status *status;
+
+    status = api->set_intra_op_threads(options, intra);
+    if (!status)
+        status = api->set_inter_op_threads(options, inter);
+    if (!status)
+        status = api->set_session_log_severity(options, onnxrt_severity_for(request->log));
+    if (!status && request->frugal)
+        status = api->disable_cpu_memory_arena(options);
+    if (!status && request->optimization_level >= 0)
+        status = api->set_graph_optimization_level(options, request->optimization_level);
+    if (!status && !request->model_path && request->external_folder)
+        status = api->add_session_config(options, "session.model_external_initializers_file_folder_path",
+                                         request->external_folder);
+    return status;
+}
+
+static int make_options(const struct onnxrt *ort, const struct backend_request *request,
+                        struct ort_session_options **ret, struct error *err)
+{
+    struct onnxrt_providers providers = {0};
+    struct ort_session_options *options = NULL;
+    struct ort_status *status;
+    char *names = NULL;
+    int rc;
+
+    rc = onnxrt_providers_init(ort, request->providers, &providers, err);
+    if (rc < 0)
+        goto done;
+    names = onnxrt_providers_to_text(&providers);
+    log_message(request->log, LOG_INFO, "Creating ONNX-Runtime Inference Session with providers: %s", names);
+    status = ort->api->create_session_options(&options);
+    if (!status)
+        status = set_options(ort->api, request, options);
+    rc = onnxrt_check(ort, status, err, "ONNX Runtime does not take an option");
+    if (rc == 0)
+        rc = onnxrt_providers_append(&providers, options, err);
+    for (const char *const *library = request->custom_op_libraries; rc == 0 && library && *library; library++)
+        rc = register_custom_ops(ort, options, *library, err);
+done:
+    if (rc == 0)
+        *ret = options;
+    else if (options)
+        ort->api->release_session_options(options);
+    free(names);
+    onnxrt_providers_release(&providers);
+    return rc;
+}
+
+/* What the runtime has said is of another kind. */
+static int change_code(struct error *err, enum error_code code)
+{
+    if (err != NULL)
+        err->code = code;
+    return code;
+}
+
+/* The runtime says which file of weights is not there, but not what to do. With a model that was read from a file, that
+ * is about files; with a part of one, it is a refusal like others. */
+static int explain_missing_data(bool is_file, struct error *err)
+{
+    struct error said;
+
+    if (err == NULL || strstr(err->message, "xternal data") == NULL || strstr(err->message, "does not exist") == NULL)
+        return ERR_BACKEND;
+    said = *err;
+    error_set(err, is_file ? ERR_MISSING : ERR_BACKEND, "%s (--external-data-dir says where the data are)",
+              said.message);
+    err->foreign_code = said.foreign_code;
+    return err->code;
+}
+
+/* Any file may be read as a message without fields that are known, and an empty one is: it has no graph then. */
+static bool is_model_to(const struct ort_api *api, const struct ort_status *status)
+{
+    return status == NULL || (api->get_error_code(status) != ORT_INVALID_PROTOBUF &&
+                              strstr(api->get_error_message(status), "does not have a graph") == NULL);
+}
+
+static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
+{
+    const struct ort_api *api = session->ort->api;
+    struct ort_session_options *options = NULL;
+    struct ort_status *status;
+    bool is_file = request->model_path != NULL, is_model;
+    int rc;
+
+    rc = make_options(session->ort, request, &options, err);
+    if (rc == ERR_BACKEND) /* it did not see the model yet */
+        return change_code(err, ERR_INVALID);
+    if (rc < 0)
+        return rc;
+    status = request->frugal ? NULL : onnxrt_bound_begin(session->ort, options);
+    crash_work_begins("ONNX Runtime loaded a model");
+    if (status == NULL && is_file)
+        status = api->create_session(session->ort->env, request->model_path, options, &session->session);
+    else if (status == NULL)
+        status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
+                                                &session->session);
+    crash_work_ends();
+    if (!request->frugal)
+        onnxrt_bound_end(session->ort);
+    api->release_session_options(options);
+    is_model = is_model_to(api, status);
+    rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
+    if (is_file && !is_model)
+        return change_code(err, ERR_CORRUPT);
+    if (rc < 0)
+        onnxrt_explain_bound(err);
+    return rc < 0 ? explain_missing_data(is_file, err) : 0;
+}
+
+static int describe_model(struct backend_session *session, struct error *err)
+{
+    int rc;
+
+    rc = onnxrt_describe(session->ort, session->session, ONNXRT_INPUTS, &session->arena, &session->inputs,
+                         &session->input_count, err);
+    if (rc == 0)
+        rc = onnxrt_describe(session->ort, session->session, ONNXRT_OUTPUTS, &session->arena, &session->outputs,
+                             &session->output_count, err);
+    if (rc < 0)
+        return error_context(err, "%s", session->model);
+    for (size_t i = 0; i < session->output_count; i++)
+        name_map_add(&session->output_index, text_of(session->outputs[i].name), (uint32_t)i);
+    return 0;
+}
+
+static void onnxrt_close(struct backend_session *session)
+{
+    if (!session)
+        return;
+    if (session->session)
+        session->ort->api->release_session(session->session);
+    name_map_release(&session->output_index);
+    arena_release(&session->arena);
+    free(session);
+}
+
+static int onnxrt_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct backend_session *session;
+    int rc;
+
+    if (request->model_path && !file_exists(request->model_path))
+        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
+    session = memory_alloc_zero(1, sizeof(*session));
+    arena_init(&session->arena);
+    name_map_init(&session->output_index);
+    session->log = request->log;
+    session->model =
+        request->model_path ? arena_printf(&session->arena, "'%s'", request->model_path) : "the model in memory";
+    onnxrt_set_log(request->log);
+    crash_work_begins("ONNX Runtime started");
+    rc = onnxrt_load(request->library, &session->ort, err);
+    crash_work_ends();
+    if (rc == 0)
+        rc = load_model(session, request, err);
+    onnxrt_set_log(NULL);
+    if (rc == 0)
+        rc = describe_model(session, err);
+    if (rc == 0)
+        *ret = session;
+    else
+        onnxrt_close(session);
+    return rc;
+}
+
+static const struct backend_io *onnxrt_inputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->input_count;
+    return session->inputs;
+}
+
+static const struct backend_io *onnxrt_outputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->output_count;
+    return session->outputs;
+}
+
+/* --- run --- */
+
+static bool shape_fits(const struct backend_io *input, const struct shape *shape)
+{
+    if (!input->has_shape)
+        return true;
+    if (shape->rank != input->shape.rank)
+        return false;
+    for (size_t i = 0; i < shape->rank; i++)
+        if (input->shape.dims[i] >= 0 && input->shape.dims[i] != shape->dims[i])
+            return false;
+    return true;
+}
+
+static int input_mismatch(const struct backend_session *session, const struct backend_io *input,
+                          const struct tensor *given, struct error *err)
+{
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    string_add_format(&text, "input '%s' of %s takes %s", input->name, session->model, data_type_name(input->type));
+    if (input->has_shape) {
+        string_add_char(&text, ' ');
+        shape_to_text(&input->shape, &text);
+    }
+    string_add_format(&text, ", but is fed %s ", data_type_name(given->type));
+    shape_to_text(&given->shape, &text);
+    rc = error_set(err, ERR_INVALID, "%s", text.data);
+    string_release(&text);
+    return rc;
+}
+
+/* The runtime's own message about a wrong feed is long and does not name the model. */
+static int feed_input(const struct backend_session *session, const struct backend_io *input,
+                      const struct tensor_list *feed, struct ort_value **ret, struct error *err)
+{
+    const struct named_tensor *given;
+    int rc;
+
+    if (input->not_a_tensor)
+        return error_set(err, ERR_UNSUPPORTED, "input '%s' of %s is no tensor but a %s, which cannot be fed",
+                         input->name, session->model, input->not_a_tensor);
+    given = tensor_list_find(feed, text_of(input->name));
+    if (!given)
+        return error_set(err, ERR_MISSING, "input '%s' of %s is not fed", input->name, session->model);
+    if (given->tensor.type != input->type || !shape_fits(input, &given->tensor.shape))
+        return input_mismatch(session, input, &given->tensor, err);
+    rc = onnxrt_value_new(session->ort, &given->tensor, ret, err);
+    return rc < 0 ? error_context(err, "input '%s' of %s", input->name, session->model) : 0;
+}
+
+static int check_output(const struct backend_session *session, const char *name, struct error *err)
+{
+    uint32_t index = name_map_find(&session->output_index, text_of(name));
+
+    if (index == NAME_MAP_NONE)
+        return error_set(err, ERR_INVALID, "%s has no output '%s'", session->model, name);
+    if (session->outputs[index].not_a_tensor)
+        return error_set(err, ERR_UNSUPPORTED, "output '%s' of %s is no tensor but a %s, which cannot be read", name,
+                         session->model, session->outputs[index].not_a_tensor);
+    return 0;
+}
+
+/* What one run hands to the runtime, and gets from it. */
+struct call {
+    size_t input_count, output_count;
+    const char **input_names, **output_names;
+    struct ort_value **inputs, **outputs; /* NULL where there is none (any more) */
+};
+
+static int call_prepare(struct call *call, const struct backend_session *session, const struct tensor_list *feed,
+                        const char *const *wanted, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < call->input_count && rc == 0; i++) {
+        call->input_names[i] = session->inputs[i].name;
+        rc = feed_input(session, &session->inputs[i], feed, &call->inputs[i], err);
+    }
+    for (size_t i = 0; i < call->output_count && rc == 0; i++) {
+        call->output_names[i] = wanted ? wanted[i] : session->outputs[i].name;
+        rc = check_output(session, call->output_names[i], err);
+    }
+    return rc;
+}
+
+static int call_run(struct call *call, const struct backend_session *session, double *seconds, struct error *err)
+{
+    struct ort_status *status;
+    double start, elapsed;
+    int rc;
+
+    onnxrt_set_log(session->log);
+    crash_work_begins("ONNX Runtime ran a model");
+    start = stopwatch_now();
+    status =
+        session->ort->api->run(session->session, NULL, call->input_names, (const struct ort_value *const *)call->inputs,
+                               call->input_count, call->output_names, call->output_count, call->outputs);
+    elapsed = stopwatch_now() - start;
+    crash_work_ends();
+    onnxrt_set_log(NULL);
+    rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot run %s", session->model);
+    if (rc < 0)
+        onnxrt_explain_bound(err);
+    if (rc == 0 && seconds)
+        *seconds = elapsed;
+    return rc;
+}
+
+static bool lies_in_feed(const struct tensor *tensor, const struct tensor_list *feed)
+{
+    uintptr_t data = (uintptr_t)tensor->data;
+
+    for (size_t i = 0; i < feed->count; i++) {
+        uintptr_t start = (uintptr_t)feed->items[i].tensor.data;
+
+        if (data >= start && data - start < feed->items[i].tensor.size)
+            return true;
+    }
+    return false;
+}
+
+/* An output that is an input at the same time comes back as the very data that were fed: these get a copy, because
+ * outputs live longer than the feed. */
+static int take_output(const struct onnxrt *ort, struct ort_value *value, const struct tensor_list *feed,
+                       struct tensor *ret, struct error *err)
+{
+    struct tensor tensor = {0};
+    int rc;
+
+    rc = onnxrt_value_take(ort, value, &tensor, err);
+    if (rc < 0)
+        return rc;
+    if (!lies_in_feed(&tensor, feed)) {
+        *ret = tensor;
+        return 0;
+    }
+    rc = tensor_copy(&tensor, ret, err);
+    tensor_release(&tensor);
+    return rc;
+}
+
+static int call_collect(struct call *call, const struct backend_session *session, const struct tensor_list *feed,
+                        struct tensor_list *ret, struct error *err)
+{
+    struct tensor_list outputs = {0};
+
+    for (size_t i = 0; i < call->output_count; i++) {
+        struct ort_value *value = call->outputs[i];
+        struct tensor tensor = {0};
+
+        call->outputs[i] = NULL;
+        if (take_output(session->ort, value, feed, &tensor, err) < 0) {
+            tensor_list_release(&outputs);
+            return error_context(err, "output '%s' of %s", call->output_names[i], session->model);
+        }
+        tensor_list_add(&outputs, text_of(call->output_names[i]), &tensor);
+    }
+    *ret = outputs;
+    return 0;
+}
+
+static int onnxrt_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
+                      size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    struct call call = {.input_count = session->input_count,
+                        .output_count = wanted ? wanted_count : session->output_count};
+    int rc;
+
+    call.input_names = memory_alloc_zero(call.input_count, sizeof(*call.input_names));
+    call.inputs = memory_alloc_zero(call.input_count, sizeof(*call.inputs));
+    call.output_names = memory_alloc_zero(call.output_count, sizeof(*call.output_names));
+    call.outputs = memory_alloc_zero(call.output_count, sizeof(*call.outputs));
+    rc = call_prepare(&call, session, feed, wanted, err);
+    if (rc == 0)
+        rc = call_run(&call, session, seconds, err);
+    if (rc == 0)
+        rc = call_collect(&call, session, feed, ret, err);
+
+    for (size_t i = 0; i < call.input_count; i++)
+        if (call.inputs[i])
+            session->ort->api->release_value(call.inputs[i]);
+    for (size_t i = 0; i < call.output_count; i++)
+        if (call.outputs[i])
+            session->ort->api->release_value(call.outputs[i]);
+    free(call.input_names);
+    free(call.inputs);
+    free(call.output_names);
+    free(call.outputs);
+    return rc;
+}
+
+const struct backend onnxrt_backend = {
+    .name = "onnxrt",
+    .runner_prefix = "onnxrt-runner",
+    .open = onnxrt_open,
+    .close = onnxrt_close,
+    .inputs = onnxrt_inputs,
+    .outputs = onnxrt_outputs,
+    .run = onnxrt_run,
+};

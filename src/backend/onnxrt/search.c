@@ -1,0 +1,143 @@
+/* backend/onnxrt/search.c: see search.h. */
+#include "backend/onnxrt/search.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+
+static const char *const library_names[] = {"libonnxruntime.so.1", "libonnxruntime.so"};
+
+struct search {
+    void *handle; /* NULL until found */
+    char *path;
+    struct string_builder tried; /* for the message when nothing is found */
+};
+
+static void note(struct search *search, const char *format, const char *what)
+{
+    if (search->tried.size > 0)
+        string_add(&search->tried, ", ");
+    string_add_format(&search->tried, format, what);
+}
+
+/* "libonnxruntime.so.1", say, where no such file is: the system's loader knows where it has its libraries. */
+static bool names_system_library(const char *path)
+{
+    return strncmp(path, "lib", 3) == 0 && strstr(path, ".so") && !strchr(path, '/') && !file_exists(path);
+}
+
+/* The runtime looks for the libraries of its providers beside itself: so links are resolved first. */
+static void try_file(struct search *search, const char *path)
+{
+    char *real = names_system_library(path) ? memory_strdup(path) : file_real_path(path);
+
+    if (real)
+        search->handle = dlopen(real, RTLD_NOW | RTLD_LOCAL);
+    if (search->handle) {
+        search->path = real;
+        return;
+    }
+    if (real)
+        note(search, "%s", dlerror());
+    else
+        note(search, "'%s' (not there)", path);
+    free(real);
+}
+
+static void try_place(struct search *search, const char *place)
+{
+    bool any = false;
+
+    if (!file_is_folder(place)) {
+        try_file(search, place);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(library_names) && !search->handle; i++) {
+        char *path = file_join(place, library_names[i]);
+
+        if (file_exists(path)) {
+            any = true;
+            try_file(search, path);
+        }
+        free(path);
+    }
+    if (!any)
+        note(search, "folder '%s'", place);
+}
+
+/* The folder of the running program, malloc'd; NULL where the system does not tell. */
+static char *program_folder(void)
+{
+#ifdef __linux__
+    char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (size > 0) {
+        path[size] = '\0';
+        return file_folder(path);
+    }
+#endif
+    return NULL;
+}
+
+static void try_beside_program(struct search *search)
+{
+    char *folder = program_folder();
+
+    if (folder) {
+        try_place(search, folder);
+        if (!search->handle) {
+            char *installed = file_join(folder, "../lib/polygraphy");
+
+            try_place(search, installed);
+            free(installed);
+        }
+    }
+    free(folder);
+}
+
+static bool is_set(const char *variable)
+{
+    return variable && *variable;
+}
+
+int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct error *err)
+{
+    const char *variable = getenv("POLYGRAPHY_ONNXRUNTIME");
+    const char *shared_variable = getenv("ORT_DYLIB_PATH");
+    struct search search = {0};
+    int rc = 0;
+
+    string_init(&search.tried);
+    if (wanted) {
+        try_place(&search, wanted);
+    } else if (is_set(variable)) {
+        try_place(&search, variable);
+    } else {
+        try_beside_program(&search);
+        if (!search.handle && is_set(shared_variable))
+            try_place(&search, shared_variable);
+    }
+    if (search.handle) {
+        *ret_handle = search.handle;
+        *ret_path = search.path;
+    } else {
+        rc = error_set(
+            err, ERR_MISSING,
+            "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; name the file or its folder with "
+            "--onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
+            library_names[0],
+            wanted             ? " where --onnxruntime-lib points"
+            : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
+                               : "",
+            search.tried.data, library_names[0]);
+    }
+    string_release(&search.tried);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* base/container/arena.h: memory that is given back all at once.
+ *
+ * Everything that belongs to one candidate, one file or one parse lives in one arena. Blocks grow geometrically; reset
+ * keeps the largest block for the next round. Never returns NULL (see base/memory.h).
+ */
+#ifndef BASE_CONTAINER_ARENA_H
+#define BASE_CONTAINER_ARENA_H
+
+#include "base/text/text.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *head; /* newest block; NULL while empty */
+};
+
+void arena_init(struct arena *arena);
+void arena_release(struct arena *arena);
+void arena_reset(struct arena *arena);
+
+void *arena_alloc(struct arena *arena, size_t size); /* aligned for any type, not cleared */
+void *arena_alloc_zero(struct arena *arena, size_t count, size_t size);
+void *arena_copy(struct arena *arena, const void *data, size_t size);
+char *arena_strdup(struct arena *arena, const char *string);
+char *arena_text(struct arena *arena, struct text text); /* a NUL-terminated copy */
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

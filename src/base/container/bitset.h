@@ -1,0 +1,73 @@
+/* base/container/bitset.h: a fixed-size set of small integers. A value: it can be copied, compared and hashed. */
+#ifndef BASE_CONTAINER_BITSET_H
+#define BASE_CONTAINER_BITSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bitset {
+    uint64_t *words;
+    size_t size; /* members are 0 .. size-1; bits beyond are zero */
+};
+
+void bitset_init(struct bitset *set, size_t size); /* empty */
+void bitset_init_copy(struct bitset *set, const struct bitset *from);
+void bitset_release(struct bitset *set);
+void bitset_assign(struct bitset *set, const struct bitset *from); /* same size */
+void bitset_clear(struct bitset *set);
+void bitset_fill(struct bitset *set);
+void bitset_intersect(struct bitset *set, const struct bitset *other);
+void bitset_subtract(struct bitset *set, const struct bitset *other);
+void bitset_unite(struct bitset *set, const struct bitset *other);
+size_t bitset_count(const struct bitset *set);
+size_t bitset_count_common(const struct bitset *a, const struct bitset *b); /* members of both; same size */
+
+/* The same of from .. end-1, where end <= size. */
+size_t bitset_count_common_between(const struct bitset *a, const struct bitset *b, size_t from, size_t end);
+
+bool bitset_equal(const struct bitset *a, const struct bitset *b);
+size_t bitset_next_far(const struct bitset *set, size_t from); /* as bitset_next() */
+
+/* The largest member < before, and the nth largest of those (nth >= 1); size when there is none. */
+size_t bitset_previous(const struct bitset *set, size_t before);
+size_t bitset_nth_previous(const struct bitset *set, size_t before, size_t nth);
+
+/* Every step-th member, beginning with the smallest one. Returns how many: (bitset_count() + step - 1) / step. */
+size_t bitset_sample(const struct bitset *set, size_t step, uint32_t *ret);
+
+void bitset_remove_range(struct bitset *set, size_t from, size_t end); /* from .. end-1 */
+
+static inline size_t bitset_words(const struct bitset *set)
+{
+    return (set->size + 63) / 64;
+}
+
+static inline bool bitset_has(const struct bitset *set, size_t member)
+{
+    return (set->words[member / 64] >> (member % 64)) & 1;
+}
+
+static inline void bitset_add(struct bitset *set, size_t member)
+{
+    set->words[member / 64] |= (uint64_t)1 << (member % 64);
+}
+
+static inline void bitset_remove(struct bitset *set, size_t member)
+{
+    set->words[member / 64] &= ~((uint64_t)1 << (member % 64));
+}
+
+/* The smallest member >= from, or size when there is none. Mostly it is near. */
+static inline size_t bitset_next(const struct bitset *set, size_t from)
+{
+    if (from < set->size) {
+        uint64_t rest = set->words[from / 64] >> (from % 64);
+
+        if (rest != 0)
+            return from + (size_t)__builtin_ctzll(rest);
+    }
+    return bitset_next_far(set, from);
+}
+
+#endif

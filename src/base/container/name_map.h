@@ -1,0 +1,27 @@
+/* base/container/name_map.h: from a name to a small number. Names are not copied: their memory has to outlive the map. */
+#ifndef BASE_CONTAINER_NAME_MAP_H
+#define BASE_CONTAINER_NAME_MAP_H
+
+#include <stdint.h>
+
+#include "base/text/text.h"
+
+struct name_map {
+    struct name_map_slot *slots;
+    size_t count;
+    size_t capacity; /* a power of two, or 0 */
+};
+
+#define NAME_MAP_NONE UINT32_MAX
+
+void name_map_init(struct name_map *map);
+void name_map_release(struct name_map *map);
+uint32_t name_map_find(const struct name_map *map, struct text name); /* NAME_MAP_NONE when absent */
+
+/* Adds name -> value unless the name is there. Returns the value that the map now holds for it. */
+uint32_t name_map_add(struct name_map *map, struct text name, uint32_t value);
+
+/* Adds name -> value, replacing an older value. */
+void name_map_set(struct name_map *map, struct text name, uint32_t value);
+
+#endif

@@ -1,0 +1,263 @@
+/* base/file/file.c: reading files, and questions about paths. */
+#include "base/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+#include "base/memory.h"
+
+static int cannot_open(const char *path, struct error *err)
+{
+    if (errno == ENOENT || errno == ENOTDIR)
+        return error_set(err, ERR_MISSING, "'%s' does not exist", path);
+    return error_set_errno(err, ERR_IO, "cannot open '%s'", path);
+}
+
+int file_open_to_read(const char *path, struct error *err)
+{
+    struct stat status = {0};
+    /* O_NONBLOCK: a FIFO that nobody writes to gets the message below, too. It means nothing for regular files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return cannot_open(path, err);
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        return fd;
+    close(fd);
+    return error_set(err, ERR_IO, S_ISDIR(status.st_mode) ? "'%s' is a folder" : "'%s' is not a regular file", path);
+}
+
+int file_map_open(const char *path, struct file_map *ret, struct error *err)
+{
+    struct stat status;
+    void *data = NULL;
+    int rc;
+
+    int fd = file_open_to_read(path, err);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &status) != 0) {
+        rc = error_set_errno(err, ERR_IO, "cannot ask for the size of '%s'", path);
+        goto failed;
+    }
+    if ((uintmax_t)status.st_size > SIZE_MAX) {
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is larger than this machine's address space", path);
+        goto failed;
+    }
+    size_t size = (size_t)status.st_size;
+    if (size > 0) {
+        data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+        if (data == MAP_FAILED) {
+            rc = error_set_errno(err, ERR_IO, "cannot map '%s' (%zu bytes)", path, size);
+            goto failed;
+        }
+    }
+    *ret = (struct file_map){.data = data, .size = size, .fd = fd, .path = memory_strdup(path)};
+    if (data != NULL)
+        crash_note_map(data, size, ret->path);
+    return 0;
+failed:
+    close(fd);
+    return rc;
+}
+
+void file_map_release(struct file_map *map)
+{
+    crash_forget_map(map->data);
+    if (map->data)
+        munmap((void *)map->data, map->size);
+    if (map->path) /* else never opened: all zero */
+        close(map->fd);
+    free(map->path);
+    *map = (struct file_map){.fd = -1};
+}
+
+void file_map_forget(const struct file_map *map, size_t upto)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = (upto < map->size ? upto : map->size) / page * page;
+
+    if (size > 0)
+        madvise((void *)map->data, size, MADV_DONTNEED); /* POSIX's own call does nothing in glibc */
+}
+
+bool file_map_holds(const struct file_map *map, const void *data, size_t size)
+{
+    uintptr_t begin = (uintptr_t)data;
+
+    return map->fd >= 0 && begin >= (uintptr_t)map->data && size <= map->size &&
+           begin - (uintptr_t)map->data <= map->size - size;
+}
+
+/* Room in the buffer to begin with: a regular file's size and one byte more, which the end of file is noticed by. */
+static size_t first_guess(int fd, size_t limit)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
+        return 65536;
+    return (uintmax_t)status.st_size < limit ? (size_t)status.st_size + 2 : limit + 2;
+}
+
+int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, struct error *err)
+{
+    size_t size = 0;
+    int rc = 0;
+
+    if (limit > SIZE_MAX / 4)
+        limit = SIZE_MAX / 4;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cannot_open(path, err);
+
+    size_t capacity = first_guess(fd, limit);
+    char *data = malloc(capacity);
+    while (data) {
+        if (size + 1 == capacity) {
+            char *larger = realloc(data, capacity * 2);
+            if (!larger)
+                break;
+            data = larger;
+            capacity *= 2;
+        }
+        ssize_t got = read(fd, data + size, capacity - 1 - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            rc = error_set_errno(err, ERR_IO, "cannot read '%s'", path);
+            goto done;
+        }
+        size += (size_t)got;
+        if (size > limit) {
+            rc = error_set(err, ERR_UNSUPPORTED, "'%s' is larger than %zu bytes", path, limit);
+            goto done;
+        }
+        if (got == 0) {
+            data[size] = '\0';
+            *ret = data;
+            *ret_size = size;
+            data = NULL;
+            goto done;
+        }
+    }
+    rc = error_set(err, ERR_MEMORY, "cannot read '%s': out of memory", path);
+done:
+    free(data);
+    close(fd);
+    return rc;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0;
+}
+
+bool file_is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int file_make_folders(const char *path, struct error *err)
+{
+    if (file_is_folder(path))
+        return 0;
+
+    char *prefix = memory_strdup(path);
+    size_t length = strlen(prefix);
+    int rc = 0;
+
+    for (size_t i = 1; i <= length && rc == 0; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        prefix[i] = '\0';
+        /* Looked at first: mkdir() on a file system that is mounted read-only does not always say EEXIST. */
+        if (!file_is_folder(prefix) && mkdir(prefix, 0777) != 0 && (errno != EEXIST || !file_is_folder(prefix)))
+            rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", prefix);
+        prefix[i] = path[i];
+    }
+    free(prefix);
+    return rc;
+}
+
+int file_make_parent_folders(const char *path, struct error *err)
+{
+    char *folder = file_folder(path);
+    int rc = file_make_folders(folder, err);
+
+    free(folder);
+    return rc;
+}
+
+/* The part of `path` before its trailing slashes; at least one byte of "/". */
+static size_t length_without_slashes(const char *path, size_t length)
+{
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+char *file_folder(const char *path)
+{
+    size_t length = length_without_slashes(path, strlen(path));
+
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length == 0)
+        return memory_strdup(".");
+    return memory_copy(path, length_without_slashes(path, length));
+}
+
+char *file_basename(const char *path)
+{
+    size_t end = length_without_slashes(path, strlen(path));
+    size_t start = end;
+
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    if (start == end) /* "/" or "" */
+        start = 0;
+    return memory_copy(path + start, end - start);
+}
+
+char *file_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder), name_length = strlen(name);
+    bool slash = length > 0 && folder[length - 1] != '/';
+    char *ret = memory_alloc(length + name_length + 2);
+
+    memcpy(ret, folder, length);
+    if (slash)
+        ret[length++] = '/';
+    memcpy(ret + length, name, name_length + 1);
+    return ret;
+}
+
+/* Folders that are not there yet have no links. */
+char *file_place(const char *path)
+{
+    char *name = file_basename(path), *folder = file_folder(path);
+    char *real = file_real_path(folder), *ret;
+
+    if (real == NULL && errno == ENOENT && strcmp(folder, path) != 0)
+        real = file_place(folder);
+    ret = file_join(real != NULL ? real : folder, name);
+    free(name);
+    free(folder);
+    free(real);
+    return ret;
+}
+
+char *file_real_path(const char *path)
+{
+    return realpath(path, NULL);
+}

@@ -1,0 +1,178 @@
+/* base/file/temporary.c: names for what is not finished, and what is left under such names. */
+#include "base/file/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+
+#define SUFFIX_LENGTH 6
+#define SPACE_LENGTH 16
+#define LONGEST_BASENAME 210 /* what is left of the 255 bytes that a name may have */
+
+static const char suffix_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/* ".<basename>.": the beginning of all temporary names for `path`. */
+static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
+{
+    char *basename = file_basename(path);
+
+    snprintf(ret, LONGEST_BASENAME + 3, ".%.*s.", LONGEST_BASENAME, basename);
+    free(basename);
+}
+
+/* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container has one). 16
+ * hexadecimal digits, the first half of them of the boot's random name. False, and all zero, where the system does not tell. */
+static bool write_space(char ret[SPACE_LENGTH + 1])
+{
+    char boot[SPACE_LENGTH / 2 + 1] = "";
+    struct stat space;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    memset(ret, '0', SPACE_LENGTH);
+    ret[SPACE_LENGTH] = '\0';
+    if (size != SPACE_LENGTH / 2 || strspn(boot, "0123456789abcdef") != SPACE_LENGTH / 2 ||
+        stat("/proc/self/ns/pid", &space) != 0)
+        return false;
+    snprintf(ret, SPACE_LENGTH + 1, "%s%08x", boot, (unsigned)space.st_ino);
+    return true;
+}
+
+char *file_temporary_name(const char *path)
+{
+    static atomic_uint count;
+    struct timespec now;
+    char suffix[SUFFIX_LENGTH + 1] = "";
+    char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1], name[256];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* An odd multiplier (from splitmix64) spreads what differs between processes and moments over all bits. */
+    uint64_t bits = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 40;
+    bits = (bits + atomic_fetch_add(&count, 1)) * 0x9E3779B97F4A7C15u;
+    bits ^= bits >> 32;
+    for (int i = 0; i < SUFFIX_LENGTH; i++, bits /= sizeof(suffix_characters) - 1)
+        suffix[i] = suffix_characters[bits % (sizeof(suffix_characters) - 1)];
+
+    write_beginning(path, beginning);
+    write_space(space);
+    snprintf(name, sizeof(name), "%s%ld.%s.%s", beginning, (long)getpid(), space, suffix);
+    char *folder = file_folder(path);
+    char *ret = file_join(folder, name);
+    free(folder);
+    return ret;
+}
+
+char *file_follow_links(const char *path)
+{
+    char *current = memory_strdup(path);
+
+    for (int links = 0; links < 40; links++) {
+        char target[4096];
+        ssize_t length = readlink(current, target, sizeof(target) - 1);
+        if (length < 0)
+            return current;
+        target[length] = '\0';
+        char *folder = file_folder(current);
+        char *next = target[0] == '/' ? memory_strdup(target) : file_join(folder, target);
+        free(folder);
+        free(current);
+        current = next;
+    }
+    free(current);
+    errno = ELOOP;
+    return NULL;
+}
+
+/* In a PID namespace of its own a process may still have the /proc of the one around it, with that one's numbers. */
+static bool has_own_proc(void)
+{
+    char number[32];
+    ssize_t length = readlink("/proc/self", number, sizeof(number) - 1);
+
+    if (length <= 0)
+        return false;
+    number[length] = '\0';
+    return strtol(number, NULL, 10) == (long)getpid();
+}
+
+/* One that was killed answers to signals until its parent, or whoever inherits it, asks for its end. Where there is no
+ * /proc, such a process counts as alive. */
+static bool is_zombie(long process)
+{
+    char path[32], status[512], *end;
+    bool zombie = false;
+
+    if (!has_own_proc())
+        return false;
+    snprintf(path, sizeof(path), "/proc/%ld/stat", process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
+    if (size > 0) {
+        status[size] = '\0';
+        end = strrchr(status, ')'); /* behind the program's name, which may hold anything */
+        zombie = end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    return zombie;
+}
+
+/* A process of our own number was another one, before. */
+static bool is_gone(long process)
+{
+    return process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH) || is_zombie(process);
+}
+
+/* `space` is ours: of a process elsewhere nothing is known, and what it writes is left alone. */
+static bool is_leftover(const char *name, const char *beginning, const char *space)
+{
+    size_t length = strlen(beginning);
+    char *end;
+
+    if (strncmp(name, beginning, length) != 0 || name[length] < '1' || name[length] > '9')
+        return false;
+    errno = 0;
+    long process = strtol(name + length, &end, 10);
+    if (errno != 0 || process != (long)(pid_t)process || *end != '.' || strncmp(end + 1, space, SPACE_LENGTH) != 0)
+        return false;
+    end += 1 + SPACE_LENGTH;
+    return *end == '.' && strlen(end + 1) == SUFFIX_LENGTH && strspn(end + 1, suffix_characters) == SUFFIX_LENGTH &&
+           is_gone(process);
+}
+
+void file_remove_leftovers(const char *path)
+{
+    char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1];
+    char *target = write_space(space) ? file_follow_links(path) : NULL;
+
+    if (!target)
+        return;
+    write_beginning(target, beginning);
+    char *folder = file_folder(target);
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        struct stat status;
+        if (is_leftover(entry->d_name, beginning, space) &&
+            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+            unlinkat(dirfd(stream), entry->d_name, 0);
+    }
+    if (stream)
+        closedir(stream);
+    free(folder);
+    free(target);
+}

@@ -1,0 +1,202 @@
+/* base/process/capture.c: keeping what a child writes to one stream. */
+#include "base/process/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+
+#define PIECE ((size_t)65536) /* what a pipe holds on Linux */
+
+void capture_init(struct capture *capture, int fd)
+{
+    *capture = (struct capture){.fd = fd, .spill = -1};
+    string_init(&capture->memory);
+}
+
+static void close_pipe(struct capture *capture)
+{
+    if (capture->fd >= 0)
+        close(capture->fd);
+    capture->fd = -1;
+}
+
+/* A file that has no name any more; -1 when there cannot be one. */
+static int open_unnamed(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char *name = file_join(folder && folder[0] ? folder : "/tmp", "polygraphy-output-XXXXXX");
+
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    free(name);
+    return fd;
+}
+
+/* Where in the file byte `index` of the stream has its place, and how many have theirs from there on in one piece. */
+static size_t place_of(uint64_t index, size_t *ret_room)
+{
+    size_t in_half = (size_t)(index % PROCESS_CAPTURE_END);
+
+    *ret_room = PROCESS_CAPTURE_END - in_half;
+    return index < PROCESS_CAPTURE_END ? in_half : PROCESS_CAPTURE_END + in_half;
+}
+
+/* Moves what is in memory to the file. */
+static void spill(struct capture *capture)
+{
+    const char *data = capture->memory.data;
+    size_t left = capture->memory.size;
+    bool first = capture->spill < 0;
+
+    if (first)
+        capture->spill = open_unnamed();
+    while (capture->spill >= 0 && left > 0) {
+        size_t room, place = place_of(capture->spilled, &room);
+        ssize_t done = pwrite(capture->spill, data, left < room ? left : room, (off_t)place);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            break;
+        capture->spilled += (size_t)done;
+        data += done;
+        left -= (size_t)done;
+    }
+    capture->truncated = left > 0;
+    if (first && capture->truncated) { /* then memory holds more than the file */
+        if (capture->spill >= 0)
+            close(capture->spill);
+        capture->spill = -1;
+        capture->spilled = 0;
+        return;
+    }
+    string_clear(&capture->memory);
+}
+
+static void keep(struct capture *capture, size_t size)
+{
+    if (capture->truncated)
+        return;
+    capture->memory.size += size;
+    capture->memory.data[capture->memory.size] = '\0';
+    if (capture->spill >= 0 || capture->memory.size > PROCESS_CAPTURE_MEMORY)
+        spill(capture);
+}
+
+void capture_read(struct capture *capture)
+{
+    ssize_t got = read(capture->fd, string_reserve(&capture->memory, PIECE), PIECE);
+
+    if (got > 0)
+        keep(capture, (size_t)got);
+    else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+        close_pipe(capture);
+}
+
+void capture_drain(struct capture *capture)
+{
+    int left = 0;
+
+    if (capture->fd < 0)
+        return;
+    ioctl(capture->fd, FIONREAD, &left);
+    while (left > 0) {
+        size_t size = (size_t)left < PIECE ? (size_t)left : PIECE;
+        ssize_t got = read(capture->fd, string_reserve(&capture->memory, size), size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        keep(capture, (size_t)got);
+        left -= (int)got;
+    }
+    close_pipe(capture);
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t done = write(fd, data, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        data += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+/* Another file, in which both ends stand one behind the other. `kept` is what the file holds; false when the disk is full. */
+static bool put_in_order(const struct capture *capture, const char *kept, struct process_output *ret)
+{
+    const char *second = kept + PROCESS_CAPTURE_END;
+    size_t oldest = (size_t)(capture->spilled % PROCESS_CAPTURE_END);
+    uint64_t left_out = capture->spilled - 2 * PROCESS_CAPTURE_END;
+    int fd = open_unnamed();
+    void *data = MAP_FAILED;
+    char note[64];
+
+    int length = snprintf(note, sizeof(note), "\n[... %" PRIu64 " bytes left out ...]\n", left_out);
+    size_t tail = PROCESS_CAPTURE_END + (size_t)length, size = tail + PROCESS_CAPTURE_END;
+    if (fd >= 0 && write_all(fd, kept, PROCESS_CAPTURE_END) && write_all(fd, note, (size_t)length) &&
+        write_all(fd, second + oldest, PROCESS_CAPTURE_END - oldest) && write_all(fd, second, oldest))
+        data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (data == MAP_FAILED) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    *ret = (struct process_output){
+        .data = data, .size = size, .fd = fd, .left_out = left_out, .head = PROCESS_CAPTURE_END, .tail = tail};
+    return true;
+}
+
+void capture_finish(struct capture *capture, struct process_output *ret)
+{
+    bool has_middle = capture->spilled > 2 * PROCESS_CAPTURE_END;
+    size_t size = has_middle ? 2 * PROCESS_CAPTURE_END : (size_t)capture->spilled;
+
+    *ret = (struct process_output){.fd = -1, .truncated = capture->truncated};
+    if (capture->spill < 0) {
+        ret->size = capture->memory.size;
+        ret->data = string_take(&capture->memory);
+        return;
+    }
+    void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, capture->spill, 0);
+    if (data == MAP_FAILED) {
+        ret->data = string_take(&capture->memory); /* empty */
+        ret->truncated = true;
+        return;
+    }
+    if (has_middle && !capture->truncated && put_in_order(capture, data, ret)) {
+        munmap(data, size);
+        return;
+    }
+    if (has_middle) { /* nobody can say where the end begins: the beginning is sure */
+        munmap((char *)data + PROCESS_CAPTURE_END, PROCESS_CAPTURE_END);
+        size = PROCESS_CAPTURE_END;
+        ret->truncated = true;
+    }
+    ret->data = data;
+    ret->size = size;
+    ret->fd = capture->spill;
+    capture->spill = -1;
+}
+
+void capture_release(struct capture *capture)
+{
+    close_pipe(capture);
+    if (capture->spill >= 0)
+        close(capture->spill);
+    capture->spill = -1;
+    string_release(&capture->memory);
+}

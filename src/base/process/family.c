@@ -1,0 +1,230 @@
+/* base/process/family.c: all that a child leaves behind. */
+#include "base/process/family.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/memory_limit.h"
+#include "base/process/guard.h"
+
+struct pids {
+    pid_t *items;
+    size_t count, capacity;
+};
+
+/* Guards what follows, and the moment between the start of a child and its entry into the list. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct pids leaders; /* that run now */
+
+static bool contains(const struct pids *pids, pid_t pid)
+{
+    for (size_t i = 0; i < pids->count; i++) {
+        if (pids->items[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+static void take_out(struct pids *pids, pid_t pid)
+{
+    for (size_t i = 0; i < pids->count; i++) {
+        if (pids->items[i] == pid) {
+            pids->items[i] = pids->items[--pids->count];
+            return;
+        }
+    }
+}
+
+#ifdef __linux__
+
+static struct pids inherited; /* children from before: a shell's, when it has become this program by exec */
+
+static bool has_children(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+/* Reads the children of each of our threads. Returns false when the kernel does not list them. */
+static bool list_by_thread(struct pids *ret)
+{
+    DIR *threads = opendir("/proc/self/task");
+    bool listed = false;
+
+    if (!threads)
+        return false;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        char path[64];
+        int pid;
+
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof(path), "/proc/self/task/%.20s/children", entry->d_name);
+        FILE *children = fopen(path, "re");
+        if (!children)
+            continue;
+        listed = true;
+        while (fscanf(children, "%d", &pid) == 1)
+            *VECTOR_APPEND(ret) = pid;
+        fclose(children);
+    }
+    closedir(threads);
+    return listed;
+}
+
+/* The same from the table of all processes. */
+static void list_by_parent(struct pids *ret)
+{
+    DIR *processes = opendir("/proc");
+
+    if (!processes)
+        return;
+    for (struct dirent *entry; (entry = readdir(processes));) {
+        char path[64];
+        int pid, parent;
+
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(path, sizeof(path), "/proc/%.20s/stat", entry->d_name);
+        FILE *status = fopen(path, "re");
+        if (!status)
+            continue;
+        /* "<pid> (<name>) <state> <parent> ...": the name may hold anything, but has at most 15 bytes and no more
+         * parentheses follow it. */
+        char line[128] = "";
+        size_t length = fread(line, 1, sizeof(line) - 1, status);
+        line[length] = '\0';
+        const char *name_end = strrchr(line, ')');
+        if (name_end && sscanf(line, "%d", &pid) == 1 && sscanf(name_end + 1, " %*c %d", &parent) == 1 &&
+            parent == getpid())
+            *VECTOR_APPEND(ret) = pid;
+        fclose(status);
+    }
+    closedir(processes);
+}
+
+static struct pids list_children(void)
+{
+    struct pids ret = {0};
+
+    if (has_children() && !list_by_thread(&ret))
+        list_by_parent(&ret);
+    return ret;
+}
+
+static void adopt_orphans(void)
+{
+    static pid_t reaper; /* a forked child does not inherit the role */
+
+    if (reaper == getpid())
+        return;
+    reaper = getpid();
+    free(inherited.items);
+    inherited = list_children();
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/* Kills the orphans that belong to the family of `leader`. One that dies makes its own children ours, hence the loop. */
+static void end_orphans(pid_t leader)
+{
+    bool last = leaders.count == 0;
+    bool found = true;
+
+    while (found) {
+        struct pids children = list_children();
+        found = false;
+        for (size_t i = 0; i < children.count; i++) {
+            pid_t pid = children.items[i];
+            if (contains(&leaders, pid) || contains(&inherited, pid) || pid == process_guard_process() ||
+                (!last && getpgid(pid) != leader))
+                continue;
+            kill(pid, SIGKILL);
+            found = waitpid(pid, NULL, 0) == pid || found;
+        }
+        free(children.items);
+    }
+}
+
+bool family_has_members(pid_t leader)
+{
+    struct pids children = list_children();
+    bool ret = false;
+
+    for (size_t i = 0; i < children.count && !ret; i++) {
+        siginfo_t info = {0};
+        pid_t pid = children.items[i];
+        if (pid != leader && getpgid(pid) == leader)
+            ret = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+    }
+    free(children.items);
+    return ret;
+}
+
+#else
+
+static void adopt_orphans(void)
+{
+}
+
+static void end_orphans(pid_t leader)
+{
+    (void)leader;
+}
+
+bool family_has_members(pid_t leader)
+{
+    (void)leader;
+    return false;
+}
+
+#endif
+
+int family_start(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err)
+{
+    sigset_t all, old;
+
+    pthread_mutex_lock(&mutex);
+    adopt_orphans();
+    /* A signal that ends us must not come before the child is registered. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    memory_limit_lift();
+    int rc = process_spawn(request, out, error_out, ret, err);
+    memory_limit_put_back();
+    if (rc == 0) {
+        interrupt_kill_at_exit(*ret);
+        process_guard_add(*ret);
+        *VECTOR_APPEND(&leaders) = *ret;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_mutex_unlock(&mutex);
+    return rc;
+}
+
+void family_end(pid_t leader)
+{
+    /* Before the leader is reaped its number cannot become that of another group. */
+    kill(-leader, SIGKILL);
+    interrupt_spare(leader);
+    process_guard_remove(leader);
+    while (waitpid(leader, NULL, 0) < 0 && errno == EINTR) {
+    }
+    pthread_mutex_lock(&mutex);
+    take_out(&leaders, leader);
+    end_orphans(leader);
+    pthread_mutex_unlock(&mutex);
+}

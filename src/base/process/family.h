@@ -1,0 +1,27 @@
+/* base/process/family.h: all that a child leaves behind. Internal to base/process.
+ *
+ * Members of a child's group are known by the group. On Linux this process is made a "subreaper": a descendant whose
+ * parent has ended becomes our child, whatever group or session it has moved to. While several children run at once,
+ * whose descendant that is cannot be told; it is then ended with the last of them. When this process is killed, orphans become others'
+ * children: then it is up to base/process/guard.h.
+ *
+ * A program that has other children of its own has to start them before its first call of process_run().
+ */
+#ifndef BASE_PROCESS_FAMILY_H
+#define BASE_PROCESS_FAMILY_H
+
+#include <stdbool.h>
+
+#include "base/process/spawn.h"
+
+/* Starts a child, see process_spawn(). */
+int family_start(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err);
+
+/* Kills what is left of the family of `leader`, which has ended or is about to, and reaps all of it. */
+void family_end(pid_t leader);
+
+/* True when the group has members besides its leader that still run. May miss some: those whose parent left the group,
+ * and all on systems other than Linux. */
+bool family_has_members(pid_t leader);
+
+#endif

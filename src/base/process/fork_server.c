@@ -1,0 +1,268 @@
+/* base/process/fork_server.c: see fork_server.h.
+ *
+ * A request is one datagram with the words, each ended by a NUL, the added environment behind an empty word, and the two
+ * descriptors as ancillary data (SCM_RIGHTS). The answer is the child's number, or -1.
+ */
+#include "base/process/fork_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/crash.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/memory_limit.h"
+#include "base/process/guard.h"
+#include "base/roomy_heap.h"
+#include "base/text/string_builder.h"
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define CAN_BE_WARM 1 /* orphans can be adopted; and what the copy has inherited is no leak */
+#else
+#define CAN_BE_WARM 0
+#endif
+
+#define LARGEST_REQUEST ((size_t)64 << 10)
+
+static const int ended_by[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct warm_process {
+    int socket;
+    pid_t server;
+};
+
+/* What the server knows. */
+struct server {
+    int socket;
+    int (*main)(int argc, char **argv);
+    bool ignored[ARRAY_LEN(ended_by)]; /* already when this program was started */
+};
+
+struct request {
+    char text[LARGEST_REQUEST];
+    size_t size;
+    int outputs[2];
+};
+
+/* ---- The server ---- */
+
+static bool receive(int socket, struct request *ret)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(ret->outputs))];
+    } control;
+    struct iovec vector = {.iov_base = ret->text, .iov_len = sizeof(ret->text)};
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    const struct cmsghdr *header;
+    ssize_t size;
+
+    do
+        size = recvmsg(socket, &message, 0);
+    while (size < 0 && errno == EINTR);
+    header = CMSG_FIRSTHDR(&message);
+    if (size <= 0 || header == NULL || header->cmsg_len != CMSG_LEN(sizeof(ret->outputs)))
+        return false;
+    memcpy(ret->outputs, CMSG_DATA(header), sizeof(ret->outputs));
+    ret->size = (size_t)size;
+    return true;
+}
+
+/* Signals are as they were when this program was started; nothing is blocked. */
+static void restore_signals(const struct server *server)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < ARRAY_LEN(ended_by); i++)
+        if (!server->ignored[i])
+            sigaction(ended_by[i], &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGCHLD, &action, NULL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the process. */
+static _Noreturn void run(const struct server *server, struct request *request)
+{
+    char **arguments = memory_alloc_zero(request->size + 1, sizeof(*arguments));
+    char *word = request->text;
+    int count = 0, status;
+
+    for (; *word != '\0'; word += strlen(word) + 1)
+        arguments[count++] = word;
+    for (word++; word < request->text + request->size; word += strlen(word) + 1)
+        putenv(word);
+    setpgid(0, 0);
+    process_guard_add(getpid()); /* before anybody could end the one who has asked for it */
+    process_guard_forget();
+    dup2(request->outputs[0], STDOUT_FILENO);
+    dup2(request->outputs[1], STDERR_FILENO);
+    close(request->outputs[0]);
+    close(request->outputs[1]);
+    close(server->socket);
+    interrupt_forget();
+    crash_forget();
+    restore_signals(server);
+    roomy_heap_choose();
+    status = server->main(count, arguments);
+    fflush(NULL);
+    _exit(status); /* libraries would wait for threads that only the server has */
+}
+
+/* The process in between ends at once, which makes an orphan of the child. */
+static pid_t fork_orphan(const struct server *server, struct request *request)
+{
+    int numbers[2];
+    pid_t middle, child = -1;
+
+    if (pipe(numbers) < 0)
+        return -1;
+    middle = fork();
+    if (middle == 0) {
+        child = fork();
+        if (child == 0) {
+            close(numbers[0]);
+            close(numbers[1]);
+            run(server, request);
+        }
+        _exit(write(numbers[1], &child, sizeof(child)) == sizeof(child) ? 0 : 1);
+    }
+    close(numbers[1]);
+    if (middle < 0 || read(numbers[0], &child, sizeof(child)) != sizeof(child))
+        child = -1;
+    close(numbers[0]);
+    if (middle > 0)
+        waitpid(middle, NULL, 0);
+    return child;
+}
+
+static _Noreturn void serve(struct server *server, void (*prepare)(void *data), void *data)
+{
+    static struct request request;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+
+    sigemptyset(&ignore.sa_mask);
+    for (size_t i = 0; i < ARRAY_LEN(ended_by); i++) {
+        sigaction(ended_by[i], NULL, &old);
+        server->ignored[i] = old.sa_handler == SIG_IGN;
+        sigaction(ended_by[i], &ignore, NULL); /* Ctrl-C is for those who started this */
+    }
+    if (prepare != NULL)
+        prepare(data);
+    while (receive(server->socket, &request)) {
+        pid_t child = fork_orphan(server, &request);
+
+        close(request.outputs[0]);
+        close(request.outputs[1]);
+        if (send(server->socket, &child, sizeof(child), MSG_NOSIGNAL) < 0)
+            break;
+    }
+    _exit(0);
+}
+
+/* ---- The client ---- */
+
+struct warm_process *warm_process_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data)
+{
+    struct warm_process *warm;
+    struct server server = {.main = main};
+    int sockets[2];
+    pid_t pid;
+
+    if (!CAN_BE_WARM || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+        return NULL;
+    fflush(NULL); /* or the copy would write it again */
+    pid = fork();
+    if (pid == 0) {
+        close(sockets[0]);
+        memory_limit_forget();
+        server.socket = sockets[1];
+        serve(&server, prepare, data);
+    }
+    close(sockets[1]);
+    if (pid < 0) {
+        close(sockets[0]);
+        return NULL;
+    }
+    warm = memory_alloc_zero(1, sizeof(*warm));
+    warm->socket = sockets[0];
+    warm->server = pid;
+    return warm;
+}
+
+void warm_process_stop(struct warm_process *warm)
+{
+    if (warm == NULL)
+        return;
+    close(warm->socket);
+    while (waitpid(warm->server, NULL, 0) < 0 && errno == EINTR) {
+    }
+    free(warm);
+}
+
+static void add_words(struct string_builder *text, const char *const *words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        string_add_bytes(text, words[i], strlen(words[i]) + 1);
+}
+
+static bool has_empty_word(const char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (words[i][0] == '\0')
+            return true;
+    return false;
+}
+
+static bool send_request(int socket, const struct string_builder *text, int out, int error_out)
+{
+    int outputs[2] = {out, error_out};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(outputs))];
+    } control = {0};
+    struct iovec vector = {.iov_base = text->data, .iov_len = text->size};
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(outputs));
+    memcpy(CMSG_DATA(header), outputs, sizeof(outputs));
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)text->size;
+}
+
+bool warm_process_spawn(struct warm_process *warm, const char *const *arguments, const char *const *environment,
+                        int out, int error_out, pid_t *ret)
+{
+    struct string_builder text;
+    pid_t child = -1;
+    bool sent = false;
+
+    if (has_empty_word(arguments))
+        return false;
+    string_init(&text);
+    add_words(&text, arguments);
+    string_add_char(&text, '\0');
+    add_words(&text, environment);
+    if (text.size <= LARGEST_REQUEST)
+        sent = send_request(warm->socket, &text, out, error_out);
+    string_release(&text);
+    if (!sent || recv(warm->socket, &child, sizeof(child), 0) != sizeof(child) || child < 0)
+        return false;
+    setpgid(child, child); /* the child does the same: whoever comes first */
+    *ret = child;
+    return true;
+}

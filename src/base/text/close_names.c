@@ -1,0 +1,71 @@
+/* base/text/close_names.c: see close_names.h. */
+#include "base/text/close_names.h"
+
+#include <string.h>
+
+/* Longer names are compared by their beginnings: they come from machines, and the table has to stay small. */
+#define COMPARED_BYTES 200
+
+void close_names_start(struct close_names *names, struct text wanted)
+{
+    *names = (struct close_names){.wanted = wanted};
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance, one row of the table at a time. */
+static size_t distance_between(struct text a, struct text b)
+{
+    size_t row[COMPARED_BYTES + 1];
+    size_t width = smaller(a.size, COMPARED_BYTES), height = smaller(b.size, COMPARED_BYTES);
+
+    for (size_t i = 0; i <= width; i++)
+        row[i] = i;
+    for (size_t j = 1; j <= height; j++) {
+        size_t diagonal = row[0];
+
+        row[0] = j;
+        for (size_t i = 1; i <= width; i++) {
+            size_t replaced = diagonal + (a.data[i - 1] != b.data[j - 1]);
+
+            diagonal = row[i];
+            row[i] = smaller(replaced, smaller(row[i], row[i - 1]) + 1);
+        }
+    }
+    return row[width];
+}
+
+void close_names_offer(struct close_names *names, struct text name)
+{
+    bool part = names->wanted.size > 0 && text_contains_ignoring_case(name, names->wanted);
+    size_t distance = distance_between(names->wanted, name);
+    size_t place;
+
+    if (name.size == 0 || (!part && distance > names->wanted.size / 2))
+        return;
+    for (size_t i = 0; i < names->count; i++)
+        if (text_equal(names->best[i].name, name))
+            return;
+    for (place = 0; place < names->count && names->best[place].distance <= distance; place++)
+        ;
+    if (place == CLOSE_NAMES_LIMIT)
+        return;
+    if (names->count < CLOSE_NAMES_LIMIT)
+        names->count++;
+    memmove(&names->best[place + 1], &names->best[place], (names->count - place - 1) * sizeof(names->best[0]));
+    names->best[place].name = name;
+    names->best[place].distance = distance;
+}
+
+void close_names_add_to(const struct close_names *names, struct string_builder *ret)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        string_add(ret, i == 0 ? "; did you mean " : i + 1 == names->count ? " or " : ", ");
+        string_add_format(ret, "'" TEXT_FORMAT "'", TEXT_ARGS(names->best[i].name));
+    }
+    if (names->count > 0)
+        string_add_char(ret, '?');
+}

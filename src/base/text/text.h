@@ -1,0 +1,32 @@
+/* base/text/text.h: text that lies in somebody else's memory, with its length. Not ended by NUL.
+ *
+ *   printf("node '" TEXT_FORMAT "'\n", TEXT_ARGS(node->name));
+ */
+#ifndef BASE_TEXT_TEXT_H
+#define BASE_TEXT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    const char *data;
+    size_t size; /* bytes */
+};
+
+#define TEXT_FORMAT "%.*s"
+#define TEXT_ARGS(t) (int)(t).size, (t).data
+#define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
+
+struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
+bool text_equal(struct text a, struct text b);
+bool text_equal_string(struct text a, const char *b);
+bool text_contains(struct text haystack, struct text needle);
+bool text_contains_ignoring_case(struct text haystack, struct text needle); /* ASCII case only */
+
+/* Shell-style patterns as in Python's fnmatch: * ? [seq] [!seq]; no special treatment of '/' or a leading '.'. */
+bool text_matches_pattern(struct text name, struct text pattern);
+
+/* The length of the valid UTF-8 sequence that `data` begins with (1 to 4), or 0 when it is not valid. */
+size_t text_utf8_length(const char *data, size_t size);
+
+#endif

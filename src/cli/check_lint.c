@@ -1,0 +1,172 @@
+/* cli/check_lint.c: what is wrong with a model. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/options/data_loader_values.h"
+#include "lint/lint.h"
+#include "onnx/external/data.h"
+
+struct lint_values {
+    const char *output;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct lint_values, output),
+        .help = "write the report to this file, as JSON",
+    },
+};
+
+static const struct option_group lint_options = {
+    .title = "Report",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct lint_values),
+};
+
+/* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
+static int choose_model(const struct command_context *context, struct model *model, struct backend_request *request,
+                        char **ret_bytes, struct error *err)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    struct subgraph whole;
+    int rc;
+
+    if (load->external_data_dir == NULL) {
+        request->model_path = model->display_name;
+        return 0;
+    }
+    subgraph_init_whole(&whole, model);
+    rc = model_write_memory(&whole, ret_bytes, &request->model_size, err);
+    subgraph_release(&whole);
+    if (rc < 0)
+        return rc;
+    request->model_data = *ret_bytes;
+    request->external_folder = model->folder;
+    return 0;
+}
+
+static int lint_model(const struct command_context *context, struct model *model, struct lint_report *report,
+                      struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, model);
+    struct lint lint = {
+        .model = model,
+        .backend = model_file_runtime(context),
+        .request = &request,
+        .log = context->log,
+        .report = report,
+    };
+    char *bytes = NULL;
+    int rc = data_loader_from_options(context, model_file_options(context).model, &lint.loader, err);
+
+    if (rc < 0)
+        return rc;
+    rc = choose_model(context, model, &request, &bytes, err);
+    if (rc == 0)
+        rc = lint_run(&lint, err);
+    data_loader_free(lint.loader);
+    free(bytes);
+    return rc;
+}
+
+/* Without its weights a model cannot be judged, which is not its fault. */
+static int find_external_data(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    struct text_list locations = {0};
+    struct subgraph whole;
+    struct error why = {0};
+    int rc = 0;
+
+    if (load->ignore_external_data)
+        return 0;
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, &why) == 0)
+        for (size_t i = 0; rc == 0 && i < locations.count; i++) {
+            char *path = NULL;
+
+            if (external_data_path(model, locations.items[i], &path, &why) == ERR_MISSING)
+                rc = error_set(err, ERR_MISSING, "%s", why.message);
+            free(path);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+    return rc;
+}
+
+/* A file that is no model is a finding, too. */
+static int load_and_lint(const struct command_context *context, struct lint_report *report, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc == ERR_CORRUPT) {
+        lint_report_add(report, LINT_EXCEPTION, LINT_LOADER, NULL, text_of(err->message));
+        log_message(context->log, LOG_ERROR, "LINT | %s", err->message);
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    rc = find_external_data(context, model, err);
+    if (rc == 0)
+        rc = lint_model(context, model, report, err);
+    model_free(model);
+    return rc;
+}
+
+static int save(struct log *log, const struct lint_report *report, const char *path, struct error *err)
+{
+    if (path == NULL)
+        return 0;
+    log_message(log, LOG_INFO, "Saving linting report to %s", path);
+    return lint_report_save(report, path, err);
+}
+
+static int check_lint_run(const struct command_context *context, struct error *err)
+{
+    const struct lint_values *values = parse_values(context->parse, &lint_options);
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct lint_report report = {0};
+    bool bad;
+    int rc = load_and_lint(context, &report, err);
+
+    lint_report_finish(&report);
+    if (rc == 0)
+        rc = save(context->log, &report, values->output, err);
+    if (rc == 0)
+        rc = save(context->log, &report, json->path, err);
+    bad = lint_report_has_exceptions(&report);
+    lint_report_release(&report);
+    return rc < 0 ? rc : bad;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options, &lint_model_options,    &onnx_load_options, &data_loader_options,
+    &onnxrt_options,  &onnxrt_bounds_options, &lint_options,      &json_options,
+};
+
+const struct command cmd_check_lint = {
+    .name = "lint",
+    .summary = "say what is wrong with a model, and at which node",
+    .description =
+        "Checks the graph, and runs the model in ONNX Runtime. When it does not run, every node runs alone on what "
+        "the nodes in front of it have made, so that all nodes at fault are found at once. ONNX Runtime is at work in "
+        "a process of its own: that it crashes, or needs more memory or time than it may have, is a finding like "
+        "others.\n\n"
+        "An \"exception\" is a mistake, and makes the exit code 1; a \"warning\" is something that may be one: an "
+        "operator that ONNX Runtime does not know, a node or an input that no output depends on, and what ONNX "
+        "Runtime itself warns of when the model runs. The report also lists the nodes that pass and those that fail; "
+        "nodes behind one that fails are in neither list. --json is another name for --output.",
+    .example = "polygraphy check lint model.onnx -o report.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = check_lint_run,
+};

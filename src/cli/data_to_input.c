@@ -1,0 +1,130 @@
+/* cli/data_to_input.c: input data out of inputs and outputs. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/data_file.h"
+#include "cli/options/groups.h"
+
+struct to_input_values {
+    struct words paths;
+    const char *output;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"paths"},
+        .kind = OPTION_MANY,
+        .value_name = "FILE",
+        .file = OPTION_READS,
+        .offset = offsetof(struct to_input_values, paths),
+        .help = "files with inputs or results; of two arrays with one name the later counts",
+    },
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .required = true,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct to_input_values, output),
+        .help = "where to write the input data, for --load-inputs",
+    },
+};
+
+static const struct option_group to_input_options = {
+    .title = "Data",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct to_input_values),
+};
+
+/* Moves the arrays of `from` to `to`; those that `to` has already are replaced where they stand. */
+static void merge(struct tensor_list *to, struct tensor_list *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        struct named_tensor *item = &from->items[i];
+        struct named_tensor *known = tensor_list_find(to, text_of(item->name));
+
+        if (known == NULL) {
+            tensor_list_add(to, text_of(item->name), &item->tensor);
+        } else {
+            tensor_release(&known->tensor);
+            known->tensor = item->tensor;
+        }
+        item->tensor = (struct tensor){0};
+    }
+}
+
+static void merge_iteration(struct feed_dicts *merged, size_t iteration, struct tensor_list *from)
+{
+    while (merged->count <= iteration)
+        *VECTOR_APPEND(merged) = (struct tensor_list){0};
+    merge(&merged->items[iteration], from);
+}
+
+/* Iterations of one runner, or of a list of feed dicts. */
+static void check_count(struct log *log, const char *path, size_t count, bool first, size_t before)
+{
+    if (!first && count != before)
+        log_message(log, LOG_WARNING,
+                    "'%s' has %zu iteration(s), what came before it %zu: some iterations will lack arrays", path, count,
+                    before);
+}
+
+static void merge_file(struct log *log, const char *path, struct data_file *file, bool first, struct feed_dicts *merged)
+{
+    if (!file->holds_results) {
+        check_count(log, path, file->feeds.count, first, merged->count);
+        for (size_t i = 0; i < file->feeds.count; i++)
+            merge_iteration(merged, i, &file->feeds.items[i]);
+    }
+    for (size_t k = 0; file->holds_results && k < file->results.count; k++) {
+        struct runner_results *runner = &file->results.items[k];
+
+        check_count(log, path, runner->count, first && k == 0, merged->count);
+        for (size_t i = 0; i < runner->count; i++)
+            merge_iteration(merged, i, &runner->items[i].outputs);
+    }
+}
+
+static int data_to_input_run(const struct command_context *context, struct error *err)
+{
+    const struct to_input_values *values = parse_values(context->parse, &to_input_options);
+    struct feed_dicts merged = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < values->paths.count && rc == 0; i++) {
+        const char *path = values->paths.items[i];
+        struct data_file file;
+
+        rc = data_file_load(&file, path, err);
+        if (rc < 0)
+            break;
+        merge_file(context->log, path, &file, i == 0, &merged);
+        data_file_release(&file);
+    }
+    if (rc == 0) {
+        log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
+                    values->output);
+        rc = feed_dicts_save(&merged, values->output, err);
+    }
+    feed_dicts_release(&merged);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &to_input_options};
+
+const struct command cmd_data_to_input = {
+    .name = "to-input",
+    .summary = "make input data of inputs and outputs",
+    .description =
+        "Merges files with input data and files with results into one file with input data. The first iteration of "
+        "every file goes into the first iteration of the new one, and so on.\n\n"
+        "That is how a part of a model gets the data it sees inside of the whole.",
+    .example =
+        "# feed the second half of a model what the first half made\n"
+        "polygraphy run model.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs all.json\n"
+        "polygraphy data to-input in.json all.json -o layerwise.json\n"
+        "polygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .run = data_to_input_run,
+};

@@ -1,0 +1,152 @@
+/* build.c: build an engine again and again, and sort what differs into good and bad. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/engine_builds.h"
+#include "cli/debug/session.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+struct explore_values {
+    bool explore;
+    double within;
+};
+
+static int finish_explore(void *data, struct parse *parse, struct error *err)
+{
+    const struct explore_values *values = data;
+
+    if (values->within < 1)
+        return error_set(err, ERR_INVALID,
+                         "--explore-within: %g is less than 1, so that not even the fastest tactic is allowed",
+                         values->within);
+    if (!values->explore && parse_given(parse, "--explore-within"))
+        return error_set(err, ERR_INVALID, "--explore-within needs --explore");
+    if (values->explore && parse_given(parse, "--deterministic"))
+        return error_set(err, ERR_INVALID,
+                         "--explore and --deterministic exclude each other: one draws tactics by lot, the "
+                         "other always takes the same");
+    return 0;
+}
+
+static const struct option explore_rows[] = {
+    {
+        .names = {"--explore"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct explore_values, explore),
+        .help = "draw each layer's tactic by lot among those that are fast enough, instead of waiting for timing "
+                "noise: few builds then tell tactics apart. --seed says which lots are drawn",
+    },
+    {
+        .names = {"--explore-within"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "FACTOR",
+        .fallback = "2.0",
+        .offset = offsetof(struct explore_values, within),
+        .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest",
+    },
+};
+
+static const struct option_group explore_options = {
+    .title = "Choice of tactics",
+    .options = explore_rows,
+    .count = ARRAY_LEN(explore_rows),
+    .values_size = sizeof(struct explore_values),
+    .finish = finish_explore,
+};
+
+static bool is_last(const void *until, int64_t index, enum verdict verdict)
+{
+    return until_is_reached(until, index, verdict);
+}
+
+static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
+{
+    const struct until_values *until = parse_values(context->parse, &until_options);
+    const struct explore_values *explore = parse_values(context->parse, &explore_options);
+    struct loop_settings settings = debug_loop_settings(context);
+    struct engine_builds builds;
+    struct loop *loop = NULL;
+    int rc;
+
+    rc = loop_new(&settings, NULL, context->log, &loop, err);
+    if (rc < 0)
+        return rc;
+    rc = engine_builds_init(&builds, context, err);
+    if (rc == 0) {
+        struct build_session session = {.maker = engine_builds_maker(&builds),
+                                        .log = context->log,
+                                        .is_last = is_last,
+                                        .until = &until->until,
+                                        .end = until_end(&until->until),
+                                        .tactics = builds.file.config->save_tactics};
+
+        builds.file.builder.explore = explore->explore;
+        builds.file.builder.explore_within = explore->within;
+        debug_session_watch_data(loop, builds.network->model);
+        builds.times_are_kept = explore->explore;
+        rc = build_run(&session, loop, err);
+        if (rc == 0)
+            rc = debug_report_save(report, loop, NULL, NULL, err);
+        engine_builds_release(&builds);
+    }
+    rc = debug_session_end(context, loop, rc);
+    loop_free(loop);
+    return rc;
+}
+
+static int debug_build_run(const struct command_context *context, struct error *err)
+{
+    struct debug_report report;
+    int rc = debug_report_open(&report, context, err);
+
+    if (rc < 0)
+        return rc;
+    rc = build_all(context, &report, err);
+    debug_report_close(&report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options,
+                                                    &check_options,
+                                                    &expected_artifact_options,
+                                                    &intermediate_engine_options,
+                                                    &iteration_options,
+                                                    &until_options,
+                                                    &explore_options,
+                                                    &inspect_model_options,
+                                                    &shape_inference_options,
+                                                    &onnx_load_options,
+                                                    &data_loader_options,
+                                                    &onnxrt_library_options,
+                                                    &engine_config_options,
+                                                    &engine_network_options,
+                                                    &engine_cache_options,
+                                                    &engine_ignored_options,
+                                                    &json_options};
+
+const struct command cmd_debug_build = {
+    .name = "build",
+    .summary = "build an engine repeatedly and sort its tactics into good and bad",
+    .description =
+        "Builds the same network again and again. Each engine is written to polygraphy_debug.engine, the check says "
+        "whether it is good, and the files that --artifacts names are moved into the folders `good` and `bad`. This "
+        "is the tool for accuracy that comes and goes from one build to the next: keep the tactics of every build as "
+        "artifacts, and let `debug diff-tactics` say which of them is to blame.\n\n"
+        "Builds differ because tactics are chosen by their times, which are never quite the same. With --explore they "
+        "are drawn by lot among those that are fast enough: after a handful of builds, tactics can be told apart that "
+        "noise would have chosen together for ever.\n\n"
+        "An iteration whose engine cannot be built counts as failed, and the next one begins. In the check's "
+        "environment, POLYGRAPHY_ARTIFACT is the engine's path, POLYGRAPHY_ITERATION the number of the iteration, "
+        "counting from 0. With --exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",
+    .example = "polygraphy run model.onnx --onnxrt --save-outputs golden.json\n"
+               "polygraphy debug build model.onnx --explore --until 16 --save-tactics replay.json \\\n"
+               "    --artifacts replay.json --artifacts-dir replays \\\n"
+               "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json\n"
+               "polygraphy debug diff-tactics --dir replays",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_build_run,
+};

@@ -1,0 +1,304 @@
+/* cli/debug/check_data.c: see check_data.h. */
+#include "cli/debug/check_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/container/name_map.h"
+#include "base/file/file.h"
+#include "cli/commands.h"
+#include "cli/options/groups.h"
+#include "debug/check/check.h"
+#include "format/polygraphy/feed_dicts.h"
+#include "format/polygraphy/run_results.h"
+#include "onnx/model/subgraph.h"
+
+/* ---- The check's own command line ---- */
+
+/* The words of the check, NULL-terminated, in memory of the arena. NULL when a shell would do more with them than part them at blanks. */
+static const char **list_words(const struct check_values *check, struct arena *arena, size_t *ret_count)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+={}[] ";
+    const char **words, *line = check->command.items[0];
+    char *state = NULL;
+
+    if (!check->shell) {
+        *ret_count = check->command.count;
+        return (const char **)check->command.items;
+    }
+    if (line[strspn(line, plain)] != '\0')
+        return NULL;
+    words = arena_alloc_zero(arena, strlen(line) / 2 + 2, sizeof(*words));
+    *ret_count = 0;
+    for (char *word = strtok_r(arena_strdup(arena, line), " ", &state); word != NULL;
+         word = strtok_r(NULL, " ", &state))
+        words[(*ret_count)++] = word;
+    return words;
+}
+
+/* Reads the check as `polygraphy run`; false when it is something else, or does not make sense. `parse` is initialized in any case. */
+static bool read_check(const struct command_context *context, struct parse *parse)
+{
+    const struct check_values *check = parse_values(context->parse, &check_options);
+    struct error ignored;
+    const char **words;
+    size_t count = 0;
+    char *name;
+    bool ret;
+
+    parse_init(parse, context->parse->path[0]);
+    if (check->command.count == 0)
+        return false;
+    words = list_words(check, parse_arena(parse), &count);
+    if (words == NULL || count == 0)
+        return false;
+    name = file_basename(words[0]);
+    ret = strcmp(name, "polygraphy") == 0;
+    free(name);
+    return ret && parse_words(parse, count - 1, words + 1, &ignored) == PARSE_DONE &&
+           parse_command(parse) == &cmd_run && parse_finish_group(parse, &runner_options, &ignored) == 0 &&
+           parse_finish_group(parse, &onnx_load_outputs_options, &ignored) == 0 &&
+           parse_finish_group(parse, &data_loader_options, &ignored) == 0 &&
+           parse_finish_group(parse, &comparison_options, &ignored) == 0;
+}
+
+/* ---- What the files hold ---- */
+
+static bool is_written_for_each(const char *path, const char *written, const char *placeholder)
+{
+    return strcmp(path, placeholder) == 0 ||
+           (written != NULL && strcmp(path + (strncmp(path, "./", 2) == 0 ? 2 : 0),
+                                      written + (strncmp(written, "./", 2) == 0 ? 2 : 0)) == 0);
+}
+
+/* Adds the names that the first iteration has, and all others, too. */
+static void add_names(struct name_map *names, struct arena *arena, const struct tensor_list *const *iterations,
+                      size_t count)
+{
+    for (size_t i = 0; count > 0 && i < iterations[0]->count; i++) {
+        const char *name = iterations[0]->items[i].name;
+        bool everywhere = true;
+
+        for (size_t k = 1; everywhere && k < count; k++) /* mostly at the same place */
+            everywhere = (i < iterations[k]->count && strcmp(iterations[k]->items[i].name, name) == 0) ||
+                         tensor_list_find(iterations[k], text_of(name)) != NULL;
+        if (everywhere)
+            name_map_add(names, text_of(arena_strdup(arena, name)), 0);
+    }
+}
+
+/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can begin with. */
+struct made {
+    struct value_list all, inner;
+};
+
+struct look {
+    const struct command_context *context;
+    const struct reduce_values *reduce;
+    struct model *model;
+    struct made made;
+    struct arena arena;
+    struct name_map outputs;  /* names in a file that does not change with the candidate, */
+    const char *outputs_path; /* this one; NULL: there is none */
+    const char *inputs_path;  /* of such files, the one with the fewest of the tensors that parts begin with; or NULL */
+    size_t inputs_held;       /* that it has */
+};
+
+/* How many of these are among the names. */
+static size_t count_held(const struct look *look, const struct name_map *names, const struct value_list *values)
+{
+    size_t ret = 0;
+
+    for (size_t i = 0; i < values->count; i++)
+        ret += name_map_find(names, look->model->values.items[values->items[i]].name) != NAME_MAP_NONE;
+    return ret;
+}
+
+/* The result that what is run is compared with: the first one that was loaded. (Others are compared with each other, whatever the
+ * candidate.) What cannot be loaded is left to the check. */
+static void read_outputs(struct look *look, const struct comparison_values *comparison)
+{
+    struct run_results results = {0};
+
+    for (size_t i = 0; results.count == 0 && i < comparison->load_outputs.count; i++) {
+        const char *path = comparison->load_outputs.items[i];
+
+        if (is_written_for_each(path, look->reduce->iteration_golden, check_placeholder(CANDIDATE_GOLDEN)) ||
+            run_results_load(&results, path, NULL) < 0)
+            return;
+        look->outputs_path = path;
+    }
+    if (results.count > 0 && results.items[0].count > 0) {
+        const struct runner_results *first = &results.items[0];
+        const struct tensor_list **iterations = arena_alloc_zero(&look->arena, first->count, sizeof(*iterations));
+
+        for (size_t i = 0; i < first->count; i++)
+            iterations[i] = &first->items[i].outputs;
+        add_names(&look->outputs, &look->arena, iterations, first->count);
+    } else {
+        look->outputs_path = NULL;
+    }
+    run_results_release(&results);
+}
+
+/* Every iteration of every file is run. */
+static void read_inputs(struct look *look, const struct data_loader_values *data)
+{
+    for (size_t i = 0; i < data->load_inputs.count; i++) {
+        const char *path = data->load_inputs.items[i];
+        struct feed_dicts feeds = {0};
+        const struct tensor_list **iterations;
+        struct name_map names;
+        size_t held;
+
+        if (is_written_for_each(path, look->reduce->iteration_inputs, check_placeholder(CANDIDATE_INPUTS)) ||
+            feed_dicts_load(&feeds, path, NULL) < 0 || feeds.count == 0)
+            continue;
+        iterations = arena_alloc_zero(&look->arena, feeds.count, sizeof(*iterations));
+        for (size_t k = 0; k < feeds.count; k++)
+            iterations[k] = &feeds.items[k];
+        name_map_init(&names);
+        add_names(&names, &look->arena, iterations, feeds.count);
+        held = count_held(look, &names, &look->made.inner);
+        if (look->inputs_path == NULL || held < look->inputs_held) {
+            look->inputs_path = path;
+            look->inputs_held = held;
+        }
+        name_map_release(&names);
+        feed_dicts_release(&feeds);
+    }
+}
+
+/* ---- What parts of the model need ---- */
+
+static void list_made(const struct model *model, struct made *ret)
+{
+    struct bitset outputs;
+
+    value_list_to_set(&model->outputs, model->values.count, &outputs);
+    for (size_t i = 0; i < model->nodes.count; i++)
+        for (size_t k = 0; k < model->nodes.items[i].outputs.count; k++) {
+            uint32_t value = model_edge(model, model->nodes.items[i].outputs, k);
+
+            if (value == VALUE_NONE)
+                continue;
+            value_list_add(&ret->all, value);
+            if (!bitset_has(&outputs, value))
+                value_list_add(&ret->inner, value);
+        }
+    bitset_release(&outputs);
+}
+
+static int refuse_foreign(const struct look *look, struct error *err)
+{
+    const struct model_values *values = parse_values(look->context->parse, &reduce_model_options);
+    struct string_builder outputs;
+    int rc;
+
+    string_init(&outputs);
+    for (size_t i = 0; i < look->model->outputs.count; i++)
+        string_add_format(&outputs, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
+                          TEXT_ARGS(look->model->values.items[look->model->outputs.items[i]].name));
+    rc = error_set(err, ERR_INVALID,
+                   "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make "
+                   "it with `polygraphy run --save-outputs` from this model",
+                   look->outputs_path, values->path, outputs.data);
+    string_release(&outputs);
+    return rc;
+}
+
+static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts_outputs)
+{
+    const struct made *made = &look->made;
+    size_t outputs = count_held(look, &look->outputs, &made->all);
+    bool lacks_inputs = look->inputs_path != NULL && cuts_inputs && look->inputs_held < made->inner.count;
+    bool lacks_outputs = look->outputs_path != NULL && cuts_outputs && outputs < made->all.count;
+    struct string_builder text;
+
+    if (!lacks_inputs && !lacks_outputs)
+        return;
+    string_init(&text);
+    if (lacks_outputs)
+        string_add_format(&text, "'%s' holds %zu of the %zu tensors that parts of the model can end with",
+                          look->outputs_path, outputs, made->all.count);
+    if (lacks_inputs)
+        string_add_format(&text, "%s'%s' holds %zu of the %zu %s can begin with", lacks_outputs ? ", " : "",
+                          look->inputs_path, look->inputs_held, made->inner.count,
+                          lacks_outputs ? "that they" : "tensors that parts of the model");
+    log_message(
+        look->context->log, LOG_WARNING,
+        "The check has not the data to judge every part: %s. The others are skipped. %s", text.data,
+        look->reduce->mode == REDUCE_MINIMAL
+            ? "--iter-inputs IN --iter-golden OUT write both for each part, for --load-inputs IN --load-outputs "
+              "OUT in the check"
+            : "To have all of them: `run --onnxrt --onnx-outputs mark all --save-inputs IN --save-outputs OUT`, "
+              "`data to-input IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or --mode "
+              "minimal with --iter-inputs and --iter-golden");
+    string_release(&text);
+}
+
+/* Data that are made up depend on all inputs of a model: for a part with others they are others. */
+static int consider_made_up_data(const struct look *look, bool cuts_inputs, bool *ret_keep_inputs, struct error *err)
+{
+    if (look->model->inputs.count <= 1 && look->reduce->mode != REDUCE_MINIMAL) {
+        *ret_keep_inputs = cuts_inputs;
+        if (cuts_inputs)
+            log_message(look->context->log, LOG_WARNING,
+                        "Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs, so "
+                        "that parts would be fed made-up data and compared with values that belong to others. "
+                        "--load-inputs in the check changes that");
+        return 0;
+    }
+    return error_set(err, ERR_INVALID,
+                     "--check: it compares with --load-outputs, but has no --load-inputs: parts of the model would be "
+                     "fed made-up data, and compared with values that belong to others. %s",
+                     look->reduce->mode == REDUCE_MINIMAL
+                         ? "Add --iter-inputs in.json here, and --load-inputs in.json to the check"
+                         : "Add the file of `run --save-inputs` to the check, with --load-inputs");
+}
+
+static int consider(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)
+{
+    const struct runner_values *runners = parse_values(check, &runner_options);
+    const struct onnx_load_values *load = parse_values(check, &onnx_load_outputs_options);
+    const struct comparison_values *comparison = parse_values(check, &comparison_options);
+    const struct data_loader_values *data = parse_values(check, &data_loader_options);
+    bool minimal = look->reduce->mode == REDUCE_MINIMAL;
+    bool cuts_inputs = minimal || !look->reduce->no_reduce_inputs;
+    int rc = 0;
+
+    if (runners->names.count == 0)
+        return 0;
+    list_made(look->model, &look->made);
+    read_inputs(look, data);
+    if (load->outputs.names.count == 0)
+        read_outputs(look, comparison);
+    if (look->outputs_path != NULL && count_held(look, &look->outputs, &look->model->outputs) == 0 &&
+        (!look->reduce->no_verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
+        rc = refuse_foreign(look, err);
+    if (rc == 0 && comparison->load_outputs.count > 0 && data->load_inputs.count == 0)
+        rc = consider_made_up_data(look, cuts_inputs, ret_keep_inputs, err);
+    if (rc == 0)
+        warn_of_missing(look, cuts_inputs && !*ret_keep_inputs, minimal || !look->reduce->no_reduce_outputs);
+    return rc;
+}
+
+int check_data_look(const struct command_context *context, struct model *model, bool *ret_keep_inputs,
+                    struct error *err)
+{
+    struct look look = {.context = context, .reduce = parse_values(context->parse, &reduce_options), .model = model};
+    struct parse check;
+    int rc = 0;
+
+    *ret_keep_inputs = false;
+    arena_init(&look.arena);
+    name_map_init(&look.outputs);
+    if (read_check(context, &check))
+        rc = consider(&look, &check, ret_keep_inputs, err);
+    parse_release(&check);
+    name_map_release(&look.outputs);
+    arena_release(&look.arena);
+    free(look.made.inner.items);
+    free(look.made.all.items);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* cli/debug/engine_builds.h: what `debug build` and `debug tactics` have in common: a network from the command line, built
+ * many times.
+ */
+#ifndef CLI_DEBUG_ENGINE_BUILDS_H
+#define CLI_DEBUG_ENGINE_BUILDS_H
+
+#include "cli/engine_file.h"
+#include "debug/tactics/build.h"
+
+/* It must not be moved. */
+struct engine_builds {
+    struct engine_file file;
+    struct network *network;
+    uint64_t seed;       /* of the first iteration's choices */
+    bool times_are_kept; /* what one build has timed, the next one need not */
+};
+
+/* Loads the model and makes its network: once, for all builds. After an error nothing is left. */
+int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err);
+void engine_builds_release(struct engine_builds *builds);
+
+/* Builds by what `builds` says. The engines refer to it. */
+struct engine_maker engine_builds_maker(struct engine_builds *builds);
+
+#endif

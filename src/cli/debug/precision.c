@@ -1,0 +1,314 @@
+/* precision.c: find the layers that have to run in higher precision. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/precision_result.h"
+#include "cli/debug/session.h"
+#include "cli/engine_file.h"
+#include "cli/model_file.h"
+#include "cli/options/runners/precision_rules.h"
+#include "debug/precision/lab.h"
+#include "onnx/external/data.h"
+
+#define ONNX_ARTIFACT "polygraphy_debug.onnx"
+
+struct session {
+    const struct command_context *context;
+    const struct precision_values *values;
+    struct debug_report report;
+    struct engine_file file;
+    struct loop_settings loop_settings;
+    struct hash hash; /* of the model and of what else decides on the candidates */
+    struct network *network;
+    struct loop *loop;
+    struct precision_lab_settings lab_settings;
+    struct precision_lab *lab;
+};
+
+/* ---- Settings ---- */
+
+/* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
+static void imply(struct session *session, enum precision precision, const char *option)
+{
+    bool *enabled = &session->file.builder.precision.enabled[precision];
+
+    if (*enabled)
+        return;
+    *enabled = true;
+    log_message(session->context->log, LOG_WARNING, "%s is implied: --precision %s is the higher one, and %s", option,
+                data_type_name(session->values->high),
+                session->values->high == DATA_FLOAT32 ? "no lower one was named (--fp16, --bf16, --int8)"
+                : precision == PRECISION_FLOAT16      ? "has to be allowed"
+                                                      : "the only one below it was not named");
+}
+
+static void choose_precisions(struct session *session)
+{
+    const bool *enabled = session->file.builder.precision.enabled;
+
+    if (session->values->high == DATA_FLOAT16) {
+        imply(session, PRECISION_FLOAT16, "--fp16");
+        imply(session, PRECISION_INT8, "--int8");
+    } else if (!enabled[PRECISION_FLOAT16] && !enabled[PRECISION_BFLOAT16] && !enabled[PRECISION_INT8] &&
+               !enabled[PRECISION_TF32]) {
+        imply(session, PRECISION_FLOAT16, "--fp16");
+    }
+}
+
+/* What candidates are called depends on --emit where nobody says it. */
+static int refuse_model_as_artifact(const struct session *session, struct error *err)
+{
+    const char *path = model_file_options(session->context).model->path;
+    const char *artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT];
+    struct stat one, other;
+
+    if (stat(path, &one) != 0 || stat(artifact, &other) != 0 || one.st_ino != other.st_ino ||
+        one.st_dev != other.st_dev)
+        return 0;
+    return error_set(err, ERR_EXISTS,
+                     "'%s' is the model itself, and candidates would replace it: choose another path for them with "
+                     "--intermediate-artifact",
+                     artifact);
+}
+
+static int hash_inputs(const struct data_loader_values *data, struct hash *hash, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {
+        struct hash content;
+
+        rc = hash_file(data->load_inputs.items[i], &content, err);
+        if (rc == 0)
+            *hash = hash_combine(*hash, content);
+    }
+    return rc;
+}
+
+static void add_overrides(struct string_builder *text, const struct precision_overrides *overrides)
+{
+    for (size_t i = 0; i < overrides->count; i++)
+        string_add_format(text, " %s:%d", overrides->items[i].name, (int)overrides->items[i].type);
+    string_add_char(text, ';');
+}
+
+/* What a replay belongs to. Scores decide on the order of a minimal search, and they follow from the data. */
+static int hash_session(struct session *session, struct model *model, struct error *err)
+{
+    const struct precision_values *values = session->values;
+    const struct precision_settings *precision = &session->file.builder.precision;
+    const struct data_loader_values *data = parse_values(session->context->parse, &data_loader_options);
+    struct text_list locations = {0};
+    struct string_builder text;
+    struct subgraph whole;
+    int rc = hash_file(model_file_options(session->context).model->path, &session->hash, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    rc = external_data_locations(&whole, &locations, err);
+    if (rc == 0)
+        rc = external_data_hash(model, &locations, &session->hash, err);
+    if (rc == 0)
+        rc = hash_inputs(data, &session->hash, err);
+    subgraph_release(&whole);
+    free(locations.items);
+    string_init(&text);
+    string_add_format(&text, "%d %d %d %d %d %lld", (int)values->mode, values->reverse, (int)values->high,
+                      (int)values->emit, (int)precision->constraints, (long long)data->seed);
+    for (size_t i = 0; i < PRECISION_COUNT; i++)
+        string_add_format(&text, " %d", precision->enabled[i]);
+    add_overrides(&text, &session->file.network_values->layer_precisions);
+    add_overrides(&text, &session->file.network_values->tensor_types);
+    session->hash = hash_combine(session->hash, hash_bytes(text.data, text.size));
+    string_release(&text);
+    return rc;
+}
+
+static void set_artifact(struct session *session)
+{
+    session->loop_settings = debug_loop_settings(session->context);
+    if (session->values->emit == PRECISION_EMIT_ONNX && !parse_given(session->context->parse, "--iter-artifact"))
+        session->loop_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
+}
+
+/* ---- The session ---- */
+
+static int build(void *data, const struct network *network, struct engine **ret, struct error *err)
+{
+    return engine_file_build(data, network, ret, err);
+}
+
+static int built(void *data, const struct engine *engine, struct error *err)
+{
+    return engine_file_save_byproducts(data, engine, err);
+}
+
+/* In an ONNX model, each node has a precision of its own. */
+static int open_network(struct session *session, struct error *err)
+{
+    struct model *model;
+    int rc;
+
+    if (model_file_options(session->context).model->type == MODEL_ENGINE)
+        return error_set(err, ERR_INVALID,
+                         "'%s' is an engine, whose precisions are decided: give the ONNX model that it was built from",
+                         model_file_options(session->context).model->path);
+    rc = model_file_load(session->context, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = hash_session(session, model, err);
+    if (rc < 0) {
+        model_free(model);
+        return rc;
+    }
+    session->file.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
+    return engine_file_network(&session->file, model, &session->network, err);
+}
+
+static int open_lab(struct session *session, struct error *err)
+{
+    const struct intermediate_values *intermediate =
+        parse_values(session->context->parse, &intermediate_engine_options);
+    bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
+
+    if (onnx) /* engines only serve for scores: their times do not matter */
+        session->file.builder.deterministic = true;
+    session->lab_settings = (struct precision_lab_settings){
+        .network = session->network,
+        .builder = &session->file.builder,
+        .high = session->values->high,
+        .build = build,
+        .built = built,
+        .data = &session->file,
+        .onnx = onnx,
+        .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
+        .keep_artifact = session->loop_settings.keep_intermediate,
+        .copy_weights = intermediate->copy_weights,
+        .take_over = loop_takes_over(session->loop),
+        .log = session->context->log,
+    };
+    return precision_lab_new(&session->lab_settings, &session->lab, err);
+}
+
+static int report(struct session *session, const struct precision_result *result, struct error *err)
+{
+    const struct precision_values *values = session->values;
+    struct precision_report members = {.result = result,
+                                       .network = session->network,
+                                       .values = values,
+                                       .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
+    int rc;
+
+    precision_result_log(result, session->network, values->high, session->context->log);
+    loop_log_checks(session->loop);
+    rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
+    if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
+        rc = precision_lab_save_onnx(session->lab, &result->chosen, values->output_onnx, err);
+    return rc;
+}
+
+static int search(struct session *session, struct error *err)
+{
+    const struct precision_values *values = session->values;
+    const struct check_values *check = parse_values(session->context->parse, &check_options);
+    struct precision_run_settings settings = {
+        .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
+    struct precision_target target = precision_lab_target(session->lab);
+    struct precision_result result;
+    int rc = precision_run(&target, &settings, session->loop, session->context->log, &result, err);
+
+    if (rc < 0)
+        return debug_session_end(session->context, session->loop, rc);
+    rc = report(session, &result, err);
+    if (rc == 0 && check->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
+        rc = EXIT_STATUS_NOT_REPRODUCED;
+    precision_result_release(&result);
+    return rc;
+}
+
+static int run_session(struct session *session, struct error *err)
+{
+    int rc = engine_file_init(&session->file, session->context, err);
+
+    if (rc < 0)
+        return rc;
+    choose_precisions(session);
+    rc = open_network(session, err);
+    if (rc == 0)
+        rc = loop_new(&session->loop_settings, &session->hash, session->context->log, &session->loop, err);
+    if (rc == 0) {
+        debug_session_watch_data(session->loop, session->network->model);
+        rc = open_lab(session, err);
+    }
+    if (rc == 0)
+        rc = search(session, err);
+    precision_lab_free(session->lab);
+    loop_free(session->loop);
+    network_free(session->network);
+    engine_file_release(&session->file);
+    return rc;
+}
+
+static int debug_precision_run(const struct command_context *context, struct error *err)
+{
+    struct session session = {.context = context, .values = parse_values(context->parse, &precision_options)};
+    int rc;
+
+    set_artifact(&session);
+    rc = refuse_model_as_artifact(&session, err);
+    if (rc == 0)
+        rc = debug_report_open(&session.report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = run_session(&session, err);
+    debug_report_close(&session.report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options,
+                                                    &check_options,
+                                                    &artifact_options,
+                                                    &intermediate_engine_options,
+                                                    &iteration_options,
+                                                    &replay_options,
+                                                    &inspect_model_options,
+                                                    &shape_inference_options,
+                                                    &onnx_load_options,
+                                                    &data_loader_options,
+                                                    &onnxrt_library_options,
+                                                    &engine_config_precision_options,
+                                                    &engine_network_options,
+                                                    &engine_cache_options,
+                                                    &engine_ignored_options,
+                                                    &precision_options,
+                                                    &json_options};
+
+const struct command cmd_debug_precision = {
+    .name = "precision",
+    .summary = "find the layers that have to run in higher precision",
+    .description =
+        "Builds the model with some layers in higher precision, the others in the lowest that is allowed, and lets the "
+        "check tell whether that is accurate enough. All layers in higher and all layers in lower precision are "
+        "checked first.\n\n"
+        "bisect and linear look for how many layers from one end of the network have to be in higher precision. "
+        "minimal asks how much each layer suffers from the lower precision, and looks for a set of layers, anywhere in "
+        "the network, none of which can be left out; that is checked, one by one.\n\n"
+        "The answer names layers and ONNX nodes, and comes as words for --layer-precisions. --output-onnx writes it "
+        "into the model as Cast nodes, which any runtime takes. With --emit onnx every candidate is such a model, so "
+        "that the check can be about any runtime.\n\n"
+        "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
+        "was.",
+    .example = "polygraphy debug precision model.onnx --fp16 --mode minimal \\\n"
+               "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2\n"
+               "# the same for another runtime\n"
+               "polygraphy debug precision model.onnx --mode minimal --emit onnx --output-onnx mixed.onnx \\\n"
+               "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json --atol 1e-2",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_precision_run,
+};

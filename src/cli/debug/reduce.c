@@ -1,0 +1,473 @@
+/* reduce.c: cut a failing ONNX model down to the smallest part that still fails. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/check_data.h"
+#include "cli/debug/golden_engine.h"
+#include "cli/debug/session.h"
+#include "cli/model_file.h"
+#include "cli/options/data_loader_values.h"
+#include "cli/options/groups.h"
+#include "comparator/data/input_shape.h"
+#include "debug/reduce/input_sizes.h"
+#include "debug/reduce/reduce.h"
+#include "debug/simplify/soundness.h"
+#include "onnx/edit/model.h"
+#include "onnx/external/data.h"
+
+/* The values that branches are frozen to follow from the input data. */
+static int hash_input_data(const struct data_loader_values *data, struct hash *hash, struct error *err)
+{
+    struct string_builder text;
+    int rc = 0;
+
+    string_init(&text);
+    string_add_format(&text, "%lld %lld", (long long)data->seed, (long long)data->iterations);
+    if (data->has_integer_range)
+        string_add_format(&text, " int:%lld:%lld", (long long)data->int_min, (long long)data->int_max);
+    if (data->has_float_range)
+        string_add_format(&text, " float:%a:%a", data->float_min, data->float_max);
+    for (size_t i = 0; i < data->ranges.count; i++)
+        string_add_format(&text, " %s:%a:%a", data->ranges.items[i].name, data->ranges.items[i].min,
+                          data->ranges.items[i].max);
+    if (data->load_inputs.count == 0)
+        *hash = hash_combine(*hash, hash_bytes(text.data, text.size));
+    for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {
+        struct hash content;
+
+        rc = hash_file(data->load_inputs.items[i], &content, err);
+        if (rc == 0)
+            *hash = hash_combine(*hash, content);
+    }
+    string_release(&text);
+    return rc;
+}
+
+/* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the candidates. */
+static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
+{
+    const struct model_values *values = parse_values(context->parse, &reduce_model_options);
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
+    struct subgraph whole;
+    struct text_list locations = {0};
+    struct hash hash;
+    struct string_builder options;
+    int rc = hash_file(values->path, &hash, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    if (!load->ignore_external_data)
+        rc = external_data_locations(&whole, &locations, err);
+    if (rc == 0)
+        rc = external_data_hash(model, &locations, &hash, err);
+    if (rc == 0)
+        rc = hash_input_data(parse_values(context->parse, &data_loader_options), &hash, err);
+    subgraph_release(&whole);
+    free(locations.items);
+    string_init(&options);
+    string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, reduce->no_reduce_inputs,
+                      reduce->no_reduce_outputs, inference->enabled, inference->force_fallback);
+    for (size_t i = 0; i < values->shapes.count; i++) {
+        string_add_format(&options, " %s:", values->shapes.items[i].name);
+        shape_to_text(&values->shapes.items[i].shape, &options);
+    }
+    if (reduce->golden == GOLDEN_TRT)
+        string_add(&options, " golden trt");
+    *ret = hash_combine(hash, hash_bytes(options.data, options.size));
+    string_release(&options);
+    return rc;
+}
+
+/* With --golden trt: sets `golden` up, which has to outlive the reduction. */
+static int use_golden(const struct command_context *context, struct golden_engine *golden,
+                      struct reduce_settings *settings, struct error *err)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    int rc;
+
+    if (reduce->golden != GOLDEN_TRT)
+        return 0;
+    rc = golden_engine_init(golden, context, settings->loader, err);
+    if (rc < 0)
+        return rc;
+    settings->golden = &engine_backend;
+    settings->golden_request = golden_engine_request(golden, context);
+    return 0;
+}
+
+static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
+    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+
+    return (struct reduce_settings){
+        .simplify = {[SIMPLIFY_WEIGHTS] = reduce->simplifications[REDUCE_SIMPLIFY_WEIGHTS],
+                     [SIMPLIFY_ATTRIBUTES] = reduce->simplifications[REDUCE_SIMPLIFY_ATTRIBUTES],
+                     [SIMPLIFY_SHAPES] = reduce->simplifications[REDUCE_SIMPLIFY_SHAPES],
+                     [SIMPLIFY_BODIES] = reduce->simplifications[REDUCE_SIMPLIFY_BODIES]},
+        .mode = reduce->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
+        .minimal = reduce->mode == REDUCE_MINIMAL,
+        .all = reduce->all,
+        .iteration_inputs = reduce->iteration_inputs,
+        .iteration_golden = reduce->iteration_golden,
+        .reduce_outputs = !reduce->no_reduce_outputs,
+        .reduce_inputs = !reduce->no_reduce_inputs,
+        .verify = !reduce->no_verify,
+        .output = save->path,
+        .min_good = reduce->min_good,
+        .external = model_file_external(save),
+        .keep_intermediate = intermediate->no_remove_intermediate,
+        .copy_weights = intermediate->copy_weights,
+        .static_inference = inference->enabled,
+        .force_fallback = inference->force_fallback,
+        .fixed_shapes = true,
+        .ignore_external_data = load->ignore_external_data,
+        .random_data = data->load_inputs.count == 0,
+        .backend = &onnxrt_backend,
+        .request = model_file_request(context),
+        .loader = loader,
+    };
+}
+
+/* Loads the model and makes it ready to be cut up. */
+static int prepare(const struct command_context *context, struct model **ret, size_t *ret_nodes, struct hash *ret_hash,
+                   struct error *err)
+{
+    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    struct model *model;
+    int rc;
+
+    if (load->fp_to_fp16)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--fp-to-fp16: make a float16 model with `polygraphy convert --fp-to-fp16 -o half.onnx` and reduce "
+            "that");
+    rc = model_file_open(context, &model, err);
+    if (rc < 0)
+        return rc;
+    *ret_nodes = model->nodes.count;
+    rc = model_file_override_shapes(context, model, err);
+    if (rc == 0)
+        rc = model_lower_constants(model, err);
+    if (rc == 0)
+        rc = hash_session(context, model, ret_hash, err);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
+/* One result may lie there, as nothing comes after it. */
+static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+
+    if (!reduce->all || save->path == NULL || strcmp(save->path, intermediate->path) != 0)
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "-o '%s': with --all candidates would replace the first result there; choose another path",
+                     save->path);
+}
+
+static void write_culprit(struct json_writer *writer, struct model *model, const struct culprit *culprit)
+{
+    struct string_builder op_type;
+
+    string_init(&op_type);
+    json_writer_key(writer, "nodes");
+    json_writer_begin_array(writer);
+    for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
+         i = bitset_next(&culprit->nodes, i + 1)) {
+        string_clear(&op_type);
+        string_add_text(&op_type, model->nodes.items[i].op_type);
+        json_writer_begin_object(writer);
+        json_writer_key(writer, "name");
+        json_writer_string(writer, model_node_label(model, (uint32_t)i));
+        json_writer_key(writer, "op_type");
+        json_writer_string(writer, op_type.size > 0 ? op_type.data : "");
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+    json_writer_key(writer, "one_minimal");
+    json_writer_boolean(writer, culprit != NULL && culprit->is_minimal);
+    string_release(&op_type);
+}
+
+/* With --all there may be more than the one that was found first. */
+static void write_more(struct json_writer *writer, struct model *model, const struct reduce_result *result)
+{
+    json_writer_key(writer, "more_culprits");
+    json_writer_begin_array(writer);
+    for (size_t i = 1; i < result->count; i++) {
+        json_writer_begin_object(writer);
+        write_culprit(writer, model, &result->items[i]);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+}
+
+struct reduction {
+    struct model *model;
+    size_t original_nodes;
+    const struct reduce_result *result;
+};
+
+static void write_result(const void *data, struct json_writer *writer)
+{
+    static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
+                                           [REDUCE_DOES_NOT_FAIL] = "original does not fail",
+                                           [REDUCE_NOTHING_FAILED] = "nothing failed"};
+    static const char *const by[] = {[RULED_OUT_BY_CANDIDATE] = "candidate", [RULED_OUT_BY_CONTROL] = "control"};
+    const struct reduction *reduction = data;
+
+    json_writer_key(writer, "outcome");
+    json_writer_string(writer, outcomes[reduction->result->outcome]);
+    json_writer_key(writer, "original_nodes");
+    json_writer_integer(writer, (int64_t)reduction->original_nodes);
+    write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
+    json_writer_key(writer, "always_failing_ruled_out_by");
+    if (by[reduction->result->ruled_out] != NULL)
+        json_writer_string(writer, by[reduction->result->ruled_out]);
+    else
+        json_writer_null(writer);
+    if (reduction->result->count > 1)
+        write_more(writer, reduction->model, reduction->result);
+}
+
+/* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
+static int refuse_missing_result(const struct command_context *context, const struct reduce_result *result,
+                                 struct error *err)
+{
+    const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
+                                                                 : "no model was seen to fail";
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+
+    if (save->path != NULL && result->outcome != REDUCE_FOUND)
+        return error_set(err, ERR_INVALID, "'%s' is not written: %s", save->path, reason);
+    if (save->path == NULL && reduce->min_good != NULL && !result->has_good)
+        return error_set(err, ERR_INVALID, "'%s' is not written: %s", reduce->min_good,
+                         result->outcome == REDUCE_FOUND ? "no candidate passed" : reason);
+    return 0;
+}
+
+static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
+                          int rc, struct error *err)
+{
+    const struct check_values *check = parse_values(context->parse, &check_options);
+
+    if (rc < 0)
+        return debug_session_end(context, loop, rc);
+    loop_log_checks(loop);
+    if (check->exit_code)
+        return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
+    return refuse_missing_result(context, result, err);
+}
+
+static struct loop_settings settings_of_loop(const struct command_context *context)
+{
+    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    struct loop_settings ret = debug_loop_settings(context);
+
+    ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
+    ret.check.files.items[CANDIDATE_GOLDEN] = reduce->iteration_golden;
+    ret.jobs = (size_t)reduce->jobs;
+    ret.max_checks = reduce->max_checks;
+    ret.deadline = reduce->deadline;
+    return ret;
+}
+
+/* Data are generated, and the model does not tell all sizes of its inputs. */
+static bool has_open_sizes(const struct command_context *context, struct model *model)
+{
+    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    struct subgraph whole;
+    bool open;
+
+    if (data->load_inputs.count > 0)
+        return false;
+    subgraph_init_whole(&whole, model);
+    open = input_sizes_are_open(&whole);
+    subgraph_release(&whole);
+    return open;
+}
+
+/* With --simplify, or to find sizes. Comes before anything that makes threads. */
+static int start_sandbox(const struct command_context *context, struct model *model, struct data_loader *loader,
+                         struct sandbox **ret, struct error *err)
+{
+    const struct backend_request request = model_file_request(context);
+
+    if (!parse_given(context->parse, "--simplify") && !has_open_sizes(context, model))
+        return 0;
+    return sandbox_start(&onnxrt_backend, &request, loader, ret, err);
+}
+
+static void report_sizes(const struct command_context *context, const struct input_sizes *sizes)
+{
+    struct string_builder option;
+
+    string_init(&option);
+    for (size_t i = 0; i < sizes->count; i++) {
+        string_add(&option, " '");
+        input_shape_to_option(sizes->items[i].name, &sizes->items[i].shape, &option);
+        string_add_char(&option, '\'');
+    }
+    if (sizes->outcome == INPUT_SIZES_FOUND)
+        log_message(context->log, LOG_WARNING,
+                    "The model does not run where sizes that it leaves open are 1: %s\n"
+                    "It runs with --model-input-shapes%s\n"
+                    "Values of its tensors are taken from a run with these sizes. Give that option, with sizes of real "
+                    "data if you know them, so that the model and its parts have them in checks as well.",
+                    sizes->why.message, option.data);
+    else if (sizes->outcome == INPUT_SIZES_NONE)
+        log_message(context->log, LOG_WARNING,
+                    "The model does not run on generated data, whether sizes that it leaves open are 1 or more: %s\n"
+                    "There are values for what depends on constants alone. Say with which sizes it runs, in place of "
+                    "these: --model-input-shapes%s\nor give data with --load-inputs.",
+                    sizes->why.message, option.data);
+    string_release(&option);
+}
+
+/* Sizes with which the model runs, for values of its tensors. */
+static int find_sizes(const struct command_context *context, struct model *model, const struct sandbox *sandbox,
+                      struct data_loader *loader, struct error *err)
+{
+    struct input_sizes sizes;
+    struct subgraph whole;
+    int rc;
+
+    if (!has_open_sizes(context, model))
+        return 0;
+    subgraph_init_whole(&whole, model);
+    rc = input_sizes_find(sandbox, &whole, &sizes, err);
+    if (rc == 0)
+        report_sizes(context, &sizes);
+    if (rc == 0 && sizes.outcome == INPUT_SIZES_FOUND)
+        data_loader_prefer_shapes(loader, sizes.items, sizes.count);
+    input_sizes_release(&sizes);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int debug_reduce_run(const struct command_context *context, struct error *err)
+{
+    struct loop_settings loop_settings = settings_of_loop(context);
+    struct reduce_settings settings;
+    struct golden_engine golden;
+    struct data_loader *loader = NULL;
+    struct sandbox *sandbox = NULL;
+    struct model *model = NULL;
+    struct loop *loop = NULL;
+    struct hash hash;
+    size_t nodes = 0;
+    bool keep_inputs = false;
+    struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
+    struct debug_report report;
+    int rc = refuse_results_as_artifact(context, err);
+
+    if (rc == 0)
+        rc = debug_report_open(&report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = prepare(context, &model, &nodes, &hash, err);
+    if (rc == 0)
+        rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+    if (rc == 0)
+        rc = check_data_look(context, model, &keep_inputs, err);
+    if (rc == 0)
+        rc = start_sandbox(context, model, loader, &sandbox, err);
+    if (rc == 0)
+        rc = find_sizes(context, model, sandbox, loader, err);
+    if (rc == 0)
+        rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
+    if (rc == 0) {
+        debug_session_watch_data(loop, model);
+        settings = settings_from_options(context, loader);
+        settings.sandbox = sandbox;
+        settings.reduce_inputs &= !keep_inputs;
+        rc = use_golden(context, &golden, &settings, err);
+    }
+    if (rc == 0) {
+        rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
+        if (rc == 0)
+            rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
+        rc = end_of_session(context, loop, &result, rc, err);
+        reduce_result_release(&result);
+    }
+    loop_free(loop);
+    sandbox_stop(sandbox);
+    data_loader_free(loader);
+    model_free(model);
+    debug_report_close(&report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options,
+                                                    &check_options,
+                                                    &artifact_options,
+                                                    &intermediate_onnx_options,
+                                                    &iteration_options,
+                                                    &replay_options,
+                                                    &reduce_model_options,
+                                                    &onnx_save_options,
+                                                    &shape_inference_default_options,
+                                                    &onnx_load_options,
+                                                    &data_loader_options,
+                                                    &onnxrt_library_options,
+                                                    &reduce_options,
+                                                    &json_options};
+
+const struct command cmd_debug_reduce = {
+    .name = "reduce",
+    .summary = "cut a failing ONNX model down to the smallest part that still fails",
+    .description =
+        "Looks for the smallest piece of the model that still fails the check. First the outputs are moved towards "
+        "the beginning for as long as the failure stays, then the inputs towards the end. In every iteration the "
+        "candidate is written to polygraphy_debug.onnx, and the check decides: exit status 0 means that it passed.\n\n"
+        "The original model is checked first: if it does not fail, the tool says so and stops. What is written in the "
+        "end is a model that was seen to fail.\n\n"
+        "Cutting inputs can leave other branches without a source; they are frozen to the values that they have for "
+        "the input data, so give real data with --load-inputs when the failure depends on them.\n\n"
+        "--mode minimal does more. Any set of nodes is a candidate: tensors that are cut off become inputs (integers, "
+        "which are mostly shapes and indices, become constants). The result is 1-minimal: leaving out any single one "
+        "of its nodes makes the failure go away, and that was checked. An error that builds up over a chain of nodes "
+        "needs that chain, so such a result can be long. --iter-inputs and --iter-golden write what a candidate's "
+        "inputs and outputs hold in the original model, run by ONNX Runtime (or what --golden names), so that the "
+        "check can compare without files of its own.\n\n"
+        "With --all the search goes on after that in what is left of the model, until it does not fail any more.\n\n"
+        "--simplify goes on with what was found: weights become zeros, ones or noise, so that the model can be passed "
+        "on, attributes get their defaults, inputs become smaller, bodies and functions lose nodes, as far as the "
+        "failure stays. What the model computes is another thing then, so this is for checks that compare backends "
+        "with each other, or look for infinities.\n\n"
+        "-j runs several checks at a time, of the candidates that will probably be needed next; everything else is "
+        "the same as without it. Each candidate has a file of its own then, and {artifact} in the check stands for "
+        "it. --launcher and --work-dir take the checks to a cluster.\n\n"
+        "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
+        "was.",
+    .example =
+        "polygraphy debug reduce model.onnx -o reduced.onnx --check polygraphy run polygraphy_debug.onnx --onnxrt "
+        "--validate\n"
+        "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --iter-golden "
+        "golden.json \\\n"
+        "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json\n"
+        "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --all -j 8 --check ./check.sh {artifact}\n"
+        "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_reduce_run,
+};

@@ -1,0 +1,71 @@
+/* repeat.c: run a command again and again, and sort what it leaves behind. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/session.h"
+#include "cli/options/groups.h"
+
+/* There is no model: every iteration checks whatever the command checks. */
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    (void)data, (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
+    return 0;
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    const struct until_values *values = data;
+
+    (void)num_nodes;
+    return !until_is_reached(&values->until, index, verdict);
+}
+
+static int debug_repeat_run(const struct command_context *context, struct error *err)
+{
+    struct loop_settings settings = debug_loop_settings(context);
+    struct until_values until = *(const struct until_values *)parse_values(context->parse, &until_options);
+    struct loop_subject subject = {
+        .data = &until, .end = until_end(&until.until), .describe = describe, .advance = advance};
+    struct debug_report report;
+    struct loop *loop = NULL;
+
+    int rc = debug_report_open(&report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = loop_new(&settings, NULL, context->log, &loop, err);
+    if (rc == 0) {
+        rc = loop_run(loop, &subject, err);
+        if (rc == 0)
+            rc = debug_report_save(&report, loop, NULL, NULL, err);
+        rc = debug_session_end(context, loop, rc);
+    }
+    loop_free(loop);
+    debug_report_close(&report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options,   &check_options, &expected_artifact_options,
+                                                    &iteration_options, &until_options, &replay_options,
+                                                    &json_options};
+
+const struct command cmd_debug_repeat = {
+    .name = "repeat",
+    .summary = "run a command repeatedly and sort its artifacts into good and bad",
+    .description =
+        "Runs the check again and again, moves the files it leaves behind into the folders `good` and `bad` by its "
+        "verdict, and counts. This is the tool for failures that come and go: keep what differs between good and bad "
+        "iterations (tactic replays, logs, outputs) as artifacts and compare.\n\n"
+        "The verdicts are saved after every iteration. A session that was interrupted, or even killed, goes on where "
+        "it was with --load-debug-replay.\n\n"
+        "In the check's environment, POLYGRAPHY_ITERATION is the number of the iteration, counting from 0. With "
+        "--exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",
+    .example = "# until a test fails for the first time, and what it wrote in good and bad iterations\n"
+               "polygraphy debug repeat --until bad --artifacts log.txt --check \"./test.sh > log.txt\"\n"
+               "# how often does it fail, or hang?\n"
+               "polygraphy debug repeat --until 100 --check-timeout 60 --check ./test.sh",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_repeat_run,
+};

@@ -1,0 +1,315 @@
+/* tactics.c: prove which tactics make a build fail. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/engine_builds.h"
+#include "cli/debug/session.h"
+#include "cli/debug/tactics_report.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+#include "debug/tactics/isolation.h"
+#include "debug/tactics/pair.h"
+#include "engine/precision/words.h"
+
+struct tactics_values {
+    const char *good, *bad; /* NULL: in `dir` */
+    const char *dir;
+};
+
+/* Which tactics are taken is what the tool decides. */
+static int finish_tactics(void *data, struct parse *parse, struct error *err)
+{
+    const struct tactics_values *values = data;
+
+    if (parse_given(parse, "--load-tactics"))
+        return error_set(err, ERR_INVALID,
+                         "--load-tactics: debug tactics makes replays of its own, out of good and bad ones");
+    if (!values->dir && (!values->good || !values->bad))
+        return error_set(err, ERR_INVALID,
+                         "replays are missing: give --good and --bad, or --dir with the folder that debug build has "
+                         "sorted them into");
+    if (values->dir && values->good && values->bad)
+        return error_set(err, ERR_INVALID, "--dir means nothing beside --good and --bad: leave it out");
+    return 0;
+}
+
+static const struct option tactics_rows[] = {
+    {
+        .names = {"--good"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        .offset = offsetof(struct tactics_values, good),
+        .help = "the tactic replay of a build that passes the check, or a folder with several",
+    },
+    {
+        .names = {"--bad"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        .offset = offsetof(struct tactics_values, bad),
+        .help = "that of one that fails it, or a folder with several",
+    },
+    {
+        .names = {"--dir"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .offset = offsetof(struct tactics_values, dir),
+        .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
+    },
+};
+
+static const struct option_group tactics_options = {
+    .title = "Replays",
+    .options = tactics_rows,
+    .count = ARRAY_LEN(tactics_rows),
+    .values_size = sizeof(struct tactics_values),
+    .finish = finish_tactics,
+};
+
+/* ---- The replays ---- */
+
+/* The replay at `path`, or those in it; or those of `kind` in the folder of --dir. */
+static int load(struct tactic_builds *builds, const char *kind, const char *path, const char *dir, struct log *log,
+                struct error *err)
+{
+    char *folder = path ? memory_strdup(path) : file_join(dir, kind);
+    int rc = 0;
+
+    if (file_is_folder(folder)) {
+        rc = tactic_builds_load(builds, folder, log, err);
+        if (rc == 0 && builds->count == 0)
+            rc = error_set(err, ERR_MISSING, "there is no tactic replay in '%s'", folder);
+    } else {
+        struct tactic_build build = {.path = memory_strdup(folder)};
+
+        tactic_replay_init(&build.replay);
+        rc = tactic_replay_load(&build.replay, folder, err);
+        *VECTOR_APPEND(builds) = build;
+    }
+    free(folder);
+    return rc;
+}
+
+static void log_pair(const struct tactic_pair *pair, struct log *log)
+{
+    if (pair->count > 1)
+        log_message(log, LOG_INFO, "Of %zu pairs of replays, '%s' and '%s' differ least", pair->count, pair->good->path,
+                    pair->bad->path);
+    if (pair->same_good != NULL && pair->differences > 0)
+        log_message(log, LOG_WARNING,
+                    "'%s' passed and '%s' failed with the same tactics: something else decides as well, or chance "
+                    "(debug repeat tells)",
+                    pair->same_good->path, pair->same_bad->path);
+}
+
+/* ---- Precisions ---- */
+
+static bool has_type(const struct network *network, enum data_type type)
+{
+    for (size_t i = 0; i < network->layers.count; i++)
+        for (size_t k = 0; k < network->layers.items[i].outputs.count; k++) {
+            uint32_t value = network->layers.items[i].outputs.items[k];
+
+            if (value != VALUE_NONE && network_type(network, value) == type)
+                return true;
+        }
+    return false;
+}
+
+static bool replay_has(const struct tactic_replay *replay, const char *dtype)
+{
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct tactic_algorithm *algorithm = &replay->items[i].algorithm;
+        const struct tactic_tensors *const lists[] = {&algorithm->inputs, &algorithm->outputs};
+
+        for (size_t list = 0; list < ARRAY_LEN(lists); list++)
+            for (size_t k = 0; k < lists[list]->count; k++)
+                if (strcmp(lists[list]->items[k].dtype, dtype) == 0)
+                    return true;
+    }
+    return false;
+}
+
+/* A replay that does not say may still show that it is from another precision: by tensors that neither the model has nor
+ * the options allow. */
+static int refuse_other_types(const struct tactic_build *build, const struct engine_builds *builds, struct error *err)
+{
+    for (int i = PRECISION_BFLOAT16; i < PRECISION_COUNT; i++) {
+        const char *dtype = precision_tensorrt_name((enum precision)i);
+
+        if (!builds->file.builder.precision.enabled[i] && replay_has(&build->replay, dtype) &&
+            !has_type(builds->network, precision_type((enum precision)i)))
+            return error_set(err, ERR_INVALID,
+                             "'%s' does not say in which precision it was built, but has tensors of %s: give the "
+                             "options for precision (--fp16, --bf16, --int8) of that build",
+                             build->path, dtype);
+    }
+    return 0;
+}
+
+static int take_precision(struct engine_builds *builds, const struct tactic_pair *pair, struct tactic_options *ret,
+                          struct log *log, struct error *err)
+{
+    const struct tactic_options *known =
+        pair->good->replay.precision.known ? &pair->good->replay.precision : &pair->bad->replay.precision;
+    struct string_builder text;
+    int rc = engine_file_take_precision(&builds->file, known, err);
+
+    if (rc == 0 && !known->known)
+        rc = refuse_other_types(pair->good, builds, err);
+    if (rc == 0 && !known->known)
+        rc = refuse_other_types(pair->bad, builds, err);
+    if (rc < 0)
+        return rc;
+    precision_words_of(&builds->file.builder.precision, ret);
+    string_init(&text);
+    tactic_options_text(ret, &text);
+    if (known->known)
+        log_message(log, LOG_INFO, "Building as the replays were built: with %s", text.data);
+    else
+        log_message(log, LOG_WARNING, "The replays do not say in which precision they were built; here it is with %s",
+                    text.data);
+    string_release(&text);
+    return 0;
+}
+
+/* ---- The session ---- */
+
+/* What verdicts belong to: the model, both replays, and in which precision they are built. */
+static int hash_session(const struct command_context *context, const struct tactic_pair *pair,
+                        const struct tactic_options *precision, struct hash *ret, struct error *err)
+{
+    const struct model_values *model = parse_values(context->parse, &inspect_model_options);
+    const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
+    struct string_builder text;
+    struct hash hash = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        struct hash content;
+        int rc = hash_file(paths[i], &content, err);
+
+        if (rc < 0)
+            return rc;
+        hash = hash_combine(hash, content);
+    }
+    string_init(&text);
+    tactic_options_text(precision, &text);
+    *ret = hash_combine(hash, hash_bytes(text.data, text.size));
+    string_release(&text);
+    return 0;
+}
+
+static int isolate(const struct command_context *context, struct tactic_isolation *isolation, struct loop *loop,
+                   struct debug_report *report, struct error *err)
+{
+    int rc = tactic_isolation_run(isolation, loop, err);
+
+    if (rc == 0) {
+        tactic_isolation_log(isolation, context->log);
+        loop_log_checks(loop);
+        rc = debug_report_save(report, loop, tactic_isolation_write, isolation, err);
+    }
+    return rc;
+}
+
+static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
+                    struct error *err)
+{
+    const struct check_values *check = parse_values(context->parse, &check_options);
+    struct loop_settings settings = debug_loop_settings(context);
+    struct tactic_options precision = {0};
+    struct tactic_isolation isolation;
+    enum isolation_outcome outcome;
+    struct engine_builds builds;
+    struct loop *loop = NULL;
+    struct hash hash;
+    int rc = engine_builds_init(&builds, context, err);
+
+    if (rc < 0)
+        return rc;
+    tactic_isolation_init(&isolation, &pair->good->replay, &pair->bad->replay);
+    isolation.log = context->log;
+    isolation.maker = engine_builds_maker(&builds);
+    tactic_isolation_announce(&isolation, context->log);
+    rc = take_precision(&builds, pair, &precision, context->log, err);
+    if (rc == 0)
+        rc = hash_session(context, pair, &precision, &hash, err);
+    if (rc == 0)
+        rc = loop_new(&settings, &hash, context->log, &loop, err);
+    if (rc == 0) {
+        debug_session_watch_data(loop, builds.network->model);
+        rc = isolate(context, &isolation, loop, report, err);
+    }
+    outcome = isolation.outcome;
+    tactic_isolation_release(&isolation);
+    tactic_options_release(&precision);
+    engine_builds_release(&builds);
+    if (rc < 0 && loop)
+        rc = debug_session_end(context, loop, rc);
+    else if (rc == 0 && check->exit_code && outcome != ISOLATION_FOUND)
+        rc = EXIT_STATUS_NOT_REPRODUCED;
+    loop_free(loop);
+    return rc;
+}
+
+static int debug_tactics_run(const struct command_context *context, struct error *err)
+{
+    const struct tactics_values *values = parse_values(context->parse, &tactics_options);
+    struct tactic_pair pair;
+    struct tactic_diff replays;
+    struct debug_report report;
+    int rc = debug_report_open(&report, context, err);
+
+    if (rc < 0)
+        return rc;
+    tactic_diff_init(&replays);
+    rc = load(&replays.good, "good", values->good, values->dir, context->log, err);
+    if (rc == 0)
+        rc = load(&replays.bad, "bad", values->bad, values->dir, context->log, err);
+    if (rc == 0)
+        rc = tactic_pair_choose(&replays.good, &replays.bad, &pair, err);
+    if (rc == 0) {
+        log_pair(&pair, context->log);
+        rc = run_with(context, &pair, &report, err);
+    }
+    tactic_diff_release(&replays);
+    debug_report_close(&report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,        &check_options,           &artifact_options,       &intermediate_engine_options,
+    &iteration_options,      &replay_options,          &tactics_options,        &json_options,
+    &inspect_model_options,  &shape_inference_options, &onnx_load_options,      &data_loader_options,
+    &onnxrt_library_options, &engine_config_options,   &engine_network_options, &engine_cache_options,
+    &engine_ignored_options};
+
+const struct command cmd_debug_tactics = {
+    .name = "tactics",
+    .summary = "prove which tactics make a build fail",
+    .description =
+        "Takes the tactic replay of a build that passes and that of one that fails: of those that debug build has "
+        "sorted, the two that differ least. First both are built again, to see the one pass and the other fail. Then "
+        "the network is built with mixtures of them, and the difference is halved with each: with d layers whose "
+        "tactics differ, about log2(d) builds find the one that turns the verdict. If it does not fail alone, those "
+        "are found that it needs to.\n\n"
+        "The result was seen, not inferred: the good build with these tactics fails, and without any one of them it "
+        "passes. One more build says whether the bad one passes without them, or has another fault as well.\n\n"
+        "Replays say in which precision they were built, and it is built like that again; of other programs' replays, "
+        "they do not. Give the same options for tactic sources, plug-ins and calibration as to those builds. With "
+        "--save-tactics, the file holds the mixture while the check runs; as an artifact it is kept for each "
+        "iteration. With --json, the result also goes to a file. With --exit-code the exit status is 4 when nothing "
+        "was found, because the good replay fails or the bad one passes.",
+    .example = "# the replays come from debug build, see there\n"
+               "polygraphy debug tactics model.onnx --dir replays \\\n"
+               "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_tactics_run,
+};

@@ -1,0 +1,397 @@
+/* capability.c: which nodes of a model the engine can run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/node_support.h"
+#include "backend/type_inference.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/options/groups.h"
+#include "format/json/writer.h"
+#include "onnx/edit/model.h"
+#include "onnx/write/save.h"
+
+#define DEFAULT_FOLDER "polygraphy_capability_dumps"
+
+struct capability_values {
+    const char *folder;
+    bool with_partitioning;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .fallback = DEFAULT_FOLDER,
+        .file = OPTION_WRITES_FOLDER,
+        .offset = offsetof(struct capability_values, folder),
+        .help = "where the report and the parts of the model go",
+    },
+    {
+        .names = {"--with-partitioning"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct capability_values, with_partitioning),
+        .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
+    },
+};
+
+static const struct option_group capability_options = {
+    .title = "Capability",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct capability_values),
+};
+
+/* One node that is refused, and the calls that lead to it. */
+struct report_row {
+    uint32_t node; /* of the main graph: the node itself, or the outermost call */
+    const char *stack, *op_type, *name, *reason;
+};
+
+struct report_rows {
+    struct report_row *items;
+    size_t count, capacity;
+};
+
+/* Nodes that are refused for the same reason, of the same operator. */
+struct refusal {
+    const char *op_type, *reason;
+    struct string_builder nodes; /* "[0, 1], [4, 5]": first node and the one behind the last */
+    size_t count;
+};
+
+struct refusal_list {
+    struct refusal *items;
+    size_t count, capacity;
+    struct name_map places; /* of operators and reasons among the items */
+    struct arena memory;    /* of the names in there */
+};
+
+/* ---- The report ---- */
+
+static void list_rows(struct model *model, const struct node_support_list *support, struct report_rows *ret)
+{
+    for (size_t i = 0; i < support->count; i++) {
+        const struct node_support *node = &support->items[i];
+
+        for (size_t j = 0; j < node->inside.count; j++) {
+            const struct inner_refusal *inner = &node->inside.items[j];
+
+            *VECTOR_APPEND(ret) =
+                (struct report_row){node->node, inner->stack, inner->op_type, inner->name, inner->reason};
+        }
+        if (node->reason != NULL && node->inside.count == 0)
+            *VECTOR_APPEND(ret) =
+                (struct report_row){node->node, "", arena_text(&model->arena, model->nodes.items[node->node].op_type),
+                                    model_node_label(model, node->node), node->reason};
+    }
+}
+
+static struct refusal *refusal_for(struct refusal_list *refusals, const struct report_row *row)
+{
+    const char *name = arena_printf(&refusals->memory, "%s\n%s", row->op_type, row->reason);
+    uint32_t place = name_map_add(&refusals->places, text_of(name), (uint32_t)refusals->count);
+    struct refusal *refusal;
+
+    if (place < refusals->count)
+        return &refusals->items[place];
+    refusal = VECTOR_APPEND(refusals);
+    *refusal = (struct refusal){.op_type = row->op_type, .reason = row->reason};
+    string_init(&refusal->nodes);
+    return refusal;
+}
+
+/* What is refused inside of a function counts for the node of the main graph that calls it. */
+static void group_refusals(const struct report_rows *rows, struct refusal_list *ret)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct refusal *refusal = refusal_for(ret, &rows->items[i]);
+        uint32_t node = rows->items[i].node;
+
+        string_add_format(&refusal->nodes, "%s[%u, %u]", refusal->count > 0 ? ", " : "", node, node + 1);
+        refusal->count++;
+    }
+}
+
+static void release_refusals(struct refusal_list *refusals)
+{
+    for (size_t i = 0; i < refusals->count; i++)
+        string_release(&refusals->items[i].nodes);
+    free(refusals->items);
+    name_map_release(&refusals->places);
+    arena_release(&refusals->memory);
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_padded(struct string_builder *out, const char *text, size_t width)
+{
+    string_add_format(out, "%-*s | ", (int)width, text);
+}
+
+/* Every node for itself: what is shown when the model is not to be parted. */
+static void add_stack_table(const struct report_rows *rows, struct string_builder *out)
+{
+    static const struct report_row title = {0, "Stack trace", "Operator ", "Node ", "Reason"};
+    size_t stack = strlen(title.stack), op_type = strlen(title.op_type), name = strlen(title.name);
+    size_t reason = strlen(title.reason), first;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        stack = larger(stack, strlen(rows->items[i].stack));
+        op_type = larger(op_type, strlen(rows->items[i].op_type));
+        name = larger(name, strlen(rows->items[i].name));
+        reason = larger(reason, strlen(rows->items[i].reason));
+    }
+    string_add(out, "===== Summary =====\n");
+    first = out->size;
+    for (size_t i = 0; i <= rows->count; i++) {
+        const struct report_row *row = i == 0 ? &title : &rows->items[i - 1];
+
+        add_padded(out, row->stack, stack);
+        add_padded(out, row->op_type, op_type);
+        add_padded(out, row->name, name);
+        string_add(out, row->reason);
+        if (i == 0) {
+            string_add_char(out, '\n');
+            for (size_t width = out->size - first - 1 - strlen(title.reason) + reason; width > 0; width--)
+                string_add_char(out, '-');
+        }
+        if (i < rows->count)
+            string_add_char(out, '\n');
+    }
+}
+
+static void add_table(const struct refusal_list *refusals, struct string_builder *out)
+{
+    static const char operator_title[] = "Operator", reason_title[] = "Reason";
+    size_t operator_width = sizeof(operator_title) - 1, reason_width = sizeof(reason_title) - 1, first;
+
+    for (size_t i = 0; i < refusals->count; i++) {
+        operator_width = larger(operator_width, strlen(refusals->items[i].op_type));
+        reason_width = larger(reason_width, strlen(refusals->items[i].reason));
+    }
+    string_add(out, "===== Summary =====\n");
+    first = out->size;
+    add_padded(out, operator_title, operator_width);
+    string_add(out, "Count   | ");
+    add_padded(out, reason_title, reason_width);
+    string_add(out, "Nodes\n");
+    for (size_t width = out->size - first - 1; width > 0; width--)
+        string_add_char(out, '-');
+    for (size_t i = 0; i < refusals->count; i++) {
+        const struct refusal *refusal = &refusals->items[i];
+
+        string_add_char(out, '\n');
+        add_padded(out, refusal->op_type, operator_width);
+        string_add_format(out, "%7zu | ", refusal->count);
+        add_padded(out, refusal->reason, reason_width);
+        string_add_format(out, "[%s]", refusal->nodes.data);
+    }
+}
+
+static char *path_in(const char *folder, const char *format, size_t first, size_t last)
+{
+    struct string_builder path;
+
+    string_init(&path);
+    string_add_format(&path, "%s/", folder);
+    string_add_format(&path, format, first, last);
+    return string_take(&path);
+}
+
+static int save_report(const struct command_context *context, const char *folder, const struct string_builder *text,
+                       struct error *err)
+{
+    char *path = path_in(folder, "results.txt", 0, 0);
+    int rc = file_make_folders(folder, err);
+
+    if (rc == 0) {
+        log_message(context->log, LOG_INFO, "Saving results to %s", path);
+        rc = file_write(path, text->data, text->size, FILE_DURABLE, err);
+    }
+    free(path);
+    return rc;
+}
+
+/* ---- Parts of the model ---- */
+
+/* Saves the nodes from `first` to the one in front of `end`. Parts do not write over each other's external data. */
+static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
+                     bool supported, struct error *err)
+{
+    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    char *path = path_in(
+        values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
+        first, end - 1);
+    struct external_settings external = model_file_external(parse_values(context->parse, &convert_save_options));
+    struct subgraph part;
+    struct bitset nodes;
+    int rc;
+
+    if (external.file_name != NULL)
+        external.file_name = arena_printf(&whole->model->arena, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
+    bitset_init(&nodes, whole->nodes.size);
+    for (size_t i = first; i < end; i++)
+        bitset_add(&nodes, i);
+    subgraph_init_nodes(&part, whole, &nodes);
+    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    rc = model_save(&part, path, &external, false, err);
+    subgraph_release(&part);
+    bitset_release(&nodes);
+    free(path);
+    return rc;
+}
+
+static int save_parts(const struct command_context *context, const struct subgraph *whole,
+                      const struct node_support_list *support, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0, end; rc == 0 && i < support->count; i = end) {
+        bool supported = support->items[i].reason == NULL;
+
+        for (end = i + 1; end < support->count && (support->items[end].reason == NULL) == supported; end++)
+            ;
+        rc = save_part(context, whole, i, end, supported, err);
+    }
+    return rc;
+}
+
+/* ---- The command ---- */
+
+static void write_text(struct json_writer *writer, const char *key, const char *text)
+{
+    json_writer_key(writer, key);
+    json_writer_string(writer, text);
+}
+
+/* With --json: every node that is refused. */
+static int save_json(const struct report_rows *rows, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < rows->count; i++) {
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "node");
+        json_writer_integer(&writer, rows->items[i].node);
+        write_text(&writer, "stack_trace", rows->items[i].stack);
+        write_text(&writer, "operator", rows->items[i].op_type);
+        write_text(&writer, "name", rows->items[i].name);
+        write_text(&writer, "reason", rows->items[i].reason);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int report(const struct command_context *context, const struct subgraph *whole,
+                  const struct node_support_list *support, const struct report_rows *rows, struct error *err)
+{
+    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    struct refusal_list refusals = {0};
+    struct string_builder text;
+    int rc;
+
+    if (rows->count == 0) {
+        log_message(context->log, LOG_INFO, "Graph is fully supported by the built-in engine; Will not %s.",
+                    values->with_partitioning ? "generate subgraphs" : "report errors");
+        return 0;
+    }
+    string_init(&text);
+    arena_init(&refusals.memory);
+    if (values->with_partitioning) {
+        group_refusals(rows, &refusals);
+        add_table(&refusals, &text);
+    } else {
+        add_stack_table(rows, &text);
+    }
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    string_add_char(&text, '\n');
+    rc = save_report(context, values->folder, &text, err);
+    if (rc == 0 && values->with_partitioning)
+        rc = save_parts(context, whole, support, err);
+    string_release(&text);
+    release_refusals(&refusals);
+    return rc;
+}
+
+static int inspect(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct backend_request request = model_file_request_for(context, model);
+    const struct backend *runtime = model_file_runtime(context);
+    struct node_support_list support = {0};
+    struct report_rows rows = {0};
+    struct subgraph whole;
+    struct error why = {0};
+    int rc = 0;
+
+    subgraph_init_whole(&whole, model);
+    if (types_infer(&whole, runtime, &request, NULL, &why) < 0)
+        log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
+    if (!bounded_process_is_end(&why))
+        rc = node_support_find(&whole, runtime, &request, &support, &why);
+    if (model_file_report_end(&why, "cannot tell the capability", model, "nothing else was tried", err) < 0)
+        rc = ERR_BACKEND;
+    else if (rc < 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
+    if (rc == 0) {
+        list_rows(model, &support, &rows);
+        rc = report(context, &whole, &support, &rows, err);
+    }
+    if (rc == 0 && json->path != NULL)
+        rc = save_json(&rows, json->path, err);
+    free(rows.items);
+    node_support_release(&support);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int inspect_capability_run(const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = inspect(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,      &onnx_model_options,     &shape_inference_options,
+    &onnx_load_options,    &onnxrt_library_options, &onnxrt_bounds_options,
+    &convert_save_options, &capability_options,     &json_options,
+};
+
+const struct command cmd_inspect_capability = {
+    .name = "capability",
+    .summary = "show which nodes the built-in engine cannot run",
+    .description =
+        "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. This "
+        "lists the nodes that are refused, with the reason, and writes the list to results.txt. With "
+        "--with-partitioning they are grouped by operator and reason, and the longest runs of nodes become models.\n\n"
+        "Nodes are tried one by one, without being run. A node behind a refused one may be listed because the types "
+        "of what it reads are not known then. Functions of the model are looked into: the stack trace says which "
+        "calls lead to a node.\n\n"
+        "With --save-external-data FILE each part has a file of its own, which has its nodes' numbers behind FILE.",
+    .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
+               "polygraphy inspect capability model.onnx --with-partitioning -o parts",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = inspect_capability_run,
+};

@@ -1,0 +1,138 @@
+/* cli/inspect/diff_tactics_json.c: writes a comparison of tactics. */
+#include "cli/inspect/diff_tactics_json.h"
+
+static void write_count(struct json_writer *writer, const char *key, size_t count)
+{
+    json_writer_key(writer, key);
+    json_writer_integer(writer, (int64_t)count);
+}
+
+static void write_number(struct json_writer *writer, const char *key, double value)
+{
+    json_writer_key(writer, key);
+    json_writer_number(writer, value);
+}
+
+static void write_string(struct json_writer *writer, const char *key, const char *string)
+{
+    json_writer_key(writer, key);
+    json_writer_string(writer, string);
+}
+
+static void write_builds(struct json_writer *writer, const char *key, const struct tactic_builds *builds)
+{
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < builds->count; i++)
+        json_writer_string(writer, builds->items[i].path);
+    json_writer_end_array(writer);
+}
+
+static void write_layer_only_in_bad(struct json_writer *writer, const struct tactic_diff *diff,
+                                    const struct tactic_layer *layer)
+{
+    bool open = false;
+
+    for (size_t i = 0; i < layer->tactics.count; i++) {
+        size_t tactic = layer->tactics.items[i];
+
+        if (!tactic_diff_only_in_bad(diff, tactic))
+            continue;
+        if (!open) {
+            json_writer_begin_object(writer);
+            write_string(writer, "layer", layer->name);
+            json_writer_key(writer, "algorithms");
+            json_writer_begin_array(writer);
+            open = true;
+        }
+        tactic_algorithm_write(diff->tactics.items[tactic].algorithm, writer);
+    }
+    if (open) {
+        json_writer_end_array(writer);
+        json_writer_end_object(writer);
+    }
+}
+
+static void write_tactic(struct json_writer *writer, const struct tactic_diff *diff, const struct seen_tactic *tactic)
+{
+    json_writer_begin_object(writer);
+    write_string(writer, "layer", diff->layers.items[tactic->layer].name);
+    json_writer_key(writer, "algorithm");
+    tactic_algorithm_write(tactic->algorithm, writer);
+    json_writer_end_object(writer);
+}
+
+static void write_suspect(struct json_writer *writer, const struct tactic_diff *diff,
+                          const struct blame_suspect *suspect)
+{
+    json_writer_begin_object(writer);
+    write_number(writer, "probability", suspect->probability);
+    json_writer_key(writer, "tactics");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < suspect->column_count; i++)
+        write_tactic(writer, diff, &diff->tactics.items[suspect->columns[i]]);
+    json_writer_end_array(writer);
+    write_count(writer, "bad_with", suspect->association.failed_with);
+    write_count(writer, "good_with", suspect->association.passed_with);
+    write_count(writer, "bad_without", suspect->association.failed_without);
+    write_count(writer, "good_without", suspect->association.passed_without);
+    json_writer_key(writer, "failure_rate_difference");
+    json_writer_begin_object(writer);
+    write_number(writer, "value", suspect->difference.value);
+    write_number(writer, "low", suspect->difference.low);
+    write_number(writer, "high", suspect->difference.high);
+    json_writer_end_object(writer);
+    write_number(writer, "ochiai", suspect->ochiai);
+    write_number(writer, "fisher_p", suspect->fisher);
+    write_number(writer, "holm_p", suspect->holm);
+    json_writer_end_object(writer);
+}
+
+static void write_ranking(struct json_writer *writer, const struct tactic_diff *diff)
+{
+    const struct blame *blame = &diff->blame;
+
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "suspects");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < blame->count; i++)
+        write_suspect(writer, diff, &blame->items[i]);
+    json_writer_end_array(writer);
+    write_number(writer, "no_culprit", blame->no_culprit);
+    write_count(writer, "layers", blame->layer_count);
+    write_count(writer, "fixed_layers", blame->fixed_layer_count);
+    write_count(writer, "varying_tactics", blame->varying_count);
+    write_count(writer, "distinct_tactics", blame->distinct_count);
+    json_writer_key(writer, "more_builds");
+    if (blame->more_builds >= 0)
+        json_writer_integer(writer, blame->more_builds);
+    else
+        json_writer_null(writer);
+    json_writer_end_object(writer);
+}
+
+int tactic_diff_save(const struct tactic_diff *diff, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    write_builds(&writer, "good", &diff->good);
+    write_builds(&writer, "bad", &diff->bad);
+    json_writer_key(&writer, "only_in_bad");
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < diff->layers.count; i++)
+        write_layer_only_in_bad(&writer, diff, &diff->layers.items[i]);
+    json_writer_end_array(&writer);
+    json_writer_key(&writer, "ranking");
+    if (tactic_diff_is_ranked(diff))
+        write_ranking(&writer, diff);
+    else
+        json_writer_null(&writer);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}

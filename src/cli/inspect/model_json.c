@@ -1,0 +1,363 @@
+/* cli/inspect/model_json.c: see model_json.h. */
+#include "cli/inspect/model_json.h"
+
+#include "cli/inspect/tensor_json.h"
+#include "onnx/external/tensor.h"
+#include "onnx/model/graph_view.h"
+#include "onnx/proto/attribute.h"
+#include "onnx/proto/fields.h"
+
+struct description {
+    struct json_writer json;
+    const struct graph_text_settings *settings;
+    struct string_builder scratch; /* for texts that need a NUL behind them */
+};
+
+static int write_graph(struct description *to, const struct graph_view *view, struct error *err);
+
+static void write_text(struct description *to, struct text text)
+{
+    string_clear(&to->scratch);
+    string_add_text(&to->scratch, text);
+    json_writer_string(&to->json, text.size > 0 ? to->scratch.data : "");
+}
+
+static void write_text_member(struct description *to, const char *key, struct text text)
+{
+    json_writer_key(&to->json, key);
+    write_text(to, text);
+}
+
+static void write_integer_member(struct description *to, const char *key, int64_t value)
+{
+    json_writer_key(&to->json, key);
+    json_writer_integer(&to->json, value);
+}
+
+/* ---- Tensors ---- */
+
+/* "dtype" and "shape"; what is not known is null. Dynamic dimensions are null or have a name. */
+static void write_type(struct description *to, const struct value_type *type)
+{
+    struct json_writer *json = &to->json;
+
+    json_writer_key(json, "dtype");
+    if (type->not_a_tensor != NULL)
+        json_writer_string(json, type->not_a_tensor);
+    else if (type->element == DATA_UNDEFINED)
+        json_writer_null(json);
+    else
+        json_writer_string(json, data_type_name(type->element));
+    json_writer_key(json, "shape");
+    if (!type->has_shape) {
+        json_writer_null(json);
+        return;
+    }
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < type->shape.rank; i++)
+        if (type->shape.dims[i] >= 0)
+            json_writer_integer(json, type->shape.dims[i]);
+        else if (type->symbols[i].size > 0)
+            write_text(to, type->symbols[i]);
+        else
+            json_writer_null(json);
+    json_writer_end_array(json);
+}
+
+static void write_values(struct description *to, const struct graph_view *view, const char *key,
+                         const struct value_list *values)
+{
+    json_writer_key(&to->json, key);
+    json_writer_begin_array(&to->json);
+    for (size_t i = 0; i < values->count; i++) {
+        struct value_type type;
+
+        graph_view_describe(view, values->items[i], &type);
+        json_writer_begin_object(&to->json);
+        write_text_member(to, "name", view->graph->values.items[values->items[i]].name);
+        write_type(to, &type);
+        json_writer_end_object(&to->json);
+    }
+    json_writer_end_array(&to->json);
+}
+
+/* Type, shape and, if wanted, values of a TensorProto or SparseTensorProto. */
+static int write_constant(struct description *to, const struct graph_view *view, const struct initializer *constant,
+                          struct error *err)
+{
+    struct value_type type;
+    struct tensor tensor;
+    struct text file;
+    int rc;
+
+    graph_view_initializer_type(constant, &type);
+    write_type(to, &type);
+    if (!to->settings->weights || constant->sparse ||
+        (to->settings->ignore_external_data && external_tensor_location(constant->message, &file)))
+        return 0;
+    rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
+    if (rc < 0)
+        return rc;
+    tensor_json_values(&to->json, &tensor);
+    tensor_release(&tensor);
+    return 0;
+}
+
+static int write_initializers(struct description *to, const struct graph_view *view, struct error *err)
+{
+    const struct model *model = view->graph;
+    int rc = 0;
+
+    json_writer_key(&to->json, "initializers");
+    json_writer_begin_array(&to->json);
+    for (size_t i = 0; i < model->initializers.count && rc == 0; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+
+        json_writer_begin_object(&to->json);
+        write_text_member(to, "name", model->values.items[initializer->value].name);
+        rc = write_constant(to, view, initializer, err);
+        json_writer_end_object(&to->json);
+    }
+    json_writer_end_array(&to->json);
+    return rc;
+}
+
+/* ---- Attributes ---- */
+
+static void write_number_list(struct description *to, const struct attribute *attribute)
+{
+    struct attribute_walk walk = attribute_walk(attribute);
+    int64_t integer;
+    float number;
+    struct span bytes;
+
+    json_writer_begin_array(&to->json);
+    while (attribute->type == ATTRIBUTE_MANY_FLOATS && attribute_next_float(&walk, &number))
+        json_writer_number(&to->json, (double)number);
+    while (attribute->type == ATTRIBUTE_MANY_INTEGERS && attribute_next_integer(&walk, &integer))
+        json_writer_integer(&to->json, integer);
+    while (attribute->type == ATTRIBUTE_MANY_STRINGS && attribute_next_bytes(&walk, &bytes))
+        write_text(to, span_text(bytes));
+    json_writer_end_array(&to->json);
+}
+
+static int write_body(struct description *to, const struct graph_view *view, struct span body, struct error *err)
+{
+    struct graph_view inner;
+    int rc = graph_view_open_body(view, body, &inner, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&to->json);
+    rc = write_graph(to, &inner, err);
+    json_writer_end_object(&to->json);
+    graph_view_close(&inner);
+    return rc;
+}
+
+static int write_bodies(struct description *to, const struct graph_view *view, const struct attribute *attribute,
+                        struct error *err)
+{
+    struct attribute_walk walk = attribute_walk(attribute);
+    struct span body;
+    int rc = 0;
+
+    json_writer_begin_array(&to->json);
+    while (rc == 0 && attribute_next_bytes(&walk, &body))
+        rc = write_body(to, view, body, err);
+    json_writer_end_array(&to->json);
+    return rc;
+}
+
+static int write_attribute_value(struct description *to, const struct graph_view *view,
+                                 const struct attribute *attribute, struct error *err)
+{
+    const struct initializer constant = {.message = attribute->bytes};
+    int rc = 0;
+
+    switch (attribute->type) {
+    case ATTRIBUTE_ONE_FLOAT:
+        json_writer_number(&to->json, (double)attribute->number);
+        break;
+    case ATTRIBUTE_ONE_INTEGER:
+        json_writer_integer(&to->json, attribute->integer);
+        break;
+    case ATTRIBUTE_ONE_STRING:
+        write_text(to, span_text(attribute->bytes));
+        break;
+    case ATTRIBUTE_ONE_TENSOR:
+        json_writer_begin_object(&to->json);
+        rc = write_constant(to, view, &constant, err);
+        json_writer_end_object(&to->json);
+        break;
+    case ATTRIBUTE_ONE_GRAPH:
+        return write_body(to, view, attribute->bytes, err);
+    case ATTRIBUTE_MANY_GRAPHS:
+        return write_bodies(to, view, attribute, err);
+    case ATTRIBUTE_MANY_FLOATS:
+    case ATTRIBUTE_MANY_INTEGERS:
+    case ATTRIBUTE_MANY_STRINGS:
+        write_number_list(to, attribute);
+        break;
+    case ATTRIBUTE_UNDEFINED:
+    case ATTRIBUTE_MANY_TENSORS:
+    case ATTRIBUTE_ONE_SPARSE_TENSOR:
+    case ATTRIBUTE_MANY_SPARSE_TENSORS:
+    case ATTRIBUTE_ONE_TYPE:
+    case ATTRIBUTE_MANY_TYPES:
+        json_writer_null(&to->json);
+        break;
+    }
+    return rc;
+}
+
+static int write_attribute(struct description *to, const struct graph_view *view, struct span message,
+                           struct error *err)
+{
+    struct attribute attribute;
+
+    attribute_read(message, &attribute);
+    string_clear(&to->scratch);
+    string_add_text(&to->scratch, attribute.name);
+    json_writer_key(&to->json, attribute.name.size > 0 ? to->scratch.data : "");
+    if (attribute.reference.size == 0)
+        return write_attribute_value(to, view, &attribute, err);
+    json_writer_begin_object(&to->json);
+    write_text_member(to, "reference", attribute.reference);
+    json_writer_end_object(&to->json);
+    return 0;
+}
+
+/* ---- Nodes and graphs ---- */
+
+/* Names; null for omitted ones. */
+static void write_edges(struct description *to, const struct model *model, const char *key, struct edge_range edges)
+{
+    json_writer_key(&to->json, key);
+    json_writer_begin_array(&to->json);
+    for (size_t i = 0; i < edges.count; i++) {
+        uint32_t value = model_edge(model, edges, i);
+
+        if (value == VALUE_NONE)
+            json_writer_null(&to->json);
+        else
+            write_text(to, model->values.items[value].name);
+    }
+    json_writer_end_array(&to->json);
+}
+
+static int write_node(struct description *to, const struct graph_view *view, const struct node *node, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(node->message);
+    struct wire_field field;
+    int rc = 0;
+
+    json_writer_begin_object(&to->json);
+    write_text_member(to, "name", node->name);
+    write_text_member(to, "op", node->op_type);
+    write_text_member(to, "domain", node->domain);
+    write_edges(to, view->graph, "inputs", node->inputs);
+    write_edges(to, view->graph, "outputs", node->outputs);
+    json_writer_key(&to->json, "attributes");
+    json_writer_begin_object(&to->json);
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
+            rc = write_attribute(to, view, field.bytes, err);
+    json_writer_end_object(&to->json);
+    json_writer_end_object(&to->json);
+    return rc;
+}
+
+/* The members of a graph, into the object that is open. */
+static int write_graph(struct description *to, const struct graph_view *view, struct error *err)
+{
+    const struct model *model = view->graph;
+    int rc;
+
+    write_text_member(to, "name", model->graph_name);
+    write_values(to, view, "inputs", &model->inputs);
+    write_values(to, view, "outputs", &model->outputs);
+    rc = write_initializers(to, view, err);
+    json_writer_key(&to->json, "nodes");
+    json_writer_begin_array(&to->json);
+    for (size_t i = 0; i < model->nodes.count && rc == 0; i++)
+        rc = write_node(to, view, &model->nodes.items[i], err);
+    json_writer_end_array(&to->json);
+    return rc;
+}
+
+static int write_functions_among(struct description *to, const struct graph_view *main, const struct span_list *fields,
+                                 struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < fields->count && rc == 0; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+        struct function_view function;
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+            continue;
+        rc = graph_view_open_function(main, field.bytes, &function, err);
+        if (rc < 0)
+            break;
+        function.view.graph->graph_name = function.name;
+        json_writer_begin_object(&to->json);
+        write_text_member(to, "domain", function.domain);
+        rc = write_graph(to, &function.view, err);
+        json_writer_end_object(&to->json);
+        graph_view_close(&function.view);
+    }
+    return rc;
+}
+
+static int write_model(struct description *to, struct model *model, const struct value_list *unbounded,
+                       struct error *err)
+{
+    struct graph_view view = graph_view_of(model);
+    int rc;
+
+    json_writer_begin_object(&to->json);
+    write_integer_member(to, "ir_version", model->ir_version);
+    json_writer_key(&to->json, "opsets");
+    json_writer_begin_object(&to->json);
+    for (size_t i = 0; i < model->opsets.count; i++) {
+        string_clear(&to->scratch);
+        string_add_text(&to->scratch, model->opsets.items[i].domain);
+        write_integer_member(to, to->scratch.data, model->opsets.items[i].version);
+    }
+    json_writer_end_object(&to->json);
+    rc = write_graph(to, &view, err);
+    json_writer_key(&to->json, "functions");
+    json_writer_begin_array(&to->json);
+    if (rc == 0)
+        rc = write_functions_among(to, &view, &model->fields_before_graph, err);
+    if (rc == 0)
+        rc = write_functions_among(to, &view, &model->fields_after_graph, err);
+    json_writer_end_array(&to->json);
+    if (unbounded != NULL) {
+        json_writer_key(&to->json, "unbounded_dds");
+        json_writer_begin_array(&to->json);
+        for (size_t i = 0; i < unbounded->count; i++)
+            write_text(to, model->values.items[unbounded->items[i]].name);
+        json_writer_end_array(&to->json);
+    }
+    json_writer_end_object(&to->json);
+    return rc;
+}
+
+int inspect_model_save(struct model *model, const struct graph_text_settings *settings,
+                       const struct value_list *unbounded, const char *path, struct error *err)
+{
+    struct description to = {.settings = settings};
+    int rc = json_writer_open(&to.json, path, err);
+
+    string_init(&to.scratch);
+    if (rc == 0)
+        rc = write_model(&to, model, unbounded, err);
+    if (rc == 0)
+        rc = json_writer_commit(&to.json, FILE_DURABLE, err);
+    json_writer_release(&to.json);
+    string_release(&to.scratch);
+    return rc;
+}

@@ -1,0 +1,114 @@
+/* cli/inspect/sparsity.c: which weights have the 2:4 pattern. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "format/json/writer.h"
+#include "onnx/external/tensor.h"
+#include "onnx/shrink/sparsity.h"
+
+static struct text name_of(const struct model *model, const struct sparsity_candidate *candidate)
+{
+    return model->values.items[model->initializers.items[candidate->initializer].value].name;
+}
+
+static int check_weight(const struct model *model, const struct sparsity_candidate *candidate, bool *ret,
+                        struct error *err)
+{
+    struct tensor tensor;
+    int rc = external_tensor_read_constant(model, &model->initializers.items[candidate->initializer], &tensor, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = sparsity_holds(&tensor, candidate->axis);
+    tensor_release(&tensor);
+    return 0;
+}
+
+static void write_weight(struct json_writer *writer, struct model *model, const struct sparsity_candidate *candidate,
+                         bool sparse)
+{
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, arena_text(&model->arena, name_of(model, candidate)));
+    json_writer_key(writer, "axis");
+    json_writer_integer(writer, candidate->axis);
+    json_writer_key(writer, "sparse");
+    json_writer_boolean(writer, sparse);
+    json_writer_end_object(writer);
+}
+
+static int check_weights(struct log *log, struct model *model, const struct sparsity_candidates *candidates,
+                         struct json_writer *writer, struct error *err)
+{
+    int rc = 0;
+
+    log_message(log, LOG_INFO, "Found: %zu weight tensor(s) eligible for pruning.", candidates->count);
+    log_message(log, LOG_INFO, "Checking the sparsity pattern of %zu tensors.", candidates->count);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < candidates->count && rc == 0; i++) {
+        const struct sparsity_candidate *candidate = &candidates->items[i];
+        struct text name = name_of(model, candidate);
+        bool sparse;
+
+        rc = check_weight(model, candidate, &sparse, err);
+        if (rc < 0)
+            break;
+        log_message(log, sparse ? LOG_INFO : LOG_WARNING, "Found %s tensor: " TEXT_FORMAT,
+                    sparse ? "sparse" : "non-sparse", TEXT_ARGS(name));
+        write_weight(writer, model, candidate, sparse);
+    }
+    json_writer_end_array(writer);
+    if (rc == 0)
+        log_message(log, LOG_INFO, "Finished checking %zu tensors. ", candidates->count);
+    return rc;
+}
+
+static int check_model(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct sparsity_candidates candidates;
+    struct json_writer writer;
+    int rc = sparsity_find(model, &candidates, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_init(&writer);
+    rc = check_weights(context->log, model, &candidates, &writer, err);
+    if (rc == 0 && json->path != NULL)
+        rc = file_write(json->path, writer.text.data, writer.text.size, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    free(candidates.items);
+    return rc;
+}
+
+static int inspect_sparsity_run(const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = check_model(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
+                                                    &json_options};
+
+const struct command cmd_inspect_sparsity = {
+    .name = "sparsity",
+    .summary = "show which weights have the 2:4 sparsity pattern",
+    .description =
+        "Accelerators multiply faster by a weight in which two of every four values along the axis that is summed over "
+        "are zero. Says which weights of MatMul, Gemm and Conv nodes are like that, among those whose size allows "
+        "it.\n\n"
+        "With --json, the file gets a list with \"name\", \"axis\" and \"sparse\" for each of them.",
+    .example = "polygraphy inspect sparsity model.onnx",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = inspect_sparsity_run,
+};

@@ -1,0 +1,107 @@
+/* cli/inspect/tactics.c: which tactics a replay holds. */
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/options/groups.h"
+#include "format/polygraphy/tactic_replay.h"
+
+struct tactics_values {
+    const char *path;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"tactic_replay"},
+        .kind = OPTION_ONE,
+        .file = OPTION_READS,
+        .offset = offsetof(struct tactics_values, path),
+        .help = "a file that --save-tactics has written",
+    },
+};
+
+static const struct option_group tactics_options = {
+    .title = "Tactics",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct tactics_values),
+};
+
+static void show(const struct tactic_replay *replay, struct log *log)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct tactic_choice *choice = &replay->items[i];
+
+        string_add_format(&text, "%sLayer: %s\n    Algorithm: ", i > 0 ? "\n" : "", choice->layer);
+        tactic_algorithm_text(&choice->algorithm, &text);
+        if (choice->algorithm.name)
+            string_add_format(&text, "\n    Name: %s", choice->algorithm.name);
+    }
+    if (replay->count == 0)
+        string_add(&text, "The replay holds no layers.");
+    log_text(log, LOG_INFO, (struct text){text.data, text.size});
+    if (replay->precision.known) {
+        string_clear(&text);
+        tactic_options_text(&replay->precision, &text);
+        log_message(log, LOG_INFO, "Built with %s", text.data);
+    }
+    string_release(&text);
+}
+
+/* With --json: layers in order, with what people read and what builders compare. */
+static int save(const struct tactic_replay *replay, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < replay->count; i++) {
+        const struct tactic_choice *choice = &replay->items[i];
+
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "layer");
+        json_writer_string(&writer, choice->layer);
+        json_writer_key(&writer, "algorithm");
+        tactic_algorithm_write(&choice->algorithm, &writer);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int inspect_tactics_run(const struct command_context *context, struct error *err)
+{
+    const struct tactics_values *values = parse_values(context->parse, &tactics_options);
+    const struct json_values *json = parse_values(context->parse, &json_options);
+    struct tactic_replay replay;
+    int rc;
+
+    tactic_replay_init(&replay);
+    log_message(context->log, LOG_INFO, "Loading tactic replay file from %s", values->path);
+    rc = tactic_replay_load(&replay, values->path, err);
+    if (rc == 0)
+        show(&replay, context->log);
+    if (rc == 0 && json->path != NULL)
+        rc = save(&replay, json->path, err);
+    tactic_replay_release(&replay);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &tactics_options, &json_options};
+
+const struct command cmd_inspect_tactics = {
+    .name = "tactics",
+    .summary = "show which tactic a builder took for each layer",
+    .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, the "
+                   "memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; and "
+                   "the options for precision that it was built with, where the file says so.",
+    .example = "polygraphy inspect tactics replay.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .run = inspect_tactics_run,
+};

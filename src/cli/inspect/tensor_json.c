@@ -1,0 +1,80 @@
+/* cli/inspect/tensor_json.c: see tensor_json.h. */
+#include "cli/inspect/tensor_json.h"
+
+#include "tensor/values/element_text.h"
+#include "tensor/values/elements.h"
+
+void tensor_json_type(struct json_writer *writer, const struct tensor *tensor)
+{
+    json_writer_key(writer, "dtype");
+    json_writer_string(writer, data_type_name(tensor->type));
+    json_writer_key(writer, "shape");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < tensor->shape.rank; i++)
+        json_writer_integer(writer, tensor->shape.dims[i]);
+    json_writer_end_array(writer);
+}
+
+static void write_integers(struct json_writer *writer, const struct tensor *tensor)
+{
+    uint64_t run[ELEMENTS_RUN];
+
+    for (size_t first = 0; first < tensor_elements(tensor); first += ELEMENTS_RUN) {
+        size_t left = tensor_elements(tensor) - first, count = left < ELEMENTS_RUN ? left : ELEMENTS_RUN;
+
+        elements_to_integers(tensor, first, count, run);
+        for (size_t i = 0; i < count; i++)
+            if (tensor->type == DATA_BOOL)
+                json_writer_boolean(writer, run[i] != 0);
+            else if (tensor->type == DATA_UINT64 && run[i] > INT64_MAX)
+                json_writer_number(writer, (double)run[i]);
+            else
+                json_writer_integer(writer, (int64_t)run[i]);
+    }
+}
+
+static void write_floats(struct json_writer *writer, const struct tensor *tensor)
+{
+    double run[ELEMENTS_RUN];
+
+    for (size_t first = 0; first < tensor_elements(tensor); first += ELEMENTS_RUN) {
+        size_t left = tensor_elements(tensor) - first, count = left < ELEMENTS_RUN ? left : ELEMENTS_RUN;
+
+        elements_to_float64(tensor, first, count, run);
+        for (size_t i = 0; i < count; i++)
+            json_writer_number(writer, run[i]);
+    }
+}
+
+/* Strings and complex numbers as they look in the text. */
+static void write_texts(struct json_writer *writer, const struct tensor *tensor)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    for (size_t i = 0; i < tensor_elements(tensor); i++) {
+        string_clear(&text);
+        element_to_text_alone(tensor, i, &text);
+        json_writer_string(writer, text.data);
+    }
+    string_release(&text);
+}
+
+void tensor_json_values(struct json_writer *writer, const struct tensor *tensor)
+{
+    json_writer_key(writer, "values");
+    json_writer_begin_array(writer);
+    switch (elements_arithmetic(tensor->type)) {
+    case ARITHMETIC_INTEGER:
+        write_integers(writer, tensor);
+        break;
+    case ARITHMETIC_FLOAT32:
+    case ARITHMETIC_FLOAT64:
+        write_floats(writer, tensor);
+        break;
+    case ARITHMETIC_NONE:
+        write_texts(writer, tensor);
+        break;
+    }
+    json_writer_end_array(writer);
+}

@@ -1,0 +1,227 @@
+/* cli/options/check.c: the check that debug tools run, and what its end means. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/launcher_words.h"
+#include "cli/parse/parser.h"
+
+/* Whether a word is a whole command line, written as one quoted string, and no path of a program with blanks in it. */
+static bool is_command_line(const char *word)
+{
+    return word[strcspn(word, " \t\n")] != '\0' && !file_exists(word);
+}
+
+static const char *const timeout_meanings[] = {"fail", "pass", "skip", NULL};
+static const char *const signatures[] = {"auto", "exit-code", "regex", "off", NULL};
+
+/* A number of seconds, or `auto`. */
+static int convert_timeout(struct parse *parse, const char *spelling, struct words words, void *field,
+                           struct error *err)
+{
+    struct check_timeout *timeout = field;
+    struct cast_value value;
+
+    if (strcmp(words.items[0], "auto") == 0) {
+        timeout->is_auto = true;
+        return 0;
+    }
+    cast_word(parse, text_of(words.items[0]), &value);
+    if ((value.kind != CAST_INTEGER && value.kind != CAST_FLOAT) || !(value.number >= 0) || isinf(value.number))
+        return error_set(err, ERR_INVALID, "%s: '%s' is not a number of seconds; write 60, 0.5, or auto", spelling,
+                         words.items[0]);
+    timeout->seconds = value.number;
+    return 0;
+}
+
+static int convert_exit_codes(struct parse *parse, const char *spelling, struct words words, void *field,
+                              struct error *err)
+{
+    int *codes = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*codes));
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct cast_value value;
+
+        cast_word(parse, text_of(words.items[i]), &value);
+        if (value.integer < INT_MIN || value.integer > INT_MAX)
+            return error_set(err, ERR_INVALID, "%s: no program ends with %s", spelling, words.items[i]);
+        codes[i] = (int)value.integer;
+    }
+    *(struct exit_codes *)field = (struct exit_codes){codes, words.count};
+    return 0;
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct check_values *values = data;
+
+    if (values->signature == SIGNATURE_REGEX && values->fail_regex.count == 0)
+        return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
+    if (values->on_timeout != TIMEOUT_FAILS && values->timeout.seconds == 0 && !values->timeout.is_auto)
+        log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
+    if (values->no_false_failures && !values->flaky)
+        log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
+    if (!parse_given(parse, "--check") && values->flaky)
+        return error_set(err, ERR_INVALID, "--flaky needs --check: nobody wants to be asked as often as that");
+    if (!parse_given(parse, "--check")) {
+        log_message(parse_log(parse), LOG_START,
+                    "Starting interactive debugging session since no `--check` command was provided");
+        return 0;
+    }
+    if (values->command.count == 0 || values->command.items[0][0] == '\0')
+        return error_set(err, ERR_INVALID,
+                         "--check: no command follows; leave --check out to be asked about each iteration");
+    values->shell = values->command.count == 1 && is_command_line(values->command.items[0]);
+    return 0;
+}
+
+static const struct option options[] = {
+    {
+        .names = {"--check", "--check-inference"},
+        .kind = OPTION_REST,
+        .value_name = "COMMAND",
+        .stands_alone = is_command_line,
+        .offset = offsetof(struct check_values, command),
+        .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the "
+                "whole command into quotes: then a shell runs it, and options may follow. Without --check you are "
+                "asked",
+    },
+    {
+        .names = {"--fail-code", "--fail-returncode"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .exclusive = 1,
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, fail_codes),
+        .help = "only these exit codes of the check are failures; -N stands for signal N",
+    },
+    {
+        .names = {"--ignore-fail-code", "--ignore-fail-returncode"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .exclusive = 1,
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, ignore_fail_codes),
+        .help = "these exit codes of the check are no failures",
+    },
+    {
+        .names = {"--skip-code"},
+        .kind = OPTION_MANY,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .convert = convert_exit_codes,
+        .offset = offsetof(struct check_values, skip_codes),
+        .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
+                "built. 125 is one unless --fail-code or --ignore-fail-code names it",
+    },
+    {
+        .names = {"--fail-regex"},
+        .kind = OPTION_MANY,
+        .value_name = "PATTERN",
+        .append = true,
+        .offset = offsetof(struct check_values, fail_regex),
+        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
+                "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
+    },
+    {
+        .names = {"--signature"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = signatures,
+        .fallback = "auto",
+        .offset = offsetof(struct check_values, signature),
+        .help =
+            "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
+            "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
+            "the order given. Other failures say nothing. auto is exit-code, and of models that `polygraphy run` "
+            "could not run the reason (error code and operator, or signal); with --fail-code or --fail-regex it is "
+            "off; off, too, for build and repeat, which have no original",
+    },
+    {
+        .names = {"--check-timeout"},
+        .kind = OPTION_ONE,
+        .value_name = "SECONDS|auto",
+        .convert = convert_timeout,
+        .offset = offsetof(struct check_values, timeout),
+        .help =
+            "end the check, with all processes that it started, after this time; it has then failed. For "
+            "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
+            "but 1 second at least and 300 at most",
+    },
+    {
+        .names = {"--on-timeout"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = timeout_meanings,
+        .fallback = "fail",
+        .offset = offsetof(struct check_values, on_timeout),
+        .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
+    },
+    {
+        .names = {"--flaky"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, flaky),
+        .help =
+            "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
+            "run it on each candidate as often as a verdict needs",
+    },
+    {
+        .names = {"--no-false-failures"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, no_false_failures),
+        .help = "with --flaky: the check never fails without reason, so that one failure is enough",
+    },
+    {
+        .names = {"--launcher"},
+        .kind = OPTION_ONE,
+        .value_name = "COMMAND",
+        .convert = convert_launcher,
+        .offset = offsetof(struct check_values, launcher),
+        .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster",
+    },
+    {
+        .names = {"--work-dir"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
+        .offset = offsetof(struct check_values, work_folder),
+        .help =
+            "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "
+            "{artifact}, or by its usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, "
+            "--iter-golden and --iter-info",
+    },
+    {
+        .names = {"--show-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, show_output),
+        .help = "show what the check writes even when it passes",
+    },
+    {
+        .names = {"--hide-fail-output"},
+        .kind = OPTION_FLAG,
+        .exclusive = 2,
+        .offset = offsetof(struct check_values, hide_fail_output),
+        .help = "do not show what the check writes when it fails",
+    },
+    {
+        .names = {"--exit-code"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct check_values, exit_code),
+        .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
+                "whatever the outcome, but for a model that `reduce` was to write and could not (1)",
+    },
+};
+
+const struct option_group check_options = {
+    .title = "Pass or fail",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct check_values),
+    .finish = finish,
+};

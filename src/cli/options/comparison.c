@@ -1,0 +1,260 @@
+/* cli/options/comparison.c: what `run` compares, and how exactly. */
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
+                                              NULL}; /* enum compare_function */
+
+/* What only one of the functions looks at. */
+static const struct {
+    const char *option;
+    enum compare_function function;
+} specific[] = {
+    {"--no-shape-check", COMPARE_SIMPLE},
+    {"--rtol", COMPARE_SIMPLE},
+    {"--atol", COMPARE_SIMPLE},
+    {"--check-error-stat", COMPARE_SIMPLE},
+    {"--error-quantile", COMPARE_SIMPLE},
+    {"--infinities-compare-equal", COMPARE_SIMPLE},
+    {"--save-heatmaps", COMPARE_SIMPLE},
+    {"--save-error-metrics-plot", COMPARE_SIMPLE},
+    {"--index-tolerance", COMPARE_INDICES},
+    {"--l2-tolerance", COMPARE_DISTANCE},
+    {"--cosine-threshold", COMPARE_DISTANCE},
+    {"--psnr-threshold", COMPARE_QUALITY},
+    {"--snr-threshold", COMPARE_QUALITY},
+    {"--nmse-tolerance", COMPARE_QUALITY},
+};
+
+static void warn_about_ignored(struct parse *parse, enum compare_function compare)
+{
+    for (size_t i = 0; i < ARRAY_LEN(specific); i++) {
+        const char *name = specific[i].function == compare ? NULL : parse_given(parse, specific[i].option);
+
+        if (name)
+            log_message(parse_log(parse), LOG_WARNING,
+                        "Option: %s is only valid for comparison function: '%s'. The selected one is '%s', so it will "
+                        "be ignored",
+                        name, compare_function_names[specific[i].function], compare_function_names[compare]);
+    }
+}
+
+static int check_tolerances(const struct named_numbers *tolerances, const char *option, struct error *err)
+{
+    for (size_t i = 0; i < tolerances->count; i++)
+        if (tolerances->items[i].value < 0)
+            return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match", option,
+                             tolerances->items[i].value);
+    return 0;
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    const struct comparison_values *values = data;
+    int rc = check_tolerances(&values->rtol, "--rtol", err);
+
+    if (rc == 0)
+        rc = check_tolerances(&values->atol, "--atol", err);
+    if (rc == 0)
+        rc = check_tolerances(&values->l2_tolerance, "--l2-tolerance", err);
+    if (rc == 0)
+        rc = check_tolerances(&values->nmse_tolerance, "--nmse-tolerance", err);
+    warn_about_ignored(parse, values->compare);
+    return rc;
+}
+
+static const struct option options[] = {
+    {
+        .names = {"--load-outputs", "--load-results"},
+        .kind = OPTION_MANY,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        .offset = offsetof(struct comparison_values, load_outputs),
+        .help = "compare with the results in these files, too, as written by --save-outputs",
+    },
+    {
+        .names = {"--validate"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, validate),
+        .help = "check all outputs for NaN and infinities",
+    },
+    {
+        .names = {"--first-divergence"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, first_divergence),
+        .help = "compare all tensors, as with '--onnx-outputs mark all', and name the nodes whose outputs differ while "
+                "all their inputs agree; with --validate also those that make the first NaN or infinity",
+    },
+    {
+        .names = {"--fail-fast"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, fail_fast),
+        .help = "stop at the first output that does not match",
+    },
+    {
+        .names = {"--require-all"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, require_all),
+        .help = "an output or an iteration that only one of two results has is a mismatch, not only worth a warning",
+    },
+    {
+        .names = {"--postprocess", "--postprocess-func"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]top-K[,axis=A]",
+        .convert = convert_top_k,
+        .offset = offsetof(struct comparison_values, postprocess),
+        .help =
+            "before comparing, replace all outputs or the one that is named by the indices of their K largest values "
+            "along axis A, the last one unless given",
+    },
+    {
+        .names = {"--compare", "--compare-func"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = compare_function_names,
+        .fallback = "simple",
+        .offset = offsetof(struct comparison_values, compare),
+        .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
+                "similarity) and quality (signal-to-noise ratios) compare outputs as a whole",
+    },
+    {
+        .names = {"--compare-func-script"},
+        .kind = OPTION_ONE,
+        .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",
+    },
+    {
+        .names = {"--no-shape-check"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, no_shape_check),
+        .help = "simple: bring the second output into the first one's shape, if that can be done",
+    },
+    {
+        .names = {"--rtol", "--rel-tol"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, rtol),
+        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. OUT, here and below, "
+                "may be a pattern such as 'layer*': a name itself goes first, then the first pattern that matches, "
+                "then X alone",
+    },
+    {
+        .names = {"--atol", "--abs-tol"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, atol),
+        .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both",
+    },
+    {
+        .names = {"--check-error-stat"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]STATISTIC",
+        .convert = convert_named_statistics,
+        .offset = offsetof(struct comparison_values, check_error_stat),
+        .help = "simple: what is held against the tolerances: every element (elemwise, unless given), or the max, "
+                "mean, median or quantile of all differences",
+    },
+    {
+        .names = {"--error-quantile"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]Q",
+        .convert = convert_named_quantiles,
+        .offset = offsetof(struct comparison_values, error_quantile),
+        .help = "simple: which quantile, from 0 to 1; 0.99 unless given",
+    },
+    {
+        .names = {"--infinities-compare-equal"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct comparison_values, infinities_compare_equal),
+        .help = "simple: infinities of the same sign do not differ",
+    },
+    {
+        .names = {"--index-tolerance"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]N",
+        .convert = convert_named_counts,
+        .offset = offsetof(struct comparison_values, index_tolerance),
+        .help = "indices: how far apart equal values may stand; 0 unless given",
+    },
+    {
+        .names = {"--l2-tolerance"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, l2_tolerance),
+        .help = "distance: greatest L2 norm of the difference; 1e-5 unless given",
+    },
+    {
+        .names = {"--cosine-threshold"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, cosine_threshold),
+        .help = "distance: least cosine similarity, -1 to 1; 0.997 unless given",
+    },
+    {
+        .names = {"--psnr-threshold"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, psnr_threshold),
+        .help = "quality: least peak signal-to-noise ratio in dB, the first output being the signal; 30 unless given",
+    },
+    {
+        .names = {"--snr-threshold"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, snr_threshold),
+        .help = "quality: least signal-to-noise ratio in dB, the first output being the signal; 20 unless given",
+    },
+    {
+        .names = {"--nmse-tolerance"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        .offset = offsetof(struct comparison_values, nmse_tolerance),
+        .help = "quality: greatest mean squared error, divided by the mean square of the second output; not checked "
+                "unless given",
+    },
+    {
+        .names = {"--save-heatmaps"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
+        .offset = offsetof(struct comparison_values, heat_map_folder),
+        .help =
+            "simple: save two pictures (SVG) of each output, of the absolute and of the relative difference of each "
+            "element",
+    },
+    {
+        .names = {"--show-heatmaps"},
+        .kind = OPTION_FLAG,
+        .refusal = "no window is opened: save the pictures with --save-heatmaps and look at them in a browser",
+    },
+    {
+        .names = {"--save-error-metrics-plot"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
+        .offset = offsetof(struct comparison_values, error_plot_folder),
+        .help = "simple: save a picture (SVG) of each output that shows its differences against the magnitude of the "
+                "second output, and the tolerances",
+    },
+    {
+        .names = {"--show-error-metrics-plot"},
+        .kind = OPTION_FLAG,
+        .refusal =
+            "no window is opened: save the pictures with --save-error-metrics-plot and look at them in a browser",
+    },
+};
+
+const struct option_group comparison_options = {
+    .title = "Comparison",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct comparison_values),
+    .finish = finish,
+};

@@ -1,0 +1,413 @@
+/* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
+ *
+ *   const struct check_values *check = parse_values(context->parse, &check_options);
+ *
+ * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
+ * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
+ * Spec sections are those of the command-line reference.
+ */
+#ifndef CLI_OPTIONS_GROUPS_H
+#define CLI_OPTIONS_GROUPS_H
+
+#include "cli/parse/option.h"
+#include "cli/parse/value.h"
+#include "cli/terminal/log_sink.h"
+#include "debug/loop/loop.h"
+#include "onnx/write/node.h"
+
+/* ---- Logging: every tool ---- */
+
+struct logging_values {
+    int verbose, quiet; /* how often -v and -q were given */
+    struct chosen_level {
+        bool chosen;
+        enum log_level level;
+    } verbosity; /* --verbosity without a path, which overrules -v and -q */
+    bool silent;
+    struct words format;
+    struct log_settings settings; /* what follows from all of it */
+};
+
+extern const struct option_group logging_options;
+
+/* ---- JSON twin of the result: tools that print one ---- */
+
+struct json_values {
+    const char *path; /* NULL: not wanted */
+};
+
+extern const struct option_group json_options;
+
+/* ---- Model ---- */
+
+/* In the order of --model-type's choices. */
+enum model_type {
+    MODEL_FROZEN,
+    MODEL_KERAS,
+    MODEL_CKPT,
+    MODEL_ONNX,
+    MODEL_ENGINE,
+    MODEL_UFF,
+    MODEL_TRT_NETWORK_SCRIPT,
+    MODEL_CAFFE,
+};
+
+struct model_values {
+    const char *path;           /* absolute if the file exists; NULL: none was given */
+    enum model_type type;       /* ONNX or ENGINE; anything else was refused */
+    struct input_shapes shapes; /* --input-shapes, --model-input-shapes or --override-input-shapes */
+};
+
+extern const struct option_group run_model_options;      /* model_file may be missing, --model-type, --input-shapes */
+extern const struct option_group inspect_model_options;  /* --model-type, no shapes */
+extern const struct option_group reduce_model_options;   /* ONNX only, --model-input-shapes (also surgeon extract) */
+extern const struct option_group lint_model_options;     /* ONNX only, --input-shapes */
+extern const struct option_group convert_model_options;  /* --model-type, --input-shapes */
+extern const struct option_group sanitize_model_options; /* ONNX only, --override-input-shapes */
+extern const struct option_group onnx_model_options;     /* ONNX only, no shapes */
+
+/* ---- Data loader ---- */
+
+enum data_loader_backend { DATA_LOADER_NUMPY, DATA_LOADER_TORCH };
+
+struct data_loader_values {
+    int64_t seed;               /* 0 .. 2^32 - 1 */
+    int64_t iterations;         /* >= 0 */
+    struct value_ranges ranges; /* --val-range */
+    bool has_integer_range;     /* --int-min or --int-max: for all integer inputs */
+    int64_t int_min, int_max;
+    bool has_float_range; /* --float-min or --float-max: for all floating-point inputs */
+    double float_min, float_max;
+    enum data_loader_backend backend; /* always NUMPY: torch was refused */
+    struct words load_inputs;         /* paths */
+};
+
+extern const struct option_group data_loader_options;
+
+/* ---- Comparator: inference ---- */
+
+struct inference_values {
+    int64_t warm_up; /* >= 0 */
+    bool use_subprocess;
+    const char *save_inputs, *save_outputs; /* paths; NULL: not wanted */
+    int64_t output_memory;                  /* bytes; 0: no bound */
+};
+
+extern const struct option_group inference_options;
+
+/* ---- Comparator: comparisons ---- */
+
+enum compare_function { COMPARE_SIMPLE, COMPARE_INDICES, COMPARE_DISTANCE, COMPARE_QUALITY };
+
+/* As on the command line; ends with NULL. */
+extern const char *const compare_function_names[];
+
+struct comparison_values {
+    bool validate;
+    bool first_divergence;
+    bool fail_fast;
+    bool require_all; /* outputs and iterations without a counterpart are mismatches */
+    enum compare_function compare;
+    struct words load_outputs; /* paths */
+    struct top_ks postprocess;
+
+    bool no_shape_check;
+    struct named_numbers rtol, atol;     /* named_number_find(&values->rtol, output, DEFAULT_TOLERANCE) */
+    struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
+    struct named_numbers error_quantile; /* 0 .. 1 */
+    bool infinities_compare_equal;
+    struct named_integers index_tolerance; /* >= 0 */
+    struct named_numbers l2_tolerance, cosine_threshold;
+    struct named_numbers psnr_threshold, snr_threshold, nmse_tolerance;
+    const char *heat_map_folder, *error_plot_folder; /* NULL: not wanted */
+};
+
+/* What holds for outputs that no value is given for. */
+#define DEFAULT_TOLERANCE 1e-5
+#define DEFAULT_ERROR_STAT "elemwise"
+#define DEFAULT_ERROR_QUANTILE 0.99
+#define DEFAULT_INDEX_TOLERANCE 0
+#define DEFAULT_L2_TOLERANCE 1e-5
+#define DEFAULT_COSINE_THRESHOLD 0.997
+#define DEFAULT_PSNR_THRESHOLD 30  /* dB */
+#define DEFAULT_SNR_THRESHOLD 20   /* dB */
+#define DEFAULT_NMSE_TOLERANCE NAN /* none */
+
+extern const struct option_group comparison_options;
+
+/* ---- ONNX loading ---- */
+
+struct onnx_load_values {
+    const char *external_data_dir; /* NULL: the model's folder */
+    bool ignore_external_data;
+    bool fp_to_fp16;
+    struct output_names outputs; /* --onnx-outputs, or --outputs in surgeon sanitize */
+    struct words exclude_outputs;
+    struct named_integers unbounded_dds_upper_bound; /* surgeon sanitize */
+};
+
+extern const struct option_group onnx_load_options;          /* no output options: debug tools, most others */
+extern const struct option_group onnx_load_outputs_options;  /* with --onnx-outputs: run, convert */
+extern const struct option_group onnx_load_sanitize_options; /* with --outputs and the upper bound */
+
+/* ---- ONNX shape inference ---- */
+
+struct shape_inference_values {
+    bool enabled;                             /* static inference; off when the fallback is forced */
+    bool force_fallback;                      /* run the model once and take the shapes from the results */
+    bool no_onnxruntime;                      /* --no-onnxruntime-shape-inference */
+    bool shape_inference, no_shape_inference; /* the two switches as typed */
+};
+
+extern const struct option_group shape_inference_options;          /* off unless asked for: run, convert, ... */
+extern const struct option_group shape_inference_default_options;  /* on unless refused: debug reduce, sanitize */
+extern const struct option_group shape_inference_fallback_options; /* off, fallback allowed: surgeon extract */
+
+/* ---- ONNX saving ---- */
+
+struct onnx_save_values {
+    const char *path; /* where to save the model; NULL: not wanted */
+    struct external_data_wish external_data;
+    int64_t external_data_size_threshold; /* bytes; tensors smaller than this stay inside */
+    bool no_save_all_tensors_to_one_file;
+};
+
+extern const struct option_group onnx_save_options;          /* -o, --output, optional: debug reduce */
+extern const struct option_group onnx_save_required_options; /* -o, --output, required: surgeon */
+extern const struct option_group run_save_options;           /* --save-onnx: run */
+extern const struct option_group convert_save_options;       /* no path of its own: convert */
+
+/* ---- ONNX Runtime (2.9, and more) ---- */
+
+struct onnxrt_values {
+    struct words providers;  /* as typed; items is NULL when none was given: cpu */
+    const char *library;     /* --onnxruntime-lib; NULL: the usual search */
+    struct words custom_ops; /* libraries */
+    int optimization_level;  /* as in a backend request: 0, 1, 2, 99, or -1 for the runtime's own default */
+    int threads;             /* 0: as many as this process may use */
+    int64_t max_memory;      /* bytes; 0: what is available */
+};
+
+extern const struct option_group onnxrt_options;         /* run, check lint */
+extern const struct option_group onnxrt_library_options; /* no --providers: tools that need only shapes and values */
+
+/* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart.h). */
+struct onnxrt_bounds_values {
+    bool has_seconds; /* else they depend on the model */
+    double seconds;
+};
+
+extern const struct option_group onnxrt_bounds_options;
+
+/* ---- Runners ---- */
+
+struct runner_values {
+    struct words names; /* "onnxrt", ...: in the order of the command line, repeats included */
+};
+
+extern const struct option_group runner_options;
+
+/* ---- TensorFlow: no values, all of it is refused ---- */
+
+extern const struct option_group tensorflow_run_options;     /* run */
+extern const struct option_group tensorflow_convert_options; /* convert */
+extern const struct option_group tensorflow_inspect_options; /* inspect model */
+
+/* ---- Check command: all debug tools ---- */
+
+struct exit_codes {
+    const int *items; /* -N stands for signal N */
+    size_t count;
+};
+
+struct check_values {
+    struct words command; /* items is NULL when there is none: interactive */
+    bool shell;           /* command.items[0] is a whole command line for `sh -c` */
+    struct exit_codes fail_codes, ignore_fail_codes;
+    struct words fail_regex; /* of all occurrences; not compiled yet */
+    struct exit_codes skip_codes;
+    enum check_timeout_meaning on_timeout;
+    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF } signature;
+    bool flaky, no_false_failures;
+    bool show_output, hide_fail_output;
+    struct check_timeout {
+        double seconds; /* 0: none */
+        bool is_auto;   /* what follows from the first check */
+    } timeout;
+    bool exit_code;          /* the outcome decides about the exit status */
+    struct words launcher;   /* in front of the command */
+    const char *work_folder; /* NULL: candidates are where they always are */
+};
+
+extern const struct option_group check_options;
+
+/* ---- Artifact sorting: all debug tools ---- */
+
+struct artifact_values {
+    struct words paths;
+    const char *folder;
+};
+
+extern const struct option_group artifact_options;
+extern const struct option_group expected_artifact_options; /* warns when there are none: debug build, repeat */
+
+/* ---- Iterative debugging ---- */
+
+struct intermediate_values {
+    const char *path;
+    bool no_remove_intermediate;
+    bool copy_weights; /* rather than link external data to candidates */
+};
+
+extern const struct option_group intermediate_onnx_options;   /* polygraphy_debug.onnx: debug reduce */
+extern const struct option_group intermediate_engine_options; /* polygraphy_debug.engine: debug build, precision */
+
+struct iteration_values {
+    const char *iteration_info; /* NULL: not wanted */
+    bool force;                 /* write over what lies at the paths of candidates' files */
+};
+
+extern const struct option_group iteration_options; /* all debug tools */
+
+struct replay_values {
+    const char *load_replay; /* NULL: none */
+    const char *save_replay; /* NULL: not wanted ('' on the command line) */
+    bool force_replay;
+    const char *verdict_cache; /* a folder; NULL: none */
+};
+
+extern const struct option_group replay_options; /* debug reduce, precision, repeat */
+
+enum until_kind { UNTIL_GOOD, UNTIL_BAD, UNTIL_COUNT };
+
+struct until_value {
+    enum until_kind kind;
+    int64_t count; /* >= 1 */
+};
+
+struct until_values {
+    struct until_value until;
+};
+
+extern const struct option_group until_options; /* debug build, repeat */
+
+/* What ends a loop with this value. */
+enum loop_end until_end(const struct until_value *until);
+
+/* Whether the iteration `index`, counted from 0, with this verdict is the last one. */
+bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict);
+
+/* What the groups above say to the loop; also lets it ask the user on the terminal, and find this program. Borrows from
+ * the context and its parse. Groups that the command does not have leave their fields empty. */
+struct command_context;
+struct loop_settings debug_loop_settings(const struct command_context *context);
+
+/* ---- debug reduce's own ---- */
+
+enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL };
+
+enum reduce_simplification {
+    REDUCE_SIMPLIFY_WEIGHTS,
+    REDUCE_SIMPLIFY_ATTRIBUTES,
+    REDUCE_SIMPLIFY_SHAPES,
+    REDUCE_SIMPLIFY_BODIES,
+    REDUCE_SIMPLIFICATIONS,
+};
+
+struct reduce_values {
+    const char *min_good; /* path; NULL: not wanted */
+    bool no_reduce_inputs, no_reduce_outputs;
+    enum reduce_mode mode;
+    bool all;                                        /* culprits */
+    int64_t jobs;                                    /* checks at a time */
+    const char *iteration_inputs, *iteration_golden; /* paths; NULL: not wanted */
+    enum { GOLDEN_ONNXRT, GOLDEN_TRT } golden;       /* who computes what they hold, and what is frozen */
+    int64_t max_checks;                              /* 0: no limit */
+    double deadline;                                 /* seconds; 0: no limit */
+    bool no_verify;
+    struct words simplify;                        /* as typed */
+    bool simplifications[REDUCE_SIMPLIFICATIONS]; /* by enum reduce_simplification: what that asks for */
+};
+
+extern const struct option_group reduce_options; /* needs onnx_save_options in the same command */
+
+/* ---- surgeon extract's own ---- */
+
+/* What the user says of a tensor; what is left open is looked up in the model. */
+struct tensor_metadata {
+    const char *name;
+    bool has_shape;
+    struct shape shape;         /* -1 for a dynamic dimension */
+    const char *const *symbols; /* shape.rank names of dynamic dimensions, NULL where there is none */
+    enum data_type type;        /* UNDEFINED: open */
+};
+
+struct tensor_metadata_list {
+    const struct tensor_metadata *items;
+    size_t count; /* 0: not given */
+};
+
+struct extract_values {
+    struct tensor_metadata_list inputs, outputs; /* each name once; no shapes for outputs */
+};
+
+extern const struct option_group extract_options;
+
+/* ---- surgeon insert's own ---- */
+
+struct node_attributes {
+    const struct node_attribute *items; /* each name once */
+    size_t count;
+};
+
+struct insert_values {
+    struct words inputs, outputs; /* names */
+    const char *op, *name;        /* NULL: no name */
+    struct node_attributes attributes;
+};
+
+extern const struct option_group insert_options;
+
+/* ---- surgeon weight-strip's own ---- */
+
+struct weight_strip_values {
+    const char *exclude_list; /* path; NULL: none */
+};
+
+extern const struct option_group weight_strip_options;
+
+/* ---- surgeon sanitize's own ---- */
+
+enum partitioning { PARTITIONING_BASIC, PARTITIONING_RECURSIVE };
+
+struct sanitize_values {
+    bool cleanup, toposort;
+    bool fold_constants;
+    int64_t passes; /* at most; -1: until one changes nothing */
+    bool has_partitioning;
+    enum partitioning partitioning;
+    bool no_fold_shapes, no_per_pass_shape_inference;
+    bool has_size_threshold;
+    int64_t size_threshold; /* bytes */
+};
+
+extern const struct option_group sanitize_options;
+
+/* ---- convert's own ---- */
+
+/* In the order of --convert-to's choices. */
+enum convert_target { CONVERT_ONNX, CONVERT_TRT, CONVERT_ONNX_LIKE_TRT_NETWORK };
+
+struct convert_values {
+    const char *output;
+    enum convert_target target; /* ONNX or TRT */
+    struct words keep_float32;  /* with --fp-to-fp16: names of nodes, patterns, operators */
+};
+
+extern const struct option_group convert_options;
+
+/* ---- run's own ---- */
+
+extern const struct option_group run_options; /* no values: all of it is refused */
+
+#endif

@@ -1,0 +1,134 @@
+/* cli/options/logging.c: how much is said, where, and in what form. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+static const char *const formats[] = {"timestamp", "line-info", "no-colors", NULL};
+
+static const struct {
+    const char *name;
+    enum log_level level;
+} levels[] = {
+    {"ULTRA_VERBOSE", LOG_ULTRA_VERBOSE},
+    {"SUPER_VERBOSE", LOG_SUPER_VERBOSE},
+    {"EXTRA_VERBOSE", LOG_EXTRA_VERBOSE},
+    {"VERBOSE", LOG_VERBOSE},
+    {"INFO", LOG_INFO},
+    {"START", LOG_START},
+    {"FINISH", LOG_FINISH},
+    {"WARNING", LOG_WARNING},
+    {"ERROR", LOG_ERROR},
+    {"CRITICAL", LOG_CRITICAL},
+};
+
+/* The levels that -vvvv, ..., -v, nothing, -q, ..., -qqqqq lead to. */
+static const enum log_level steps[] = {
+    LOG_ULTRA_VERBOSE, LOG_SUPER_VERBOSE, LOG_EXTRA_VERBOSE, LOG_VERBOSE, LOG_INFO,
+    LOG_START,         LOG_FINISH,        LOG_WARNING,       LOG_ERROR,   LOG_CRITICAL,
+};
+#define STEP_OF_INFO 4
+
+/* A level with a path in front concerns single source files of Polygraphy: it is checked, and means nothing here. */
+static int convert_verbosity(struct parse *parse, const char *spelling, struct words words, void *field,
+                             struct error *err)
+{
+    struct chosen_level *ret = field;
+
+    (void)parse;
+    for (size_t i = 0; i < words.count; i++) {
+        const char *colon = strrchr(words.items[i], ':');
+        const char *name = colon ? colon + 1 : words.items[i];
+        size_t index = 0;
+
+        while (index < ARRAY_LEN(levels) && strcasecmp(levels[index].name, name) != 0)
+            index++;
+        if (index == ARRAY_LEN(levels))
+            return error_set(
+                err, ERR_INVALID,
+                "%s: '%s' is no level; there are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, INFO, "
+                "START, FINISH, WARNING, ERROR, CRITICAL",
+                spelling, name);
+        if (!colon || colon == words.items[i])
+            *ret = (struct chosen_level){true, levels[index].level};
+    }
+    return 0;
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct logging_values *values = data;
+    struct log_settings *settings = &values->settings;
+    int step = STEP_OF_INFO;
+
+    (void)parse, (void)err;
+    if (values->verbose > values->quiet)
+        step = values->verbose - values->quiet > 4 ? 0 : STEP_OF_INFO - (values->verbose - values->quiet);
+    else
+        step = values->quiet - values->verbose > 5 ? 9 : STEP_OF_INFO + (values->quiet - values->verbose);
+    settings->threshold = values->verbosity.chosen ? values->verbosity.level : steps[step];
+    if (values->silent)
+        settings->threshold = LOG_CRITICAL;
+    for (size_t i = 0; i < values->format.count; i++) {
+        settings->timestamps |= strcmp(values->format.items[i], "timestamp") == 0;
+        settings->no_colors |= strcmp(values->format.items[i], "no-colors") == 0;
+    }
+    return 0;
+}
+
+static const struct option options[] = {
+    {
+        .names = {"-v", "--verbose"},
+        .kind = OPTION_COUNT,
+        .offset = offsetof(struct logging_values, verbose),
+        .help = "say more; may be repeated, up to -vvvv",
+    },
+    {
+        .names = {"-q", "--quiet"},
+        .kind = OPTION_COUNT,
+        .offset = offsetof(struct logging_values, quiet),
+        .help = "say less; may be repeated. -q leaves out plain information, -qqq shows only warnings and errors",
+    },
+    {
+        .names = {"--verbosity"},
+        .kind = OPTION_MANY,
+        .value_name = "LEVEL",
+        .convert = convert_verbosity,
+        .offset = offsetof(struct logging_values, verbosity),
+        .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. Levels for "
+                "single source files (PATH:LEVEL) are accepted and have no effect",
+    },
+    {
+        .names = {"--silent"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct logging_values, silent),
+        .help = "show nothing but the error that ends the tool",
+    },
+    {
+        .names = {"--log-format"},
+        .kind = OPTION_MANY,
+        .type = OPTION_CHOICE,
+        .choices = formats,
+        .offset = offsetof(struct logging_values, format),
+        .help = "timestamp puts the time of day into every line, no-colors does without colours even on a terminal, "
+                "line-info is accepted and shows nothing",
+    },
+    {
+        .names = {"--log-file"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct logging_values, settings.file),
+        .help = "write every line that is shown to this file, too; it is emptied first",
+    },
+};
+
+const struct option_group logging_options = {
+    .title = "Logging",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct logging_values),
+    .finish = finish,
+};

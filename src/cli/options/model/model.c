@@ -1,0 +1,170 @@
+/* cli/options/model/model.c: which model a tool works on, and the shapes of its inputs. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+#include "engine/plan/plan.h"
+
+static const char *const types[] = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script",
+                                    "caffe",  NULL};
+
+static const struct {
+    const char *extension;
+    enum model_type type;
+} extensions[] = {
+    {".onnx", MODEL_ONNX},       {".engine", MODEL_ENGINE}, {".plan", MODEL_ENGINE}, {".py", MODEL_TRT_NETWORK_SCRIPT},
+    {".graphdef", MODEL_FROZEN}, {".hdf5", MODEL_KERAS},    {".uff", MODEL_UFF},     {".prototxt", MODEL_CAFFE},
+};
+
+/* An absolute path of an existing file. Links stay as they are: external data lie beside the link, not its target. */
+static const char *make_absolute(struct parse *parse, const char *path)
+{
+    char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (folder)
+        path = arena_printf(parse_arena(parse), "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
+    free(folder);
+    return path;
+}
+
+/* A colon may introduce the name of a function in a script, as Polygraphy has it, or be part of the file's name. */
+static void find_model(struct parse *parse, struct model_values *values)
+{
+    const char *colon = strrchr(values->path, ':');
+
+    if (!file_exists(values->path) && colon)
+        values->path = arena_text(parse_arena(parse), (struct text){values->path, (size_t)(colon - values->path)});
+    if (file_exists(values->path))
+        values->path = make_absolute(parse, values->path);
+    else
+        log_message(parse_log(parse), LOG_WARNING, "Model path does not exist: %s", values->path);
+}
+
+/* By its first bytes, whatever it is called. */
+static bool is_engine(const char *path)
+{
+    return plan_is(path) || plan_is_tensorrt(path);
+}
+
+/* An ONNX model, whatever it is called. */
+static int finish_onnx(void *data, struct parse *parse, struct error *err)
+{
+    struct model_values *values = data;
+
+    values->type = MODEL_ONNX;
+    find_model(parse, values);
+    if (is_engine(values->path))
+        return error_set(err, ERR_INVALID, "'%s' is an engine: give the ONNX model that it was built from",
+                         values->path);
+    return 0;
+}
+
+static int guess_type(struct model_values *values, struct error *err)
+{
+    const char *dot = strrchr(values->path, '.');
+
+    if (file_is_folder(values->path)) {
+        values->type = MODEL_CKPT;
+        return 0;
+    }
+    for (size_t i = 0; dot && i < ARRAY_LEN(extensions); i++)
+        if (strcmp(dot, extensions[i].extension) == 0) {
+            values->type = extensions[i].type;
+            return 0;
+        }
+    return error_set(
+        err, ERR_INVALID,
+        "Could not automatically determine model type for: %s; say what it is with --model-type, for instance "
+        "--model-type onnx",
+        values->path);
+}
+
+static int finish_any(void *data, struct parse *parse, struct error *err)
+{
+    struct model_values *values = data;
+    int rc = 0;
+
+    if (!values->path)
+        return 0;
+    find_model(parse, values);
+    if (is_engine(values->path))
+        values->type = MODEL_ENGINE;
+    else if (!parse_given(parse, "--model-type"))
+        rc = guess_type(values, err);
+    if (rc < 0)
+        return rc;
+    if (values->type != MODEL_ONNX && values->type != MODEL_ENGINE)
+        return error_set(err, ERR_UNSUPPORTED, "'%s': models of type '%s' are not supported; convert it to ONNX first",
+                         values->path, types[values->type]);
+    return 0;
+}
+
+/* clang-format off */
+#define MODEL_FILE(how_many, text)                                                                                     \
+    {                                                                                                                  \
+        .names = {"model_file"}, .kind = how_many, .file = OPTION_READS_MODEL,                                        \
+        .offset = offsetof(struct model_values, path), .help = text,                                                   \
+    }
+
+#define MODEL_TYPE                                                                                                     \
+    {                                                                                                                  \
+        .names = {"--model-type"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = types,                        \
+        .offset = offsetof(struct model_values, type),                                                                 \
+        .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",   \
+    }
+
+#define SHAPES(name, other_name, text)                                                                                 \
+    {                                                                                                                  \
+        .names = {name, other_name}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .convert = convert_shapes,       \
+        .offset = offsetof(struct model_values, shapes), .help = text " Write image:[1,3,224,224] ids:[1,128] s:[]",   \
+    }
+/* clang-format on */
+
+static const struct option run_rows[] = {
+    MODEL_FILE(OPTION_MAYBE, "path of the model"),
+    MODEL_TYPE,
+    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+};
+
+/* All of them for `convert`, the first two for `inspect`. */
+static const struct option inspect_rows[] = {
+    MODEL_FILE(OPTION_ONE, "path of the model"),
+    MODEL_TYPE,
+    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+};
+
+static const struct option lint_rows[] = {
+    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+};
+
+static const struct option reduce_rows[] = {
+    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    SHAPES("--model-input-shapes", "--model-inputs",
+           "shapes that the model's inputs get before anything else is done; makes dynamic shapes static."),
+};
+
+static const struct option sanitize_rows[] = {
+    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    SHAPES("--override-input-shapes", "--override-inputs", "shapes to write into the model in place of its own."),
+};
+
+#define MODEL_GROUP(rows, row_count, finisher)                                                                         \
+    {                                                                                                                  \
+        .title = "Model", .options = (rows), .count = (row_count), .values_size = sizeof(struct model_values),         \
+        .finish = (finisher),                                                                                          \
+    }
+
+const struct option_group run_model_options = MODEL_GROUP(run_rows, ARRAY_LEN(run_rows), finish_any);
+const struct option_group inspect_model_options = MODEL_GROUP(inspect_rows, 2, finish_any);
+const struct option_group convert_model_options = MODEL_GROUP(inspect_rows, ARRAY_LEN(inspect_rows), finish_any);
+const struct option_group lint_model_options = MODEL_GROUP(lint_rows, ARRAY_LEN(lint_rows), finish_onnx);
+const struct option_group reduce_model_options = MODEL_GROUP(reduce_rows, ARRAY_LEN(reduce_rows), finish_onnx);
+const struct option_group sanitize_model_options = MODEL_GROUP(sanitize_rows, ARRAY_LEN(sanitize_rows), finish_onnx);
+const struct option_group onnx_model_options = MODEL_GROUP(lint_rows, 1, finish_onnx);

@@ -1,0 +1,71 @@
+/* cli/options/model/onnx_save.c: how an ONNX model is saved. */
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    static const char *const details[] = {"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"};
+    const struct onnx_save_values *values = data;
+
+    (void)err;
+    for (size_t i = 0; !values->external_data.wanted && i < ARRAY_LEN(details); i++)
+        if (parse_given(parse, details[i]))
+            log_message(parse_log(parse), LOG_WARNING, "%s has no effect without --save-external-data", details[i]);
+    return 0;
+}
+
+/* clang-format off */
+#define OUTPUT(is_required, may_be)                                                                                    \
+    {                                                                                                                  \
+        .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = is_required,                \
+        .file = OPTION_WRITES, .shares = may_be,                                                                       \
+        .offset = offsetof(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",           \
+    }
+
+#define EXTERNAL_DATA                                                                                                  \
+    {                                                                                                                  \
+        .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
+        .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data_wish,                           \
+        .offset = offsetof(struct onnx_save_values, external_data),                                                    \
+        .help = "put large tensors into a file beside the model: FILE, or one named after the model. FILE is a path "  \
+                "from the model's folder, or an absolute one in that folder. Takes the next word for FILE, so put it " \
+                "behind the model",                                                                                    \
+    },                                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--external-data-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES", .fallback = "1024",    \
+        .convert = convert_size, .offset = offsetof(struct onnx_save_values, external_data_size_threshold),            \
+        .help = "tensors smaller than this stay in the model; K, M and G may follow the number",                       \
+    },                                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--no-save-all-tensors-to-one-file"}, .kind = OPTION_FLAG,                                           \
+        .offset = offsetof(struct onnx_save_values, no_save_all_tensors_to_one_file),                                  \
+        .help = "give every external tensor a file of its own",                                                        \
+    }
+/* clang-format on */
+
+static const struct option optional_rows[] = {OUTPUT(false, "--iter-artifact"), EXTERNAL_DATA};
+static const struct option required_rows[] = {OUTPUT(true, "model_file"), EXTERNAL_DATA};
+
+static const struct option run_rows[] = {
+    {
+        .names = {"--save-onnx"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct onnx_save_values, path),
+        .help = "where to save the ONNX model as it was changed by the options above",
+    },
+    EXTERNAL_DATA,
+};
+
+#define SAVE_GROUP(rows, row_count)                                                                                    \
+    {                                                                                                                  \
+        .title = "ONNX model saving", .options = (rows), .count = (row_count),                                         \
+        .values_size = sizeof(struct onnx_save_values), .finish = finish,                                              \
+    }
+
+const struct option_group onnx_save_options = SAVE_GROUP(optional_rows, ARRAY_LEN(optional_rows));
+const struct option_group onnx_save_required_options = SAVE_GROUP(required_rows, ARRAY_LEN(required_rows));
+const struct option_group run_save_options = SAVE_GROUP(run_rows, ARRAY_LEN(run_rows));
+const struct option_group convert_save_options = SAVE_GROUP(run_rows + 1, ARRAY_LEN(run_rows) - 1);

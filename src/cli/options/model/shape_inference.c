@@ -1,0 +1,76 @@
+/* cli/options/model/shape_inference.c: how the shapes of a model's tensors are found. */
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+/* ONNX Runtime is all there is. */
+static bool allowed(const struct shape_inference_values *values, bool wanted, struct parse *parse)
+{
+    if (wanted && values->no_onnxruntime)
+        log_message(parse_log(parse), LOG_WARNING,
+                    "--no-onnxruntime-shape-inference: only ONNX Runtime infers shapes here, so none are inferred");
+    return wanted && !values->no_onnxruntime;
+}
+
+static int finish_off_unless_asked_for(void *data, struct parse *parse, struct error *err)
+{
+    struct shape_inference_values *values = data;
+
+    (void)err;
+    values->enabled = allowed(values, values->shape_inference, parse);
+    return 0;
+}
+
+static int finish_on_unless_refused(void *data, struct parse *parse, struct error *err)
+{
+    struct shape_inference_values *values = data;
+
+    (void)err;
+    values->enabled = allowed(values, !values->no_shape_inference && !values->force_fallback, parse);
+    return 0;
+}
+
+/* clang-format off */
+#define SHAPE_INFERENCE                                                                                                \
+    {                                                                                                                  \
+        .names = {"--shape-inference", "--do-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                   \
+        .offset = offsetof(struct shape_inference_values, shape_inference),                                            \
+        .help = "infer the shapes of all tensors",                                                                     \
+    }
+
+#define NO_SHAPE_INFERENCE                                                                                             \
+    {                                                                                                                  \
+        .names = {"--no-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                                        \
+        .offset = offsetof(struct shape_inference_values, no_shape_inference),                                         \
+        .help = "do not infer the shapes of tensors",                                                                  \
+    }
+
+#define FORCE_FALLBACK                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--force-fallback-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                            \
+        .offset = offsetof(struct shape_inference_values, force_fallback),                                             \
+        .help = "run the model once and take the shapes from what comes out: dynamic dimensions become static",        \
+    }
+
+#define NO_ONNXRUNTIME                                                                                                 \
+    {                                                                                                                  \
+        .names = {"--no-onnxruntime-shape-inference"}, .kind = OPTION_FLAG,                                            \
+        .offset = offsetof(struct shape_inference_values, no_onnxruntime),                                             \
+        .help = "do not let ONNX Runtime infer shapes",                                                                \
+    }
+/* clang-format on */
+
+static const struct option plain_rows[] = {SHAPE_INFERENCE, NO_ONNXRUNTIME};
+static const struct option default_rows[] = {NO_SHAPE_INFERENCE, FORCE_FALLBACK, NO_ONNXRUNTIME};
+static const struct option fallback_rows[] = {SHAPE_INFERENCE, FORCE_FALLBACK, NO_ONNXRUNTIME};
+
+#define INFERENCE_GROUP(rows, finisher)                                                                                \
+    {                                                                                                                  \
+        .title = "ONNX shape inference", .options = (rows), .count = ARRAY_LEN(rows),                                  \
+        .values_size = sizeof(struct shape_inference_values), .finish = (finisher),                                    \
+    }
+
+const struct option_group shape_inference_options = INFERENCE_GROUP(plain_rows, finish_off_unless_asked_for);
+const struct option_group shape_inference_default_options = INFERENCE_GROUP(default_rows, finish_on_unless_refused);
+const struct option_group shape_inference_fallback_options =
+    INFERENCE_GROUP(fallback_rows, finish_off_unless_asked_for);

@@ -1,0 +1,199 @@
+/* cli/options/reduce.c: what only `debug reduce` has. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "cli/parse/parser.h"
+
+/* More at a time hardly help: searches know too little of what comes next. */
+#define MOST_JOBS 64
+
+static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
+static const char *const golden_runners[] = {"onnxrt", "trt", NULL};
+
+static const char *const simplifications[] = {[REDUCE_SIMPLIFY_WEIGHTS] = "weights",
+                                              [REDUCE_SIMPLIFY_ATTRIBUTES] = "attributes",
+                                              [REDUCE_SIMPLIFY_SHAPES] = "shapes",
+                                              [REDUCE_SIMPLIFY_BODIES] = "bodies",
+                                              [REDUCE_SIMPLIFICATIONS] = NULL};
+
+/* Without names: all that the other options leave room for. */
+static int choose_simplifications(struct reduce_values *values, struct parse *parse, struct error *err)
+{
+    const struct data_loader_values *data = parse_values(parse, &data_loader_options);
+    const struct onnx_save_values *save = parse_values(parse, &onnx_save_options);
+    bool fixed_inputs = data->load_inputs.count > 0 || values->iteration_inputs;
+
+    if (!parse_given(parse, "--simplify"))
+        return 0;
+    if (!parse_given(parse, "--output"))
+        return error_set(err, ERR_INVALID, "--simplify is about the model that --output saves: add -o reduced.onnx");
+    if (values->iteration_golden)
+        return error_set(err, ERR_INVALID,
+                         "--simplify changes what the model computes, so the values of --iter-golden would not fit: "
+                         "reduce first, then simplify the result with a check that compares backends");
+    if (save->external_data.wanted)
+        return error_set(err, ERR_INVALID,
+                         "--simplify writes a model with its weights inside: move them out of the result with "
+                         "`polygraphy convert --save-external-data`");
+    for (size_t i = 0; i < REDUCE_SIMPLIFICATIONS; i++) {
+        values->simplifications[i] = values->simplify.count == 0 && (i != REDUCE_SIMPLIFY_SHAPES || !fixed_inputs);
+        for (size_t k = 0; k < values->simplify.count; k++)
+            values->simplifications[i] |= strcmp(values->simplify.items[k], simplifications[i]) == 0;
+    }
+    if (values->simplifications[REDUCE_SIMPLIFY_SHAPES] && fixed_inputs)
+        return error_set(err, ERR_INVALID,
+                         "--simplify shapes makes the inputs smaller, so the data of --load-inputs or --iter-inputs "
+                         "would not fit: leave it out");
+    return 0;
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct reduce_values *values = data;
+
+    if (!values->min_good && !parse_given(parse, "--output"))
+        return error_set(
+            err, ERR_INVALID,
+            "neither --output nor --min-good was given, so the result would go nowhere; add -o reduced.onnx");
+    if (values->max_checks < 0 || !(values->deadline >= 0))
+        return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
+    if (values->mode != REDUCE_MINIMAL && (values->iteration_inputs || values->iteration_golden))
+        return error_set(err, ERR_INVALID, "--iter-inputs and --iter-golden need --mode minimal");
+    if (values->mode == REDUCE_MINIMAL && (values->no_reduce_inputs || values->no_reduce_outputs))
+        return error_set(
+            err, ERR_INVALID,
+            "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are for "
+            "the other modes");
+    if (values->jobs < 1 || values->jobs > MOST_JOBS)
+        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
+    if (values->mode != REDUCE_MINIMAL && values->all)
+        return error_set(err, ERR_INVALID, "--all needs --mode minimal");
+    return choose_simplifications(values, parse, err);
+}
+
+static const struct option options[] = {
+    {
+        .names = {"--min-good", "--minimal-good"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct reduce_values, min_good),
+        .help = "where to save a model of similar size that passes, if one was seen",
+    },
+    {
+        .names = {"--no-reduce-inputs"},
+        .kind = OPTION_FLAG,
+        .exclusive = 1,
+        .offset = offsetof(struct reduce_values, no_reduce_inputs),
+        .help = "only look for the earliest outputs that fail; the beginning of the model stays",
+    },
+    {
+        .names = {"--no-reduce-outputs"},
+        .kind = OPTION_FLAG,
+        .exclusive = 1,
+        .offset = offsetof(struct reduce_values, no_reduce_outputs),
+        .help = "only look for the latest inputs that fail; the end of the model stays",
+    },
+    {
+        .names = {"--mode"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = modes,
+        .fallback = "bisect",
+        .offset = offsetof(struct reduce_values, mode),
+        .help =
+            "bisect needs few checks, linear tries every node and may find a smaller model; minimal finds a model that "
+            "no single node can be left out of",
+    },
+    {
+        .names = {"-j", "--jobs"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "1",
+        .offset = offsetof(struct reduce_values, jobs),
+        .help =
+            "run so many checks at a time: those that will probably be needed next. The result, the replay and the "
+            "log are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
+            "usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and "
+            "--iter-info",
+    },
+    {
+        .names = {"--all"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct reduce_values, all),
+        .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
+                "made being fed, the model is checked again, and as long as it fails the search goes on in what is "
+                "left: reduced.onnx, reduced_2.onnx, and so on",
+    },
+    {
+        .names = {"--max-checks"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "0",
+        .offset = offsetof(struct reduce_values, max_checks),
+        .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
+    },
+    {
+        .names = {"--deadline"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "SECONDS",
+        .fallback = "0",
+        .offset = offsetof(struct reduce_values, deadline),
+        .help = "the same for time: no check begins later than this",
+    },
+    {
+        .names = {"--iter-inputs"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_SCRATCH,
+        .offset = offsetof(struct reduce_values, iteration_inputs),
+        .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
+                "--load-inputs in the check",
+    },
+    {
+        .names = {"--iter-golden"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_SCRATCH,
+        .offset = offsetof(struct reduce_values, iteration_golden),
+        .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
+                "--load-outputs in the check",
+    },
+    {
+        .names = {"--golden"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = golden_runners,
+        .fallback = "onnxrt",
+        .offset = offsetof(struct reduce_values, golden),
+        .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
+                "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
+    },
+    {
+        .names = {"--simplify"},
+        .kind = OPTION_ANY,
+        .choices = simplifications,
+        .offset = offsetof(struct reduce_values, simplify),
+        .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
+                "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
+                "all of these (shapes only where no input data were given)",
+    },
+    {
+        .names = {"--no-verify"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct reduce_values, no_verify),
+        .help = "do not check the original model first, nor results whose exact content was not checked on the way",
+    },
+};
+
+const struct option_group reduce_options = {
+    .title = "Reduction",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct reduce_values),
+    .finish = finish,
+};

@@ -1,0 +1,325 @@
+/* cli/options/runners/config.c: how an engine is built. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/options/runners/engine.h"
+#include "cli/parse/parser.h"
+
+static const char *const constraints[] = {"prefer", "obey", "none", NULL};
+static const enum precision_constraints constraint_of[] = {PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY,
+                                                           PRECISION_CONSTRAINTS_NONE};
+static const char *const policies[] = {"lowest", "fastest", NULL};
+
+struct raw_values {
+    struct engine_config_values values;
+    const char *calibration_class;
+    unsigned constraint; /* among `constraints` */
+    bool tf32, fp16, bf16, int8;
+};
+
+/* ---- Profiles ---- */
+
+static bool has_name(const struct input_shape *shapes, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(shapes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int convert_shape_profiles(struct parse *parse, const char *spelling, struct words given, void *field,
+                                  struct error *err)
+{
+    struct words words = join_shape_words(parse, given);
+    struct input_shape *shapes = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*shapes));
+    struct input_shapes *profiles = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*profiles));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        const char *one_word[] = {words.items[i], NULL};
+        struct input_shapes one;
+        int rc = convert_shapes(parse, spelling, (struct words){one_word, 1}, &one, err);
+
+        if (rc < 0)
+            return rc;
+        shapes[i] = one.items[0];
+        if (!shape_is_static(&shapes[i].shape))
+            return error_set(err, ERR_INVALID, "%s: '%s': every dimension must be a number", spelling, words.items[i]);
+        if (count == 0 || has_name(profiles[count - 1].items, profiles[count - 1].count, shapes[i].name))
+            profiles[count++].items = &shapes[i];
+        profiles[count - 1].count++;
+    }
+    *(struct shape_profiles *)field = (struct shape_profiles){profiles, count};
+    return 0;
+}
+
+static int check_same_names(const char *option, const struct shape_profiles *profiles, const char *other_option,
+                            const struct shape_profiles *others, struct error *err)
+{
+    if (profiles->count > 0 && others->count > 0 && profiles->count != others->count)
+        return error_set(err, ERR_INVALID, "%s describes %zu profiles, %s %zu: give as many of each", option,
+                         profiles->count, other_option, others->count);
+    for (size_t i = 0; i < profiles->count && i < others->count; i++)
+        for (size_t k = 0; k < profiles->items[i].count; k++)
+            if (!has_name(others->items[i].items, others->items[i].count, profiles->items[i].items[k].name))
+                return error_set(err, ERR_INVALID, "%s names the input '%s', which %s does not: name the same inputs",
+                                 option, profiles->items[i].items[k].name, other_option);
+    return 0;
+}
+
+static int check_profiles(const struct engine_config_values *values, struct error *err)
+{
+    static const char *const names[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
+    const struct shape_profiles *all[] = {&values->minimum, &values->optimum, &values->maximum};
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        for (size_t k = 0; k < ARRAY_LEN(all); k++)
+            if (i != k && check_same_names(names[i], all[i], names[k], all[k], err) < 0)
+                return err->code;
+    return 0;
+}
+
+/* ---- The rest ---- */
+
+/* TensorRT's names of its calibrators. */
+static int choose_calibration(struct raw_values *raw, struct error *err)
+{
+    static const struct {
+        const char *name;
+        enum calibration_method method;
+    } classes[] = {
+        {"IInt8EntropyCalibrator", CALIBRATION_ENTROPY},
+        {"IInt8EntropyCalibrator2", CALIBRATION_ENTROPY},
+        {"IInt8MinMaxCalibrator", CALIBRATION_MINMAX},
+        {"IInt8LegacyCalibrator", CALIBRATION_PERCENTILE},
+    };
+
+    for (size_t i = 0; raw->calibration_class != NULL && i < ARRAY_LEN(classes); i++)
+        if (strcmp(raw->calibration_class, classes[i].name) == 0) {
+            raw->values.calibration_method = classes[i].method;
+            return 0;
+        }
+    if (raw->calibration_class == NULL)
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "--calibration-base-class: there is no '%s'; there are IInt8EntropyCalibrator2, "
+                     "IInt8MinMaxCalibrator, IInt8LegacyCalibrator",
+                     raw->calibration_class);
+}
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    struct raw_values *raw = data;
+    struct engine_config_values *values = &raw->values;
+
+    values->constraints = constraint_of[raw->constraint];
+    values->enabled[PRECISION_FLOAT32] = true;
+    values->enabled[PRECISION_TF32] = raw->tf32;
+    values->enabled[PRECISION_FLOAT16] = raw->fp16;
+    values->enabled[PRECISION_BFLOAT16] = raw->bf16;
+    values->enabled[PRECISION_INT8] = raw->int8;
+    values->has_tactic_sources = parse_given(parse, "--tactic-sources") != NULL;
+    if (values->optimization_level < 0 || values->optimization_level > 5)
+        return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not among 0 .. 5",
+                         (long long)values->optimization_level);
+    if (values->quantile < 0 || values->quantile > 1)
+        return error_set(err, ERR_INVALID, "--quantile: %g is not between 0 and 1", values->quantile);
+    if (parse_given(parse, "--exclude-lean-runtime") && !parse_given(parse, "--version-compatible"))
+        return error_set(err, ERR_INVALID, "--exclude-lean-runtime needs --version-compatible");
+    if (choose_calibration(raw, err) < 0)
+        return err->code;
+    if (!raw->int8 && (raw->calibration_class != NULL || values->calibration_cache != NULL))
+        log_message(
+            parse_log(parse), LOG_WARNING,
+            "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options will "
+            "be ignored. Please set --int8 to enable calibration.");
+    return check_profiles(values, err);
+}
+
+#define NO_CONFIG_SCRIPTS                                                                                              \
+    "Python scripts are not run; precisions (--fp16), shapes (--trt-opt-shapes), tactics (--tactic-sources) and "      \
+    "caches (--load-timing-cache) are options here"
+
+#define CONSTRAINTS(default_constraint)                                                                                \
+    {                                                                                                                  \
+        .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
+        .fallback = default_constraint, .offset = offsetof(struct raw_values, constraint),                             \
+        .help = "what happens when a layer cannot have the precision that was asked for: the build fails (obey), "     \
+                "warns (prefer), or nothing is asked for (none)",                                                      \
+    }
+
+/* The first one is for all tools but `debug precision`, the last one for that. */
+static const struct option rows[] = {
+    CONSTRAINTS("none"),
+    {
+        .names = {"--trt-min-shapes"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME:SHAPE",
+        .append = true,
+        .convert = convert_shape_profiles,
+        .offset = offsetof(struct raw_values, values.minimum),
+        .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile",
+    },
+    {
+        .names = {"--trt-opt-shapes"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME:SHAPE",
+        .append = true,
+        .convert = convert_shape_profiles,
+        .offset = offsetof(struct raw_values, values.optimum),
+        .help = "the shapes for which the engine is built",
+    },
+    {
+        .names = {"--trt-max-shapes"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME:SHAPE",
+        .append = true,
+        .convert = convert_shape_profiles,
+        .offset = offsetof(struct raw_values, values.maximum),
+        .help = "the largest shapes that inputs may have",
+    },
+    {
+        .names = {"--tf32"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, tf32),
+        .help = "allow TF32, which is computed as float32 here",
+    },
+    {
+        .names = {"--fp16"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, fp16),
+        .help = "let layers store float16",
+    },
+    {
+        .names = {"--bf16"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, bf16),
+        .help = "let layers store bfloat16",
+    },
+    {
+        .names = {"--int8"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, int8),
+        .help = "let convolutions and matrix products with constant weights compute in int8; scales come from the "
+                "input data",
+    },
+    {
+        .names = {"--fp8"},
+        .kind = OPTION_FLAG,
+        .refusal = "the built-in engine has no 8-bit floating point, and leaving it out would change results; use "
+                   "--fp16, --bf16 or --int8",
+    },
+    {
+        .names = {"--precision-policy"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = policies,
+        .fallback = "lowest",
+        .offset = offsetof(struct raw_values, values.policy),
+        .help = "what a layer that nothing is said of gets of the precisions that are allowed",
+    },
+    {
+        .names = {"--calibration-cache"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct raw_values, values.calibration_cache),
+        .help = "scales for int8: read when the file has some, else written",
+    },
+    {
+        .names = {"--calib-base-cls", "--calibration-base-class"},
+        .kind = OPTION_ONE,
+        .value_name = "CLASS",
+        .offset = offsetof(struct raw_values, calibration_class),
+        .help = "how scales are found, by TensorRT's name: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or "
+                "IInt8LegacyCalibrator",
+    },
+    {
+        .names = {"--quantile"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "Q",
+        .fallback = "0.5",
+        .offset = offsetof(struct raw_values, values.quantile),
+        .help = "with IInt8LegacyCalibrator: the share of values that are not clipped",
+    },
+    {
+        .names = {"--load-timing-cache"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        .offset = offsetof(struct raw_values, values.load_timing_cache),
+        .help = "times of tactics that need not be taken again",
+    },
+    {
+        .names = {"--error-on-timing-cache-miss"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, values.error_on_timing_cache_miss),
+        .help = "fail instead of taking a time",
+    },
+    {
+        .names = {"--save-tactics", "--save-tactic-replay"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .exclusive = 1,
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct raw_values, values.save_tactics),
+        .help = "write which tactic each layer got",
+    },
+    {
+        .names = {"--load-tactics", "--load-tactic-replay"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .exclusive = 1,
+        .file = OPTION_READS,
+        .offset = offsetof(struct raw_values, values.load_tactics),
+        .help = "give each layer the tactic that this file names",
+    },
+    {
+        .names = {"--tactic-sources"},
+        .kind = OPTION_ANY,
+        .value_name = "NAME",
+        .offset = offsetof(struct raw_values, values.tactic_sources),
+        .help = "who may provide tactics: onednn, onnxrt, or a plug-in's name; all unless given",
+    },
+    {
+        .names = {"--builder-optimization-level"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "0..5",
+        .fallback = "3",
+        .offset = offsetof(struct raw_values, values.optimization_level),
+        .help = "how many tactics are timed, and how well; 0 takes no times",
+    },
+    {
+        .names = {"--deterministic"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, values.deterministic),
+        .help = "take no times: every build chooses the same tactics",
+    },
+    {
+        .names = {"--trt-config-script"},
+        .kind = OPTION_ONE,
+        .refusal = NO_CONFIG_SCRIPTS,
+    },
+    {
+        .names = {"--trt-config-func-name"},
+        .kind = OPTION_ONE,
+        .refusal = NO_CONFIG_SCRIPTS,
+    },
+    {
+        .names = {"--trt-config-postprocess-script", "--trt-cpps"},
+        .kind = OPTION_ONE,
+        .refusal = NO_CONFIG_SCRIPTS,
+    },
+    CONSTRAINTS("obey"),
+};
+
+#define CONFIG_GROUP(first)                                                                                            \
+    {                                                                                                                  \
+        .title = "Engine builder", .options = rows + (first), .count = ARRAY_LEN(rows) - 1,                            \
+        .values_size = sizeof(struct raw_values), .finish = finish,                                                    \
+    }
+
+const struct option_group engine_config_options = CONFIG_GROUP(0);
+const struct option_group engine_config_precision_options = CONFIG_GROUP(1);

@@ -1,0 +1,89 @@
+/* cli/options/runners/ignored.c: what only TensorRT can do, and what changes no result here (command line 2.11). */
+#include "base/memory.h"
+#include "cli/options/runners/engine.h"
+#include "cli/parse/parser.h"
+
+#define HELP "TensorRT's; without effect on the built-in engine"
+
+/* Nobody reads the values. */
+struct ignored_values {
+    bool flag;
+    const char *word;
+    int64_t integer;
+    double number;
+    struct words words;
+};
+
+#define ROW(how_many, what, field, name)                                                                               \
+    {                                                                                                                  \
+        .names = {name}, .kind = how_many, .type = what, .offset = offsetof(struct ignored_values, field),             \
+        .help = HELP,                                                                                                  \
+    }
+
+static const struct option rows[] = {
+    /* only for `run` */
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--load-runtime"),
+    ROW(OPTION_ONE, OPTION_INTEGER, integer, "--optimization-profile"),
+    {
+        .names = {"--allocation-strategy"},
+        .kind = OPTION_ONE,
+        .choices = (const char *const[]){"static", "profile", "runtime", NULL},
+        .offset = offsetof(struct ignored_values, word),
+        .help = HELP,
+    },
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--weight-streaming-budget"),
+    /* for all tools that build engines */
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--sparse-weights"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--version-compatible"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--exclude-lean-runtime"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--disable-compilation-cache"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--trt-safety-restricted"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--refittable"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--strip-plan"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--use-dla"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--allow-gpu-fallback"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--weight-streaming"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--plugin-instancenorm"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--mark-unfused-tensors-as-debug-tensors"),
+    {
+        .names = {"--pool-limit", "--memory-pool-limit"},
+        .kind = OPTION_MANY,
+        .value_name = "POOL:SIZE",
+        .offset = offsetof(struct ignored_values, words),
+        .help = HELP,
+    },
+    ROW(OPTION_ANY, OPTION_TEXT, words, "--preview-features"),
+    ROW(OPTION_ANY, OPTION_TEXT, words, "--quantization-flags"),
+    ROW(OPTION_MANY, OPTION_TEXT, words, "--onnx-flags"),
+    ROW(OPTION_MANY, OPTION_TEXT, words, "--mark-debug"),
+    ROW(OPTION_ONE, OPTION_FLOAT, number, "--regression-cutoff"),
+    ROW(OPTION_ONE, OPTION_INTEGER, integer, "--max-aux-streams"),
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--hardware-compatibility-level"),
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--profiling-verbosity"),
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--runtime-platform"),
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--tiling-optimization-level"),
+    /* only for `convert` */
+    ROW(OPTION_ONE, OPTION_TEXT, word, "--engine-capability"),
+    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--direct-io"),
+    ROW(OPTION_MANY, OPTION_TEXT, words, "--tensor-formats"),
+};
+
+#define RUN_ONLY 4
+#define CONVERT_ONLY 3
+
+#define IGNORED_GROUP(first, end)                                                                                      \
+    {                                                                                                                  \
+        .title = "TensorRT only", .options = rows + (first), .count = (end) - (first),                                 \
+        .values_size = sizeof(struct ignored_values),                                                                  \
+    }
+
+const struct option_group engine_ignored_run_options = IGNORED_GROUP(0, ARRAY_LEN(rows) - CONVERT_ONLY);
+const struct option_group engine_ignored_options = IGNORED_GROUP(RUN_ONLY, ARRAY_LEN(rows) - CONVERT_ONLY);
+const struct option_group engine_ignored_convert_options = IGNORED_GROUP(RUN_ONLY, ARRAY_LEN(rows));
+
+void engine_options_ignored(const struct parse *parse, struct string_builder *ret)
+{
+    static const struct option_group all = IGNORED_GROUP(0, ARRAY_LEN(rows));
+
+    parse_list_given_of_group(parse, &all, ret);
+}

@@ -1,0 +1,106 @@
+/* cli/options/runners/precision.c: what only `debug precision` has. */
+#include "base/memory.h"
+#include "cli/options/runners/precision_rules.h"
+#include "cli/parse/parser.h"
+
+static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
+static const char *const directions[] = {"forward", "reverse", NULL};
+static const char *const precisions[] = {"float32", "float16", NULL};
+static const char *const forms[] = {"engine", "onnx", NULL};
+
+enum direction { DIRECTION_FORWARD, DIRECTION_REVERSE };
+enum higher { HIGHER_FLOAT32, HIGHER_FLOAT16 };
+
+struct raw_values {
+    struct precision_values values;
+    enum direction direction;
+    enum higher higher;
+};
+
+static int finish(void *data, struct parse *parse, struct error *err)
+{
+    const struct engine_config_values *config = parse_values(parse, &engine_config_precision_options);
+    struct raw_values *raw = data;
+    struct precision_values *values = &raw->values;
+
+    values->reverse = raw->direction == DIRECTION_REVERSE;
+    values->high = raw->higher == HIGHER_FLOAT16 ? DATA_FLOAT16 : DATA_FLOAT32;
+    if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
+        return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
+    if (config->constraints == PRECISION_CONSTRAINTS_NONE)
+        return error_set(err, ERR_INVALID,
+                         "--precision-constraints none: layers would not get the precision that is chosen for them; "
+                         "take prefer or obey");
+    if (values->emit == PRECISION_EMIT_ENGINE && values->output_onnx == NULL)
+        return 0;
+    if (values->high != DATA_FLOAT32 || config->enabled[PRECISION_BFLOAT16] || config->enabled[PRECISION_INT8])
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s: an ONNX model gets float16 beside float32, nothing else; leave out --bf16, --int8 and "
+                         "--precision float16",
+                         values->output_onnx != NULL ? "--output-onnx" : "--emit onnx");
+    return 0;
+}
+
+static const struct option options[] = {
+    {
+        .names = {"--mode"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = modes,
+        .fallback = "bisect",
+        .offset = offsetof(struct raw_values, values.mode),
+        .help = "bisect and linear look for how many layers, from one end of the network, have to be in higher "
+                "precision; minimal for the layers themselves, wherever they are, without any that is not needed",
+    },
+    {
+        .names = {"--dir", "--direction"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = directions,
+        .fallback = "forward",
+        .offset = offsetof(struct raw_values, direction),
+        .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end",
+    },
+    {
+        .names = {"-p", "--precision"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = precisions,
+        .fallback = "float32",
+        .offset = offsetof(struct raw_values, higher),
+        .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)",
+    },
+    {
+        .names = {"--emit"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = forms,
+        .fallback = "engine",
+        .offset = offsetof(struct raw_values, values.emit),
+        .help =
+            "what each iteration writes: an engine, or an ONNX model whose Cast nodes say which precision is where, "
+            "for a check with any other runtime (to polygraphy_debug.onnx then)",
+    },
+    {
+        .names = {"--output-onnx"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        .offset = offsetof(struct raw_values, values.output_onnx),
+        .help = "save the result as an ONNX model: float16 with Cast nodes around what has to be float32",
+    },
+    {
+        .names = {"--no-verify"},
+        .kind = OPTION_FLAG,
+        .offset = offsetof(struct raw_values, values.no_verify),
+        .help = "do not check all layers in higher and all layers in lower precision first",
+    },
+};
+
+const struct option_group precision_options = {
+    .title = "Precision",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .values_size = sizeof(struct raw_values),
+    .finish = finish,
+};

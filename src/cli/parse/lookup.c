@@ -1,0 +1,225 @@
+/* cli/parse/lookup.c: telling options from values, and finding near misses. */
+#include "cli/parse/lookup.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/number.h"
+#include "cli/command.h"
+
+const struct option *option_of(const struct option_match *match)
+{
+    return &match->state->group->options[match->index];
+}
+
+bool option_is_positional(const struct option *option)
+{
+    return option->names[0][0] != '-';
+}
+
+size_t option_choice(const struct option *option, const char *word)
+{
+    size_t index = 0;
+
+    while (option->choices[index] && strcmp(option->choices[index], word) != 0)
+        index++;
+    return index;
+}
+
+const char *option_title(struct parse *parse, const struct option *option)
+{
+    const char *title = option->names[0];
+
+    for (size_t i = 1; i < ARRAY_LEN(option->names) && option->names[i]; i++)
+        title = arena_printf(&parse->arena, "%s/%s", title, option->names[i]);
+    return title;
+}
+
+/* Calls `visit` for every name of every option, until it returns false. */
+static void each_name(const struct parse *parse, bool (*visit)(void *data, struct option_match match), void *data)
+{
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        struct group_state *state = parse->groups[parse->visible[i]];
+
+        for (size_t k = 0; k < state->group->count; k++) {
+            const struct option *option = &state->group->options[k];
+
+            for (size_t n = 0; n < ARRAY_LEN(option->names) && option->names[n]; n++)
+                if (!option_is_positional(option) &&
+                    !visit(data, (struct option_match){state, k, option->names[n], NULL}))
+                    return;
+        }
+    }
+}
+
+struct search {
+    struct text wanted;
+    struct option_match found;
+    bool ambiguous;
+    char *candidates; /* names that begin like `wanted`, for the message */
+    struct arena *arena;
+};
+
+static bool visit_exact(void *data, struct option_match match)
+{
+    struct search *search = data;
+
+    if (!text_equal_string(search->wanted, match.name))
+        return true;
+    search->found = match;
+    return false;
+}
+
+bool option_find(const struct parse *parse, struct text name, struct option_match *ret)
+{
+    struct search search = {.wanted = name};
+
+    each_name(parse, visit_exact, &search);
+    if (search.found.state)
+        *ret = search.found;
+    return search.found.state != NULL;
+}
+
+/* Several names of one option with the same beginning are no ambiguity. */
+static bool visit_beginning(void *data, struct option_match match)
+{
+    struct search *search = data;
+
+    if (strncmp(match.name, search->wanted.data, search->wanted.size) != 0)
+        return true;
+    if (search->found.state && option_of(&search->found) != option_of(&match))
+        search->ambiguous = true;
+    if (!search->found.state)
+        search->found = match;
+    search->candidates = search->candidates ? arena_printf(search->arena, "%s, %s", search->candidates, match.name)
+                                            : arena_strdup(search->arena, match.name);
+    return true;
+}
+
+static enum word_class find_beginning(const struct parse *parse, struct text name, struct option_match *ret,
+                                      struct error *err)
+{
+    struct arena arena;
+    struct search search = {.wanted = name, .arena = &arena};
+
+    arena_init(&arena);
+    each_name(parse, visit_beginning, &search);
+    if (search.ambiguous)
+        error_set(err, ERR_INVALID, "ambiguous option: " TEXT_FORMAT " could match %s", TEXT_ARGS(name),
+                  search.candidates);
+    arena_release(&arena);
+    if (search.ambiguous)
+        return WORD_AMBIGUOUS;
+    if (!search.found.state)
+        return WORD_UNKNOWN;
+    *ret = search.found;
+    return WORD_OPTION;
+}
+
+/* argparse takes -11 and -1.5 for values; -1e-3 is just as clear. */
+static bool is_negative_number(const char *word)
+{
+    double number;
+
+    return word[0] == '-' && strspn(word + 1, ".0123456789") > 0 && number_parse_float(text_of(word), &number);
+}
+
+enum word_class word_classify(const struct parse *parse, const char *word, struct option_match *ret, struct error *err)
+{
+    const char *equals = strchr(word, '=');
+    struct text name = equals ? (struct text){word, (size_t)(equals - word)} : text_of(word);
+    enum word_class class = WORD_UNKNOWN;
+
+    if (word[0] != '-' || word[1] == '\0')
+        return WORD_VALUE;
+    if (strcmp(word, "--") == 0)
+        return WORD_DASHES;
+    if (option_find(parse, name, ret)) {
+        ret->value = equals ? equals + 1 : NULL;
+        return WORD_OPTION;
+    }
+    if (word[1] != '-' && option_find(parse, (struct text){word, 2}, ret)) {
+        ret->value = word + 2;
+        return WORD_OPTION;
+    }
+    if (word[1] == '-' && !parse_command(parse)->exact_names)
+        class = find_beginning(parse, name, ret, err);
+    if (class == WORD_OPTION)
+        ret->value = equals ? equals + 1 : NULL;
+    if (class == WORD_UNKNOWN && (is_negative_number(word) || strchr(word, ' ')))
+        class = WORD_VALUE;
+    return class;
+}
+
+/* ---- Suggestions ---- */
+
+#define SUGGEST_MAX_LENGTH 64
+
+/* The number of letters to insert, remove, replace or swap with their neighbour to get from `a` to `b` (optimal string
+ * alignment). Names longer than SUGGEST_MAX_LENGTH are never close. */
+static size_t edit_distance(struct text a, struct text b)
+{
+    size_t rows[3][SUGGEST_MAX_LENGTH + 1];
+
+    if (a.size > SUGGEST_MAX_LENGTH || b.size > SUGGEST_MAX_LENGTH)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b.size; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= a.size; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (size_t k = 1; k <= b.size; k++) {
+            size_t best = above[k - 1] + (a.data[i - 1] != b.data[k - 1]);
+
+            best = above[k] + 1 < best ? above[k] + 1 : best;
+            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
+            if (i > 1 && k > 1 && a.data[i - 1] == b.data[k - 2] && a.data[i - 2] == b.data[k - 1] &&
+                two_above[k - 2] + 1 < best)
+                best = two_above[k - 2] + 1;
+            row[k] = best;
+        }
+    }
+    return rows[a.size % 3][b.size];
+}
+
+struct suggestion {
+    struct text wanted;
+    const char *best;
+    size_t distance;
+};
+
+static void consider(struct suggestion *suggestion, const char *name)
+{
+    struct text text = text_of(name);
+    size_t distance = edit_distance(suggestion->wanted, text);
+
+    /* A word that was meant to be abbreviated is as good as a small slip. */
+    if (text.size > suggestion->wanted.size && suggestion->wanted.size > 3 &&
+        strncmp(name, suggestion->wanted.data, suggestion->wanted.size) == 0)
+        distance = 1;
+    if (distance < suggestion->distance) {
+        suggestion->best = name;
+        suggestion->distance = distance;
+    }
+}
+
+static bool visit_similar(void *data, struct option_match match)
+{
+    consider(data, match.name);
+    return true;
+}
+
+const char *option_suggest(const struct parse *parse, const char *word)
+{
+    const struct command *command = parse_command(parse);
+    struct suggestion suggestion = {.wanted = {word, strcspn(word, "=")}};
+
+    suggestion.distance = suggestion.wanted.size / 3 + 1;
+    if (word[0] == '-')
+        each_name(parse, visit_similar, &suggestion);
+    else
+        for (size_t i = 0; i < command->subcommand_count; i++)
+            consider(&suggestion, command->subcommands[i]->name);
+    return suggestion.best;
+}

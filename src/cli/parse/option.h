@@ -1,0 +1,104 @@
+/* cli/parse/option.h: the tables that describe what may be typed after a command's name.
+ *
+ * A table is constant data. An option names a field of its group's values struct by offset, so that nothing of a parse
+ * is kept in static variables: several parses can live side by side.
+ *
+ *   static const struct option options[] = {
+ *       {.names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
+ *        .offset = offsetof(struct reduce_values, mode), .help = "how to search"},
+ *   };
+ */
+#ifndef CLI_PARSE_OPTION_H
+#define CLI_PARSE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct parse;
+
+/* Words of the command line, and numbers made of them. They belong to the parse. */
+struct words {
+    const char *const *items; /* a NULL follows the last one; NULL when there was none at all */
+    size_t count;
+};
+
+struct integers {
+    const int64_t *items;
+    size_t count;
+};
+
+enum option_kind {
+    OPTION_FLAG,    /* no value */
+    OPTION_COUNT,   /* no value; occurrences add up */
+    OPTION_ORDERED, /* no value; every occurrence appends the option's name, without dashes, to a shared field */
+    OPTION_ONE,     /* exactly one value */
+    OPTION_MAYBE,   /* one value or none */
+    OPTION_MANY,    /* one value or more: all following words that are not options */
+    OPTION_ANY,     /* the same, or none */
+    OPTION_REST,    /* all remaining words, options included */
+};
+
+/* What the values are, and with it the type of the field: */
+enum option_type {
+    /*               ONE, MAYBE             MANY, ANY, REST  */
+    OPTION_TEXT,    /* const char *         struct words     */
+    OPTION_INTEGER, /* int64_t              struct integers  */
+    OPTION_FLOAT,   /* double               -                */
+    OPTION_CHOICE,  /* an enum whose        struct words     */
+                    /* constants are in the order of `choices` */
+    /* FLAG: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
+};
+
+/* What becomes of the files that an option's values are paths of (cli/files.h): */
+enum option_file {
+    OPTION_NO_FILE,
+    OPTION_READS_MODEL, /* read, and so are the external data of the model */
+    OPTION_READS,
+    OPTION_WRITES,        /* replaced whole */
+    OPTION_SCRATCH,       /* written anew for each check, and removed */
+    OPTION_MOVES,         /* taken to another folder, whoever has written it */
+    OPTION_WRITES_FOLDER, /* a folder that files are put into */
+    OPTION_WRITES_BESIDE, /* replaced whole; the path is relative to the model that is written */
+};
+
+/* Makes the typed value of an option out of its words. `spelling` is the option as the user typed it, for messages.
+ * Memory comes from parse_arena(). */
+typedef int option_convert(struct parse *parse, const char *spelling, struct words words, void *field,
+                           struct error *err);
+
+struct option {
+    const char *names[4]; /* "-o", "--output"; a single name without a dash is a positional word */
+    enum option_kind kind;
+    enum option_type type;
+    const char *value_name;     /* how --help calls the value; NULL: made from the name or the choices */
+    const char *help;           /* one or more sentences in lower case, without a full stop at the end */
+    const char *const *choices; /* NULL-terminated; NULL: anything goes */
+    const char *fallback;       /* the value when the option is not given, as it would be typed; NULL: a zeroed field */
+    option_convert *convert;    /* for values that the types above do not cover; NULL otherwise */
+    bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
+    enum option_file file;
+    const char *shares;  /* the first name of an option whose file this one may write over; NULL: none */
+    const char *refusal; /* not NULL: recognised, but refused with this explanation and alternative */
+    int exclusive;       /* options of a group that share a number other than 0 exclude each other */
+    bool append;         /* values of several occurrences add up; otherwise the last occurrence wins */
+    bool required;       /* positional words of kind ONE and MANY always are */
+    size_t offset;       /* of the field in the group's values struct */
+};
+
+/* Options that belong together: one section of --help, one values struct. */
+struct option_group {
+    const char *title;
+    const char *description; /* one sentence under the title; may be NULL */
+    const struct option *options;
+    size_t count;
+    size_t values_size; /* bytes of the values struct */
+
+    /* Checks what concerns several options and completes the values; may be NULL. Other groups of the command that come
+     * earlier can be read with parse_values(), warnings go to parse_log(). */
+    int (*finish)(void *values, struct parse *parse, struct error *err);
+};
+
+#endif

@@ -1,0 +1,466 @@
+/* cli/parse/parser.c: assigning the words of a command line to options. */
+#include "cli/parse/parser.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/number.h"
+#include "base/text/string_builder.h"
+#include "cli/command.h"
+#include "cli/parse/lookup.h"
+#include "cli/parse/quote.h"
+
+struct builtin_values {
+    bool help, version;
+};
+
+static const struct option help_rows[] = {
+    {.names = {"-h", "--help"},
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct builtin_values, help),
+     .help = "show this help and end"},
+};
+
+static const struct option version_rows[] = {
+    {.names = {"-v", "--version"},
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct builtin_values, version),
+     .help = "show the version and end"},
+};
+
+const struct option_group help_options = {
+    .title = "Options",
+    .options = help_rows,
+    .count = ARRAY_LEN(help_rows),
+    .values_size = sizeof(struct builtin_values),
+};
+
+const struct option_group version_options = {
+    .title = "Options",
+    .options = version_rows,
+    .count = ARRAY_LEN(version_rows),
+    .values_size = sizeof(struct builtin_values),
+};
+
+/* ---- The commands on the path and their groups ---- */
+
+static void show_group(struct parse *parse, const struct option_group *group)
+{
+    size_t index = 0;
+
+    while (index < parse->group_count && parse->groups[index]->group != group)
+        index++;
+    if (index == parse->group_count) {
+        struct group_state *state = arena_alloc_zero(&parse->arena, 1, sizeof(*state));
+
+        state->group = group;
+        state->values = arena_alloc_zero(&parse->arena, 1, group->values_size);
+        state->options = arena_alloc_zero(&parse->arena, group->count, sizeof(*state->options));
+        parse->groups[parse->group_count++] = state;
+    }
+    parse->visible[parse->visible_count++] = index;
+}
+
+/* Goes down to `command`: from here on its options are the ones that count. */
+static void enter_command(struct parse *parse, const struct command *command)
+{
+    size_t most_groups = parse->group_count + command->group_count + 2;
+    struct group_state **groups = arena_alloc_zero(&parse->arena, most_groups, sizeof(*groups));
+
+    assert(parse->depth < PARSE_MAX_DEPTH);
+    for (size_t i = 0; i < parse->group_count; i++)
+        groups[i] = parse->groups[i];
+    parse->groups = groups;
+    parse->visible = arena_alloc_zero(&parse->arena, most_groups, sizeof(*parse->visible));
+    parse->visible_count = 0;
+    parse->path[parse->depth++] = command;
+
+    show_group(parse, &help_options);
+    if (parse->depth == 1)
+        show_group(parse, &version_options);
+    for (size_t i = 0; i < command->group_count; i++)
+        show_group(parse, command->groups[i]);
+}
+
+void parse_init(struct parse *parse, const struct command *root)
+{
+    *parse = (struct parse){0};
+    arena_init(&parse->arena);
+    enter_command(parse, root);
+}
+
+void parse_release(struct parse *parse)
+{
+    arena_release(&parse->arena);
+    *parse = (struct parse){0};
+}
+
+const struct command *parse_command(const struct parse *parse)
+{
+    return parse->path[parse->depth - 1];
+}
+
+const char *parse_command_name(struct parse *parse)
+{
+    const char *name = parse->path[0]->name;
+
+    for (size_t i = 1; i < parse->depth; i++)
+        name = arena_printf(&parse->arena, "%s %s", name, parse->path[i]->name);
+    return name;
+}
+
+/* ---- Assigning words ---- */
+
+struct cursor {
+    struct parse *parse;
+    const char *const *words;
+    size_t count, position;
+    bool only_positional; /* after -- */
+    struct error *err;
+};
+
+/* Keeps a NULL behind the last word. */
+static void add_word(struct parse *parse, struct option_state *state, const char *word)
+{
+    if (state->count + 1 >= state->capacity) {
+        size_t capacity = state->capacity ? 2 * state->capacity : 4;
+        const char **words = arena_alloc_zero(&parse->arena, capacity, sizeof(*words));
+
+        for (size_t i = 0; i < state->count; i++)
+            words[i] = state->words[i];
+        state->words = words;
+        state->capacity = capacity;
+    }
+    state->words[state->count++] = word;
+    state->words[state->count] = NULL;
+}
+
+static void forget_words(struct option_state *state)
+{
+    state->count = 0;
+    if (state->words)
+        state->words[0] = NULL;
+}
+
+/* "invalid choice: 'x' (choose from 'bisect', 'linear')" */
+static int refuse_choice(const char *title, const char *word, const char *const *choices, struct error *err)
+{
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    quote_word(word, &text);
+    string_add(&text, " (choose from ");
+    for (size_t i = 0; choices[i]; i++) {
+        string_add(&text, i > 0 ? ", " : "");
+        quote_word(choices[i], &text);
+    }
+    rc = error_set(err, ERR_INVALID, "argument %s: invalid choice: %s)", title, text.data);
+    string_release(&text);
+    return rc;
+}
+
+/* What argparse itself checks about a value. */
+static int check_word(struct parse *parse, const struct option *option, const char *word, struct error *err)
+{
+    const char *title = option_title(parse, option);
+    struct string_builder quoted;
+    int64_t integer;
+    double number;
+    int rc = 0;
+
+    string_init(&quoted);
+    quote_word(word, &quoted);
+    if (option->type == OPTION_INTEGER && !number_parse_integer(text_of(word), &integer))
+        rc = error_set(err, ERR_INVALID, "argument %s: invalid int value: %s", title, quoted.data);
+    else if (option->type == OPTION_FLOAT && !number_parse_float(text_of(word), &number))
+        rc = error_set(err, ERR_INVALID, "argument %s: invalid float value: %s", title, quoted.data);
+    else if (option->choices && !option->choices[option_choice(option, word)])
+        rc = refuse_choice(title, word, option->choices, err);
+    string_release(&quoted);
+    return rc;
+}
+
+static int take_word(struct cursor *cursor, const struct option_match *match, const char *word)
+{
+    int rc = check_word(cursor->parse, option_of(match), word, cursor->err);
+
+    if (rc == 0)
+        add_word(cursor->parse, &match->state->options[match->index], word);
+    return rc;
+}
+
+static bool next_is_value(const struct cursor *cursor)
+{
+    struct option_match ignored;
+    struct error ignored_error;
+
+    return cursor->position < cursor->count &&
+           word_classify(cursor->parse, cursor->words[cursor->position], &ignored, &ignored_error) == WORD_VALUE;
+}
+
+static int take_rest(struct cursor *cursor, const struct option_match *match)
+{
+    const struct option *option = option_of(match);
+    int rc = 0;
+
+    if (cursor->position < cursor->count && strcmp(cursor->words[cursor->position], "--") == 0)
+        cursor->position++;
+    for (bool first = true; rc == 0 && cursor->position < cursor->count; first = false) {
+        const char *word = cursor->words[cursor->position++];
+
+        rc = take_word(cursor, match, word);
+        if (first && option->stands_alone && option->stands_alone(word))
+            break;
+    }
+    return rc;
+}
+
+static int take_values(struct cursor *cursor, const struct option_match *match)
+{
+    const struct option *option = option_of(match);
+    struct option_state *state = &match->state->options[match->index];
+    size_t before = state->count;
+    bool several = option->kind == OPTION_MANY || option->kind == OPTION_ANY;
+    int rc = 0;
+
+    if (option->kind == OPTION_REST)
+        return take_rest(cursor, match);
+    while (rc == 0 && (several || state->count == before) && next_is_value(cursor))
+        rc = take_word(cursor, match, cursor->words[cursor->position++]);
+    if (rc < 0 || state->count > before || option->kind == OPTION_ANY)
+        return rc;
+    if (option->kind != OPTION_MAYBE)
+        return error_set(cursor->err, ERR_INVALID, "argument %s: expected %s argument",
+                         option_title(cursor->parse, option), several ? "at least one" : "one");
+    add_word(cursor->parse, state, "");
+    return 0;
+}
+
+static int check_exclusive(struct cursor *cursor, const struct option_match *match)
+{
+    const struct option_group *group = match->state->group;
+    const struct option *option = option_of(match);
+
+    for (size_t i = 0; option->exclusive && i < group->count; i++)
+        if (i != match->index && group->options[i].exclusive == option->exclusive && match->state->options[i].name)
+            return error_set(cursor->err, ERR_INVALID, "argument %s: not allowed with argument %s",
+                             option_title(cursor->parse, option), option_title(cursor->parse, &group->options[i]));
+    return 0;
+}
+
+static bool takes_values(const struct option *option)
+{
+    return option->kind != OPTION_FLAG && option->kind != OPTION_COUNT && option->kind != OPTION_ORDERED;
+}
+
+/* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. */
+static void note_order(struct cursor *cursor, const struct option_match *match)
+{
+    const struct option_group *group = match->state->group;
+    size_t first = 0;
+
+    while (group->options[first].kind != OPTION_ORDERED ||
+           group->options[first].offset != group->options[match->index].offset)
+        first++;
+    add_word(cursor->parse, &match->state->options[first], match->name + strspn(match->name, "-"));
+}
+
+/* Notes one occurrence of an option and takes its values. A cluster of short flags is taken apart: the text behind the
+ * first letter begins with the next one. */
+static int take_option(struct cursor *cursor, struct option_match match)
+{
+    for (;;) {
+        const struct option *option = option_of(&match);
+        struct option_state *state = &match.state->options[match.index];
+        struct option_match next;
+        char letter[3] = "-";
+        int rc = check_exclusive(cursor, &match);
+
+        if (rc < 0)
+            return rc;
+        state->name = match.name;
+        state->occurrences++;
+        if (takes_values(option)) {
+            if (!option->append)
+                forget_words(state);
+            return match.value ? take_word(cursor, &match, match.value) : take_values(cursor, &match);
+        }
+        if (option->kind == OPTION_ORDERED)
+            note_order(cursor, &match);
+        if (!match.value)
+            return 0;
+        letter[1] = match.value[0];
+        if (match.name[1] == '-' || !letter[1] || !option_find(cursor->parse, text_of(letter), &next)) {
+            struct string_builder quoted;
+
+            string_init(&quoted);
+            quote_word(match.value, &quoted);
+            rc = error_set(cursor->err, ERR_INVALID, "argument %s: ignored explicit argument %s",
+                           option_title(cursor->parse, option), quoted.data);
+            string_release(&quoted);
+            return rc;
+        }
+        next.value = match.value[1] ? match.value + 1 : NULL;
+        match = next;
+    }
+}
+
+/* The next positional word that the command waits for. */
+static bool find_positional(const struct parse *parse, struct option_match *ret)
+{
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        struct group_state *state = parse->groups[parse->visible[i]];
+
+        for (size_t k = 0; k < state->group->count; k++) {
+            const struct option *option = &state->group->options[k];
+
+            if (option_is_positional(option) && (state->options[k].count == 0 || option->kind == OPTION_MANY)) {
+                *ret = (struct option_match){state, k, option->names[0], NULL};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int enter_subcommand(struct cursor *cursor, const char *word)
+{
+    const struct command *command = parse_command(cursor->parse);
+    const char **names;
+
+    for (size_t i = 0; i < command->subcommand_count; i++)
+        if (strcmp(command->subcommands[i]->name, word) == 0) {
+            enter_command(cursor->parse, command->subcommands[i]);
+            return 0;
+        }
+    for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
+        if (strcmp(missing->name, word) == 0)
+            return error_set(cursor->err, ERR_UNSUPPORTED, "there is no '%s' here: %s", word, missing->instead);
+    names = arena_alloc_zero(&cursor->parse->arena, command->subcommand_count + 1, sizeof(*names));
+    for (size_t i = 0; i < command->subcommand_count; i++)
+        names[i] = command->subcommands[i]->name;
+    refuse_choice(cursor->parse->depth == 1 ? "tool" : "subtool", word, names, cursor->err);
+    return ERR_INVALID;
+}
+
+static int take_positional(struct cursor *cursor, const char *word)
+{
+    struct option_match match;
+
+    if (parse_command(cursor->parse)->subcommands)
+        return enter_subcommand(cursor, word);
+    if (!find_positional(cursor->parse, &match)) {
+        add_word(cursor->parse, &cursor->parse->unrecognized, word);
+        return 0;
+    }
+    match.state->options[match.index].name = match.name;
+    return take_word(cursor, &match, word);
+}
+
+static int take_next(struct cursor *cursor)
+{
+    const char *word = cursor->words[cursor->position++];
+    struct option_match match;
+
+    if (cursor->only_positional)
+        return take_positional(cursor, word);
+    switch (word_classify(cursor->parse, word, &match, cursor->err)) {
+    case WORD_VALUE:
+        return take_positional(cursor, word);
+    case WORD_OPTION:
+        return take_option(cursor, match);
+    case WORD_UNKNOWN:
+        add_word(cursor->parse, &cursor->parse->unrecognized, word);
+        return 0;
+    case WORD_DASHES:
+        cursor->only_positional = true;
+        return 0;
+    case WORD_AMBIGUOUS:
+        break;
+    }
+    return ERR_INVALID;
+}
+
+/* ---- What may be missing or too much ---- */
+
+static int check_required(struct parse *parse, struct error *err)
+{
+    const char *missing = NULL;
+
+    if (parse_command(parse)->subcommands)
+        missing = parse->depth == 1 ? "tool" : "subtool";
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        const struct group_state *state = parse->groups[parse->visible[i]];
+
+        for (size_t k = 0; k < state->group->count; k++) {
+            const struct option *option = &state->group->options[k];
+            bool required = option->required || (option_is_positional(option) && option->kind != OPTION_MAYBE);
+
+            if (!required || state->options[k].name)
+                continue;
+            missing = missing ? arena_printf(&parse->arena, "%s, %s", missing, option_title(parse, option))
+                              : option_title(parse, option);
+        }
+    }
+    if (!missing)
+        return 0;
+    return error_set(err, ERR_INVALID, "the following arguments are required: %s", missing);
+}
+
+/* What may have been meant by a word that nobody takes; an option of the command itself stood in front of its name. */
+static const char *suggest_instead(struct parse *parse, const char *word)
+{
+    struct option_match match;
+    struct error ignored;
+    const char *similar;
+
+    if (word_classify(parse, word, &match, &ignored) == WORD_OPTION)
+        return arena_printf(&parse->arena, "write '%s' after the tool's name: %s %s", word, parse_command_name(parse),
+                            word);
+    similar = option_suggest(parse, word);
+    return similar ? arena_printf(&parse->arena, "did you mean '%s'?", similar) : NULL;
+}
+
+static void describe_unrecognized(struct parse *parse, struct error *err)
+{
+    const struct option_state *words = &parse->unrecognized;
+    const char *suggestion = NULL;
+    struct string_builder text;
+
+    string_init(&text);
+    string_add(&text, "Unrecognized Options: [");
+    for (size_t i = 0; i < words->count; i++) {
+        string_add(&text, i > 0 ? ", " : "");
+        quote_word(words->words[i], &text);
+        if (!suggestion && words->words[i][0] == '-')
+            suggestion = suggest_instead(parse, words->words[i]);
+    }
+    string_add(&text, "]");
+    if (suggestion)
+        string_add_format(&text, "; %s", suggestion);
+    error_set(err, ERR_INVALID, "%s", text.data);
+    string_release(&text);
+}
+
+enum parse_outcome parse_words(struct parse *parse, size_t count, const char *const *words, struct error *err)
+{
+    struct cursor cursor = {.parse = parse, .words = words, .count = count, .err = err};
+
+    while (cursor.position < cursor.count) {
+        if (take_next(&cursor) < 0)
+            return PARSE_REFUSED;
+        if (parse_given(parse, "--help"))
+            return PARSE_HELP;
+        if (parse_given(parse, "--version"))
+            return PARSE_VERSION;
+    }
+    if (check_required(parse, err) < 0)
+        return PARSE_REFUSED;
+    if (parse->unrecognized.count > 0) {
+        describe_unrecognized(parse, err);
+        return PARSE_UNRECOGNIZED;
+    }
+    return PARSE_DONE;
+}

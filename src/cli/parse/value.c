@@ -1,0 +1,501 @@
+/* cli/parse/value.c: reading the small languages of option values. */
+#include "cli/parse/value.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/name_rule.h"
+#include "base/text/number.h"
+#include "cli/parse/lookup.h"
+#include "onnx/external/data.h"
+
+/* ---- Building blocks ---- */
+
+static const char blanks[] = " \t\n\v\f\r";
+
+static bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+/* `text` without the characters of `set` at both ends. */
+static struct text strip(struct text text, const char *set)
+{
+    while (text.size > 0 && is_one_of(text.data[0], set)) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size > 0 && is_one_of(text.data[text.size - 1], set))
+        text.size--;
+    return text;
+}
+
+void split_name(const char *word, struct text *ret_name, struct text *ret_value)
+{
+    const char *colon = strrchr(word, ':');
+
+    *ret_name = colon ? (struct text){word, (size_t)(colon - word)} : (struct text){word, 0};
+    *ret_value = text_of(colon ? colon + 1 : word);
+}
+
+static bool is_list(struct text stripped)
+{
+    return strip(stripped, "[]").size != stripped.size;
+}
+
+static void cast_scalar(struct text stripped, struct cast_value *ret)
+{
+    *ret = (struct cast_value){.text = strip(stripped, "'\"")};
+    if (number_parse_integer(stripped, &ret->integer)) {
+        ret->kind = CAST_INTEGER;
+        ret->number = (double)ret->integer;
+    } else if (number_parse_float(stripped, &ret->number)) {
+        ret->kind = CAST_FLOAT;
+    } else {
+        ret->kind = CAST_TEXT;
+    }
+}
+
+static void cast_list(struct parse *parse, struct text inside, struct cast_value *ret)
+{
+    struct cast_value *items;
+    size_t count = 1;
+
+    for (size_t i = 0; i < inside.size; i++)
+        count += inside.data[i] == ',';
+    items = arena_alloc_zero(parse_arena(parse), count, sizeof(*items));
+    for (size_t i = 0; i < count; i++) {
+        const char *comma = inside.size > 0 ? memchr(inside.data, ',', inside.size) : NULL;
+        size_t size = comma ? (size_t)(comma - inside.data) : inside.size;
+        struct text element = strip((struct text){inside.data, size}, blanks);
+
+        if (is_list(element))
+            items[i] = (struct cast_value){.kind = CAST_LIST, .text = element};
+        else
+            cast_scalar(element, &items[i]);
+        if (comma)
+            inside = (struct text){comma + 1, inside.size - size - 1};
+    }
+    *ret = (struct cast_value){.kind = CAST_LIST, .items = items, .count = count};
+}
+
+void cast_word(struct parse *parse, struct text word, struct cast_value *ret)
+{
+    struct text stripped = strip(word, blanks);
+
+    if (is_list(stripped))
+        cast_list(parse, strip(stripped, "[]"), ret);
+    else
+        cast_scalar(stripped, ret);
+}
+
+/* Where the value for `name` goes in a list of structs that begin with their name: its earlier place, or a new one. */
+static void *place_for(void *items, size_t *count, size_t item_size, const char *name)
+{
+    char *item = items;
+
+    for (size_t i = 0; i < *count; i++, item += item_size)
+        if (strcmp(*(const char **)(void *)item, name) == 0)
+            return item;
+    (*count)++;
+    return item;
+}
+
+/* Splits a word and casts its value. Returns the name, or NULL when the value is neither of the wanted number kinds. */
+static const char *number_pair(struct parse *parse, const char *word, bool integer, struct cast_value *ret)
+{
+    struct text name, value;
+
+    split_name(word, &name, &value);
+    cast_word(parse, value, ret);
+    if (ret->kind != CAST_INTEGER && (integer || ret->kind != CAST_FLOAT || isnan(ret->number)))
+        return NULL;
+    return arena_text(parse_arena(parse), name);
+}
+
+/* ---- Pairs of a name and a number ---- */
+
+static int convert_numbers(struct parse *parse, const char *spelling, struct words words, double low, double high,
+                           struct named_numbers *ret, struct error *err)
+{
+    struct named_number *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct named_number *item;
+        struct cast_value value;
+        const char *name = number_pair(parse, words.items[i], false, &value);
+
+        if (!name)
+            return error_set(err, ERR_INVALID, "%s: '%s' is not a number; write 1e-3, or NAME:1e-3 for one output",
+                             spelling, words.items[i]);
+        if (value.number < low || value.number > high)
+            return error_set(err, ERR_INVALID, "%s: '%s' lies outside of %g to %g", spelling, words.items[i], low,
+                             high);
+        item = place_for(items, &count, sizeof(*items), name);
+        *item = (struct named_number){name, value.number};
+    }
+    *ret = (struct named_numbers){items, count};
+    return 0;
+}
+
+int convert_named_numbers(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    return convert_numbers(parse, spelling, words, -INFINITY, INFINITY, field, err);
+}
+
+int convert_named_quantiles(struct parse *parse, const char *spelling, struct words words, void *field,
+                            struct error *err)
+{
+    return convert_numbers(parse, spelling, words, 0, 1, field, err);
+}
+
+int convert_named_counts(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    struct named_integer *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct named_integer *item;
+        struct cast_value value;
+        const char *name = number_pair(parse, words.items[i], true, &value);
+
+        if (!name || value.integer < 0)
+            return error_set(err, ERR_INVALID,
+                             "%s: '%s' is not a number of 0 or more; write 3, or NAME:3 for one tensor", spelling,
+                             words.items[i]);
+        item = place_for(items, &count, sizeof(*items), name);
+        *item = (struct named_integer){name, value.integer};
+    }
+    *(struct named_integers *)field = (struct named_integers){items, count};
+    return 0;
+}
+
+double named_number_find(const struct named_numbers *list, const char *name, double fallback)
+{
+    const struct named_number *item = name_rule_find(list->items, list->count, sizeof(*item), name);
+
+    return item ? item->value : fallback;
+}
+
+int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback)
+{
+    const struct named_integer *item = name_rule_find(list->items, list->count, sizeof(*item), name);
+
+    return item ? item->value : fallback;
+}
+
+/* ---- Pairs of a name and a word ---- */
+
+int convert_named_statistics(struct parse *parse, const char *spelling, struct words words, void *field,
+                             struct error *err)
+{
+    static const char *const statistics[] = {"max", "mean", "median", "elemwise", "quantile"};
+    struct named_word *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct named_word *item;
+        struct text name, value;
+        size_t index = 0;
+
+        split_name(words.items[i], &name, &value);
+        while (index < ARRAY_LEN(statistics) && !text_equal_string(value, statistics[index]))
+            index++;
+        if (index == ARRAY_LEN(statistics))
+            return error_set(err, ERR_INVALID,
+                             "%s: Invalid choice for check_error_stat: '" TEXT_FORMAT
+                             "'; there are max, mean, median, elemwise, quantile",
+                             spelling, TEXT_ARGS(value));
+        item = place_for(items, &count, sizeof(*items), arena_text(parse_arena(parse), name));
+        *item = (struct named_word){arena_text(parse_arena(parse), name), statistics[index]};
+    }
+    *(struct named_words *)field = (struct named_words){items, count};
+    return 0;
+}
+
+const char *named_word_find(const struct named_words *list, const char *name, const char *fallback)
+{
+    const struct named_word *item = name_rule_find(list->items, list->count, sizeof(*item), name);
+
+    return item ? item->value : fallback;
+}
+
+/* ---- Shapes ---- */
+
+static int refuse_shape(const char *spelling, const char *word, struct text name, struct text value, struct error *err)
+{
+    if (name.size == 0)
+        return error_set(err, ERR_INVALID, "%s: '%s' names no input; write NAME:[1,3,224,224]", spelling, word);
+    if (text_equal_string(value, "auto"))
+        return error_set(err, ERR_INVALID,
+                         "%s: '%s' leaves the shape open; give the dimensions, or leave the input out", spelling, word);
+    return error_set(err, ERR_INVALID, "%s: '%s' is not a shape, which stands in brackets; write " TEXT_FORMAT ":[1,3]",
+                     spelling, word, TEXT_ARGS(name));
+}
+
+int cast_shape(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
+               struct input_shape *ret, struct error *err)
+{
+    const char **symbols = arena_alloc_zero(parse_arena(parse), list->count, sizeof(*symbols));
+    size_t rank = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct cast_value *item = &list->items[i];
+
+        if (item->kind == CAST_TEXT && item->text.size == 0)
+            continue;
+        if (rank == TENSOR_MAX_RANK)
+            return error_set(err, ERR_INVALID, "%s: '%s' has more than %d dimensions", spelling, word, TENSOR_MAX_RANK);
+        if (item->kind == CAST_FLOAT || item->kind == CAST_LIST || (item->kind == CAST_INTEGER && item->integer < -1))
+            return error_set(
+                err, ERR_INVALID,
+                "%s: '%s': dimension %zu is neither a number of 0 or more, nor -1 or a name for a dynamic one",
+                spelling, word, i + 1);
+        symbols[rank] = item->kind == CAST_TEXT ? arena_text(parse_arena(parse), item->text) : NULL;
+        ret->shape.dims[rank] = item->kind == CAST_INTEGER ? item->integer : -1;
+        rank++;
+    }
+    ret->shape.rank = rank;
+    ret->symbols = symbols;
+    return 0;
+}
+
+/* Whether a shape, which may still be to come, goes on in the next word. */
+static bool goes_on(struct text word)
+{
+    size_t at = word.size, open = 0, closed = 0;
+
+    if (at > 0 && word.data[at - 1] == ':')
+        return true;
+    for (; at > 0 && word.data[at - 1] != ':'; at--) {
+        open += word.data[at - 1] == '[';
+        closed += word.data[at - 1] == ']';
+    }
+    return at > 0 && open > closed;
+}
+
+struct words join_shape_words(struct parse *parse, struct words words)
+{
+    const char **items = arena_alloc_zero(parse_arena(parse), words.count + 1, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        const char *word = words.items[i];
+
+        while (i + 1 < words.count && (goes_on(text_of(word)) || words.items[i + 1][0] == ':'))
+            word = arena_printf(parse_arena(parse), "%s %s", word, words.items[++i]);
+        items[count++] = word;
+    }
+    return (struct words){items, count};
+}
+
+int convert_shapes(struct parse *parse, const char *spelling, struct words given, void *field, struct error *err)
+{
+    struct words words = join_shape_words(parse, given);
+    struct input_shape *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct input_shape shape = {0};
+        struct cast_value list;
+        struct text name, value;
+        int rc;
+
+        split_name(words.items[i], &name, &value);
+        name = strip(name, blanks);
+        cast_word(parse, value, &list);
+        if (name.size == 0 || list.kind != CAST_LIST)
+            return refuse_shape(spelling, words.items[i], name, value, err);
+        shape.name = arena_text(parse_arena(parse), name);
+        rc = cast_shape(parse, spelling, words.items[i], &list, &shape, err);
+        if (rc < 0)
+            return rc;
+        *(struct input_shape *)place_for(items, &count, sizeof(*items), shape.name) = shape;
+    }
+    *(struct input_shapes *)field = (struct input_shapes){items, count};
+    return 0;
+}
+
+/* ---- Ranges ---- */
+
+static int read_range(struct parse *parse, const char *spelling, const char *word, struct value_range *ret,
+                      struct error *err)
+{
+    struct cast_value list;
+    struct text name, value;
+
+    split_name(word, &name, &value);
+    cast_word(parse, value, &list);
+    if (list.kind != CAST_LIST || list.count != 2)
+        return error_set(err, ERR_INVALID,
+                         "%s: '%s': expected to receive exactly 2 values in brackets; write [0,1], or NAME:[0,1]",
+                         spelling, word);
+    for (size_t i = 0; i < 2; i++)
+        if ((list.items[i].kind != CAST_INTEGER && list.items[i].kind != CAST_FLOAT) || isnan(list.items[i].number))
+            return error_set(err, ERR_INVALID, "%s: '%s': '" TEXT_FORMAT "' could not be parsed as a number", spelling,
+                             word, TEXT_ARGS(list.items[i].text));
+    if (list.items[0].number > list.items[1].number)
+        return error_set(err, ERR_INVALID, "%s: '%s': the minimum is greater than the maximum", spelling, word);
+    *ret = (struct value_range){
+        .name = arena_text(parse_arena(parse), name),
+        .min = list.items[0].number,
+        .max = list.items[1].number,
+    };
+    return 0;
+}
+
+int convert_ranges(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    struct value_range *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct value_range range;
+        int rc = read_range(parse, spelling, words.items[i], &range, err);
+
+        if (rc < 0)
+            return rc;
+        *(struct value_range *)place_for(items, &count, sizeof(*items), range.name) = range;
+    }
+    *(struct value_ranges *)field = (struct value_ranges){items, count};
+    return 0;
+}
+
+const struct value_range *value_range_find(const struct value_ranges *list, const char *name)
+{
+    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
+}
+
+/* ---- Sizes ---- */
+
+int convert_size(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    static const char suffixes[] = "kKmMgG";
+    struct text number = text_of(words.items[words.count - 1]);
+    const char *suffix = number.size > 0 ? memchr(suffixes, number.data[number.size - 1], 6) : NULL;
+    double bytes;
+
+    (void)parse;
+    if (suffix)
+        number.size--;
+    if (!number_parse_float(number, &bytes) || !(bytes >= 0))
+        bytes = INFINITY;
+    if (suffix)
+        bytes = ldexp(bytes, 10 * (int)(1 + (suffix - suffixes) / 2));
+    if (bytes >= 0x1p63)
+        return error_set(err, ERR_INVALID, "%s: Could not convert '%s' to a number of bytes; write 1024, 16M or 1.5G",
+                         spelling, words.items[words.count - 1]);
+    *(int64_t *)field = (int64_t)bytes;
+    return 0;
+}
+
+/* ---- Output names ---- */
+
+int convert_outputs(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    struct output_names *ret = field;
+
+    (void)parse, (void)spelling, (void)err;
+    if (words.count == 2 && strcmp(words.items[0], "mark") == 0 && strcmp(words.items[1], "all") == 0)
+        *ret = (struct output_names){.mark_all = true};
+    else
+        *ret = (struct output_names){.names = words};
+    return 0;
+}
+
+/* ---- Top K ---- */
+
+static bool read_top_k(struct text function, struct top_k *ret)
+{
+    static const struct text prefix = {"top-", 4}, axis_prefix = {"axis=", 5};
+    const char *comma = function.size > 0 ? memchr(function.data, ',', function.size) : NULL;
+    struct text head = {function.data, comma ? (size_t)(comma - function.data) : function.size};
+    struct text tail = comma ? (struct text){comma + 1, function.size - head.size - 1} : (struct text){"", 0};
+
+    ret->axis = -1;
+    head = (struct text){head.data + prefix.size, head.size - prefix.size};
+    if (!number_parse_integer(head, &ret->k) || ret->k < 1)
+        return false;
+    if (!comma)
+        return true;
+    if (tail.size < axis_prefix.size || memcmp(tail.data, axis_prefix.data, axis_prefix.size) != 0)
+        return false;
+    tail = (struct text){tail.data + axis_prefix.size, tail.size - axis_prefix.size};
+    return number_parse_integer(tail, &ret->axis);
+}
+
+int convert_top_k(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    struct top_k *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < words.count; i++) {
+        struct text name, value;
+        struct top_k top_k;
+
+        split_name(words.items[i], &name, &value);
+        if (value.size < 4 || memcmp(value.data, "top-", 4) != 0)
+            return error_set(err, ERR_INVALID,
+                             "%s: Invalid post-processing function: '" TEXT_FORMAT
+                             "'; write top-5, or NAME:top-5,axis=1",
+                             spelling, TEXT_ARGS(value));
+        if (!read_top_k(value, &top_k))
+            return error_set(
+                err, ERR_INVALID,
+                "%s: '%s': K has to be a number of 1 or more, the axis a number; write top-5, or NAME:top-5,axis=1",
+                spelling, words.items[i]);
+        top_k.name = arena_text(parse_arena(parse), name);
+        *(struct top_k *)place_for(items, &count, sizeof(*items), top_k.name) = top_k;
+    }
+    *(struct top_ks *)field = (struct top_ks){items, count};
+    return 0;
+}
+
+const struct top_k *top_k_find(const struct top_ks *list, const char *name)
+{
+    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
+}
+
+/* ---- External data ---- */
+
+/* The folder that the command writes its model to, malloc'd. */
+static char *output_folder(const struct parse *parse)
+{
+    static const char *const names[] = {"-o", "--save-onnx", "--min-good", "--iter-artifact"};
+    struct option_match match;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *path = parse_last_word(parse, names[i]);
+
+        if (path != NULL && option_find(parse, text_of(names[i]), &match))
+            return option_of(&match)->file == OPTION_WRITES_FOLDER ? memory_strdup(path) : file_folder(path);
+    }
+    return memory_strdup(".");
+}
+
+int convert_external_data_wish(struct parse *parse, const char *spelling, struct words words, void *field,
+                               struct error *err)
+{
+    struct external_data_wish *wish = field;
+    char *folder, *location;
+    struct error why = {0};
+    int rc;
+
+    wish->wanted = true;
+    if (words.items[0][0] == '\0')
+        return 0;
+    folder = output_folder(parse);
+    rc = external_data_location(words.items[0], folder, &location, &why);
+    if (rc == 0)
+        wish->file = arena_strdup(parse_arena(parse), location);
+    else
+        error_set(err, rc, "%s: %s", spelling, why.message);
+    if (rc == 0)
+        free(location);
+    free(folder);
+    return rc;
+}

@@ -1,0 +1,146 @@
+/* cli/parse/value.h: the small languages in which option values are written.
+ *
+ * Each converter makes the typed value of one option out of its words; see `option_convert`. What is malformed is
+ * refused with a message that shows the right form. In a list, a later word with the same name replaces an earlier one.
+ */
+#ifndef CLI_PARSE_VALUE_H
+#define CLI_PARSE_VALUE_H
+
+#include "base/text/text.h"
+#include "cli/parse/option.h"
+#include "tensor/values/tensor.h"
+
+/* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
+
+struct named_number {
+    const char *name;
+    double value;
+};
+
+struct named_numbers {
+    const struct named_number *items;
+    size_t count;
+};
+
+struct named_integer {
+    const char *name;
+    int64_t value;
+};
+
+struct named_integers {
+    const struct named_integer *items;
+    size_t count;
+};
+
+struct named_word {
+    const char *name, *value;
+};
+
+struct named_words {
+    const struct named_word *items;
+    size_t count;
+};
+
+/* The value for `name`: its own, else that of the first pattern that matches, else the unnamed one, else `fallback`
+ * (base/text/name_rule.h). */
+double named_number_find(const struct named_numbers *list, const char *name, double fallback);
+int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback);
+const char *named_word_find(const struct named_words *list, const char *name, const char *fallback);
+
+/* ---- Shapes: `<name>:[<dim>,...]` ---- */
+
+struct input_shape {
+    const char *name;           /* may be a pattern, see text_matches_pattern() */
+    struct shape shape;         /* -1 for a dynamic dimension */
+    const char *const *symbols; /* shape.rank names of dynamic dimensions (`x:[1,N]`), NULL where there is none */
+};
+
+struct input_shapes {
+    const struct input_shape *items;
+    size_t count;
+};
+
+/* ---- Ranges: `[<name>:][min,max]` ---- */
+
+struct value_range {
+    const char *name;
+    double min, max; /* min <= max; may be infinite */
+};
+
+struct value_ranges {
+    const struct value_range *items;
+    size_t count;
+};
+
+const struct value_range *value_range_find(const struct value_ranges *list, const char *name); /* or NULL */
+
+/* ---- Output names: a list, or `mark all` ---- */
+
+struct output_names {
+    bool mark_all;
+    struct words names; /* empty when mark_all */
+};
+
+/* ---- `[<name>:]top-<K>[,axis=<A>]` ---- */
+
+struct top_k {
+    const char *name;
+    int64_t k;    /* >= 1 */
+    int64_t axis; /* -1: the last one */
+};
+
+struct top_ks {
+    const struct top_k *items;
+    size_t count;
+};
+
+const struct top_k *top_k_find(const struct top_ks *list, const char *name); /* or NULL */
+
+/* ---- --save-external-data [<file>], where only the first occurrence counts ---- */
+
+struct external_data_wish {
+    bool wanted;
+    const char *file; /* relative to the model; NULL: a name is made up */
+};
+
+/* ---- Converters, with the type of the field that each one fills ---- */
+
+option_convert convert_named_numbers;      /* struct named_numbers */
+option_convert convert_named_quantiles;    /* struct named_numbers, 0 .. 1 */
+option_convert convert_named_counts;       /* struct named_integers, >= 0 */
+option_convert convert_named_statistics;   /* struct named_words */
+option_convert convert_shapes;             /* struct input_shapes */
+option_convert convert_ranges;             /* struct value_ranges */
+option_convert convert_size;               /* int64_t, bytes */
+option_convert convert_outputs;            /* struct output_names */
+option_convert convert_top_k;              /* struct top_ks */
+option_convert convert_external_data_wish; /* struct external_data_wish */
+
+/* ---- Building blocks ---- */
+
+/* Splits at the last ':'. Without one, `ret_name` is empty. */
+void split_name(const char *word, struct text *ret_name, struct text *ret_value);
+
+/* A single word, cast: a list, an integer, a float, or text without the quotes around it. */
+enum cast_kind { CAST_INTEGER, CAST_FLOAT, CAST_TEXT, CAST_LIST };
+
+struct cast_value {
+    enum cast_kind kind;
+    int64_t integer;
+    double number;                  /* also set for integers */
+    struct text text;               /* also set for numbers: the word without blanks and quotes */
+    const struct cast_value *items; /* of a list; "[]" holds one empty text. Lists in lists have none: not supported */
+    size_t count;
+};
+
+void cast_word(struct parse *parse, struct text word, struct cast_value *ret);
+
+/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE as they were meant: what a shell has split at blanks ("x: [1, 3]") is one again.
+ * Lives as long as the parse. */
+struct words join_shape_words(struct parse *parse, struct words words);
+
+/* Fills shape and symbols of `ret` from a list. Empty elements are dropped: [] is the shape of a scalar. */
+int cast_shape(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
+               struct input_shape *ret, struct error *err);
+
+#endif

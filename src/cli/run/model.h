@@ -1,0 +1,32 @@
+/* cli/run/model.h: the model that `run` runs: the file as it is, or a copy in memory with other outputs. For --trt, with
+ * how an engine is made of it.
+ */
+#ifndef CLI_RUN_MODEL_H
+#define CLI_RUN_MODEL_H
+
+#include "backend/backend.h"
+#include "cli/command.h"
+#include "cli/engine_file.h"
+
+struct run_model {
+    const struct command_context *context;
+    bool loaded; /* what follows was made */
+    char *bytes; /* the changed model; NULL: the file is run */
+    size_t size;
+    char *folder; /* where its external data lie */
+    bool has_engine;
+    struct engine_file engine;
+};
+
+void run_model_init(struct run_model *model, const struct command_context *context);
+void run_model_release(struct run_model *model);
+
+/* Whether this backend is among the runners. */
+bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
+
+/* Fills in a request for any backend: model and options. The first time, a model that the options change is loaded,
+ * changed, and saved if --save-onnx asks for it. `data` is a struct run_model; the type is that of `prepare` in struct
+ * runner. */
+int run_model_prepare(void *data, struct backend_request *ret, struct error *err);
+
+#endif

@@ -1,0 +1,378 @@
+/* extract.c: cut a part out of an ONNX model. */
+#include <stdlib.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/model_trial.h"
+#include "cli/options/data_loader_values.h"
+#include "debug/reduce/candidate.h"
+#include "onnx/edit/model.h"
+#include "onnx/model/text.h"
+#include "onnx/proto/tensor_proto.h"
+
+/* ---- What the user says of tensors ---- */
+
+static int find_values(const struct model *model, const struct tensor_metadata_list *list, struct value_list *ret,
+                       struct error *err)
+{
+    if (list->count == 0) /* not given: as in the model */
+        return 0;
+    ret->count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t value = model_find_tensor(model, text_of(list->items[i].name));
+
+        if (value == VALUE_NONE)
+            return tensor_refuse_unknown(model, text_of(list->items[i].name), err);
+        value_list_add(ret, value);
+    }
+    return 0;
+}
+
+/* What the model says, overruled by the user. */
+static void merge(const struct tensor_metadata *metadata, struct value_type *ret)
+{
+    if (metadata->type != DATA_UNDEFINED)
+        ret->element = metadata->type;
+    if (!metadata->has_shape)
+        return;
+    ret->has_shape = true;
+    ret->shape = metadata->shape;
+    for (size_t i = 0; i < metadata->shape.rank; i++)
+        ret->symbols[i] = text_of(metadata->symbols[i]);
+}
+
+static int describe(struct model *model, const struct tensor_metadata *metadata, struct error *err)
+{
+    uint32_t value = model_find_tensor(model, text_of(metadata->name));
+    struct value_type type;
+
+    if (metadata->type == DATA_UNDEFINED && !metadata->has_shape)
+        return 0;
+    value_info_decode(model->values.items[value].info, &type);
+    if (type.not_a_tensor != NULL)
+        return error_set(err, ERR_INVALID, "'%s' is not a tensor (%s): write auto for its shape and type",
+                         metadata->name, type.not_a_tensor);
+    if (metadata->type != DATA_UNDEFINED && type.element != DATA_UNDEFINED && metadata->type != type.element)
+        return error_set(err, ERR_INVALID, "'%s' is %s in the model, not %s: no runtime would take that part",
+                         metadata->name, data_type_name(type.element), data_type_name(metadata->type));
+    merge(metadata, &type);
+    model_set_type(model, value, &type);
+    return 0;
+}
+
+static int describe_all(struct model *model, const struct extract_values *values, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < values->inputs.count; i++)
+        rc = describe(model, &values->inputs.items[i], err);
+    for (size_t i = 0; rc == 0 && i < values->outputs.count; i++)
+        rc = describe(model, &values->outputs.items[i], err);
+    return rc;
+}
+
+/* Whether the user gives an input a shape that the model contradicts: then shapes behind it may be wrong, too. */
+static bool contradicts(const struct model *model, const struct extract_values *values)
+{
+    for (size_t i = 0; i < values->inputs.count; i++) {
+        const struct tensor_metadata *metadata = &values->inputs.items[i];
+        struct value_type type;
+
+        value_info_decode(model->values.items[model_find_tensor(model, text_of(metadata->name))].info, &type);
+        if (metadata->has_shape && type.has_shape && !shape_equal(&metadata->shape, &type.shape))
+            return true;
+    }
+    return false;
+}
+
+/* ---- The cut ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* In the order in which the model mentions them. */
+static int refuse_missing(const struct model *model, struct value_list *missing, struct error *err)
+{
+    struct string_builder others;
+    struct text first;
+
+    qsort(missing->items, missing->count, sizeof(*missing->items), by_number);
+    first = model->values.items[missing->items[0]].name;
+    string_init(&others);
+    for (size_t i = 1; i < missing->count; i++)
+        string_add_format(&others, "%s" TEXT_FORMAT,
+                          i > 1                ? ", "
+                          : missing->count > 2 ? " (nor are "
+                                               : " (nor is ",
+                          TEXT_ARGS(model->values.items[missing->items[i]].name));
+    error_set(err, ERR_INVALID,
+              "Tensor: " TEXT_FORMAT
+              " is not produced by a node or marked as a graph input%s%s, but the outputs depend on "
+              "it; add it to --inputs as NAME:auto:auto",
+              TEXT_ARGS(first), others.size > 0 ? others.data : "", others.size > 0 ? ")" : "");
+    string_release(&others);
+    return ERR_INVALID;
+}
+
+static void warn_of_unused(const struct subgraph *part, const struct value_list *inputs, struct log *log)
+{
+    struct bitset used;
+
+    value_list_to_set(&part->inputs, part->model->values.count, &used);
+    for (size_t i = 0; i < inputs->count; i++)
+        if (!bitset_has(&used, inputs->items[i]))
+            log_message(log, LOG_WARNING, "No output depends on the input '" TEXT_FORMAT "'",
+                        TEXT_ARGS(part->model->values.items[inputs->items[i]].name));
+    bitset_release(&used);
+}
+
+/* An output that is an input comes out as it went in. Where all of them are, there is no part at all. */
+static int check_ends(const struct subgraph *part, const struct extract_values *values, struct log *log,
+                      struct error *err)
+{
+    const struct model *model = part->model;
+    size_t passed_through = 0;
+    struct bitset inputs;
+    int rc = 0;
+
+    value_list_to_set(&part->inputs, model->values.count, &inputs);
+    for (size_t i = 0; i < part->outputs.count; i++)
+        passed_through += bitset_has(&inputs, part->outputs.items[i]);
+    if (passed_through > 0 && passed_through == part->outputs.count &&
+        (values->inputs.count > 0 || values->outputs.count > 0))
+        rc = error_set(err, ERR_INVALID,
+                       "'" TEXT_FORMAT "' is an input and%s output: no node lies between; name a tensor behind it "
+                       "with --outputs",
+                       TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
+                       passed_through == 1 ? " the only" : ", like all others, an");
+    for (size_t i = 0; rc == 0 && passed_through > 0 && i < part->outputs.count; i++)
+        if (bitset_has(&inputs, part->outputs.items[i]))
+            log_message(log, LOG_WARNING, "The output '" TEXT_FORMAT "' is also an input: no node of the part makes it",
+                        TEXT_ARGS(model->values.items[part->outputs.items[i]].name));
+    bitset_release(&inputs);
+    return rc;
+}
+
+/* Makes `part` what lies between the inputs and outputs. */
+static int cut(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
+               struct error *err)
+{
+    struct value_list inputs = {0}, missing = {0};
+    int rc = find_values(model, &values->inputs, &part->inputs, err);
+
+    if (rc == 0)
+        rc = find_values(model, &values->outputs, &part->outputs, err);
+    if (rc == 0)
+        rc = check_ends(part, values, log, err);
+    if (rc == 0) {
+        value_list_assign(&inputs, &part->inputs);
+        subgraph_clean(part, NULL, NULL, &missing);
+        if (missing.count > 0)
+            rc = refuse_missing(model, &missing, err);
+        else
+            warn_of_unused(part, &inputs, log);
+        value_list_assign(&part->inputs, &inputs);
+    }
+    free(inputs.items);
+    free(missing.items);
+    return rc;
+}
+
+/* ---- Types and shapes ---- */
+
+/* A constant describes itself, whether or not the model does. */
+static int describe_constants(struct model *model, const struct value_list *values, struct error *err)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct value *value = &model->values.items[values->items[i]];
+        struct value_type type = {.has_shape = true};
+        struct tensor_header header;
+        int rc;
+
+        if (value->initializer == INITIALIZER_NONE || value->info.size > 0 ||
+            model->initializers.items[value->initializer].sparse)
+            continue;
+        rc = tensor_proto_read(model->initializers.items[value->initializer].message, &header, err);
+        if (rc < 0)
+            return error_context(err, "%s", model->display_name);
+        type.element = header.type;
+        type.shape = header.shape;
+        model_set_type(model, values->items[i], &type);
+    }
+    return 0;
+}
+
+/* The tensors of which the user has left something open that an input (or output) needs. */
+static void list_open(const struct value_list *values, const struct tensor_metadata_list *list, bool needs_shape,
+                      struct value_list *ret)
+{
+    ret->count = 0;
+    for (size_t i = 0; i < values->count; i++)
+        if (list->count == 0 || list->items[i].type == DATA_UNDEFINED || (needs_shape && !list->items[i].has_shape))
+            value_list_add(ret, values->items[i]);
+}
+
+/* Whether the model itself says all that was left open. */
+static bool says_all(const struct subgraph *open)
+{
+    struct value_type type;
+
+    for (size_t i = 0; i < open->inputs.count; i++) {
+        value_info_decode(open->model->values.items[open->inputs.items[i]].info, &type);
+        if (type.not_a_tensor == NULL && (type.element == DATA_UNDEFINED || !type.has_shape))
+            return false;
+    }
+    for (size_t i = 0; i < open->outputs.count; i++) {
+        value_info_decode(open->model->values.items[open->outputs.items[i]].info, &type);
+        if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
+            return false;
+    }
+    return true;
+}
+
+/* What is open is looked up in the whole model: what it says, what ONNX Runtime infers, or, in the end, what a run
+ * gives. */
+static int complete_open(struct candidate_maker *maker, const struct subgraph *part,
+                         const struct extract_values *values, struct error *err)
+{
+    struct subgraph open;
+    uint32_t not_a_tensor;
+    int rc;
+
+    subgraph_init_copy(&open, part);
+    list_open(&part->inputs, &values->inputs, true, &open.inputs);
+    list_open(&part->outputs, &values->outputs, false, &open.outputs);
+    if (!maker->settings->force_fallback && maker->settings->static_inference && !says_all(&open))
+        log_message(maker->log, LOG_INFO,
+                    "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
+                    "To avoid this, you can specify the shapes and data types explicitly.");
+    rc = candidate_complete(maker, &open, &not_a_tensor, err);
+    if (rc == 0 && not_a_tensor != VALUE_NONE)
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "'" TEXT_FORMAT "' is no tensor but a sequence or the like: cut the model elsewhere",
+                       TEXT_ARGS(part->model->values.items[not_a_tensor].name));
+    subgraph_release(&open);
+    return rc;
+}
+
+/* Other inputs make other shapes. ONNX Runtime may be able to tell which; else the part is written without them. */
+static void infer_anew(const struct command_context *context, struct subgraph *part)
+{
+    struct backend_request request = model_file_request_for(context, part->model);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
+
+    value_list_assign(&part->model->inputs, &part->inputs);
+    model_forget_shapes(part->model);
+    if (!inference->no_onnxruntime)
+        (void)types_infer(part, model_file_runtime(context), &request, NULL, NULL);
+}
+
+static int complete(const struct command_context *context, struct candidate_maker *maker, struct subgraph *part,
+                    struct error *err)
+{
+    const struct extract_values *values = parse_values(context->parse, &extract_options);
+    int rc = 0;
+
+    if (maker->settings->force_fallback)
+        rc = candidate_maker_force_shapes(maker, err);
+    if (rc == 0)
+        rc = describe_constants(part->model, &part->inputs, err);
+    if (rc == 0)
+        rc = describe_constants(part->model, &part->outputs, err);
+    if (rc == 0)
+        rc = complete_open(maker, part, values, err);
+    if (rc == 0) {
+        bool contradicted = contradicts(part->model, values);
+
+        rc = describe_all(part->model, values, err);
+        if (rc == 0 && contradicted)
+            infer_anew(context, part);
+    }
+    return rc;
+}
+
+/* ---- The command ---- */
+
+static int extract(const struct command_context *context, struct model *model, struct data_loader *loader,
+                   struct error *err)
+{
+    const struct extract_values *values = parse_values(context->parse, &extract_options);
+    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
+    const struct reduce_settings settings = {
+        .static_inference = !inference->no_onnxruntime,
+        .force_fallback = inference->force_fallback,
+        .backend = model_file_runtime(context),
+        .request = model_file_request_for(context, model),
+        .loader = loader,
+    };
+    struct candidate_maker maker;
+    struct subgraph part;
+    int rc;
+
+    candidate_maker_init(&maker, model, &settings, context->log);
+    subgraph_init_whole(&part, model);
+    rc = cut(model, values, context->log, &part, err);
+    if (rc == 0)
+        rc = complete(context, &maker, &part, err);
+    if (rc == 0)
+        rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
+    if (rc == 0)
+        rc = model_file_save_new(context, &part, err);
+    subgraph_release(&part);
+    candidate_maker_release(&maker);
+    return rc;
+}
+
+static int surgeon_extract_run(const struct command_context *context, struct error *err)
+{
+    struct data_loader *loader = NULL;
+    struct model *model = NULL;
+    int rc = model_file_load_original(context, &model, err);
+
+    if (rc == 0)
+        rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+    if (rc == 0)
+        rc = extract(context, model, loader, err);
+    data_loader_free(loader);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &extract_options,
+    &logging_options,
+    &reduce_model_options,
+    &data_loader_options,
+    &shape_inference_fallback_options,
+    &onnx_load_options,
+    &onnx_save_required_options,
+    &onnxrt_library_options,
+    &onnxrt_bounds_options,
+};
+
+const struct command cmd_surgeon_extract = {
+    .name = "extract",
+    .summary = "cut a part out of an ONNX model",
+    .description =
+        "Writes the nodes between the given inputs and outputs as a model of its own. Give every tensor that the part "
+        "begins with: when an output depends on something that is left out, the tool says on what, and writes "
+        "nothing.\n\n"
+        "Shapes and types may be given, or left to the tool with `auto`. It takes them from the model, else asks ONNX "
+        "Runtime to infer them, else runs the whole model once: then dynamic dimensions become those of the input "
+        "data, which --model-input-shapes and --load-inputs decide on.\n\n"
+        "ONNX Runtime loads the part once, without its weights. What it refuses is not written, unless it refuses the "
+        "whole model as well.",
+    .example =
+        "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:[1,3,224,224]:float32 --outputs y:float32\n"
+        "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = surgeon_extract_run,
+};

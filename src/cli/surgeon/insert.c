@@ -1,0 +1,167 @@
+/* insert.c: put a node into an ONNX model. */
+#include <string.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "onnx/edit/insert.h"
+#include "onnx/edit/model.h"
+
+/* The descriptions of tensors, set aside. */
+struct descriptions {
+    struct model *model;
+    struct bitset values;
+    struct span *infos; /* by value */
+    uint8_t *prefixes;
+};
+
+static void set_aside(struct descriptions *descriptions, struct model *model, uint32_t node)
+{
+    struct arena *arena = &model->arena;
+
+    *descriptions = (struct descriptions){.model = model};
+    descriptions->infos = arena_alloc_zero(arena, model->values.count + 1, sizeof(struct span));
+    descriptions->prefixes = arena_alloc_zero(arena, model->values.count + 1, 1);
+    bitset_init(&descriptions->values, model->values.count);
+    model_add_descendants(model, node, &descriptions->values);
+    for (size_t i = bitset_next(&descriptions->values, 0); i < descriptions->values.size;
+         i = bitset_next(&descriptions->values, i + 1)) {
+        struct value *value = &model->values.items[i];
+
+        descriptions->infos[i] = value->info;
+        descriptions->prefixes[i] = value->info_prefix;
+        value->info = (struct span){NULL, 0};
+        value->info_prefix = 0;
+    }
+}
+
+/* Whether a description says no more than another one. */
+static bool says_no_more(struct span info, struct span other)
+{
+    struct value_type type, other_type;
+
+    value_info_decode(info, &type);
+    value_info_decode(other, &other_type);
+    return info.size == 0 || (!type.has_shape && type.element == other_type.element);
+}
+
+/* For what is not described otherwise by now, or not as well: a shape that nobody can tell most often stays. */
+static void put_back(struct descriptions *descriptions)
+{
+    for (size_t i = bitset_next(&descriptions->values, 0); i < descriptions->values.size;
+         i = bitset_next(&descriptions->values, i + 1)) {
+        struct value *value = &descriptions->model->values.items[i];
+
+        if (!says_no_more(value->info, descriptions->infos[i]))
+            continue;
+        value->info = descriptions->infos[i];
+        value->info_prefix = descriptions->prefixes[i];
+    }
+    bitset_release(&descriptions->values);
+}
+
+/* The new node may make another type or shape than the tensor had, and with it everything behind it. An operator that
+ * ONNX Runtime does not know leaves it all as it was. */
+static void describe(const struct command_context *context, struct model *model, uint32_t node)
+{
+    struct backend_request request = model_file_request_for(context, model);
+    struct descriptions descriptions;
+    struct subgraph whole;
+    struct error why = {0};
+
+    set_aside(&descriptions, model, node);
+    subgraph_init_whole(&whole, model);
+    if (types_infer(&whole, model_file_runtime(context), &request, NULL, &why) < 0)
+        log_message(context->log, LOG_WARNING, "The types behind the new node are left as they were: %s", why.message);
+    put_back(&descriptions);
+    subgraph_release(&whole);
+}
+
+static int insert(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct insert_values *values = parse_values(context->parse, &insert_options);
+    struct arena *arena = &model->arena;
+    struct text *inputs = arena_alloc_zero(arena, values->inputs.count, sizeof(*inputs));
+    struct text *outputs = arena_alloc_zero(arena, values->outputs.count, sizeof(*outputs));
+    struct node_recipe recipe = {
+        .op_type = text_of(values->op),
+        .name = text_of(values->name),
+        .inputs = inputs,
+        .input_count = values->inputs.count,
+        .outputs = outputs,
+        .output_count = values->outputs.count,
+        .attributes = values->attributes.items,
+        .attribute_count = values->attributes.count,
+    };
+    uint32_t node;
+    int64_t version;
+    int rc;
+
+    for (size_t i = 0; i < recipe.input_count; i++)
+        inputs[i] = text_of(values->inputs.items[i]);
+    for (size_t i = 0; i < recipe.output_count; i++)
+        outputs[i] = text_of(values->outputs.items[i]);
+    rc = model_insert_node(model, &recipe, &node, err);
+    if (rc < 0)
+        return rc;
+    version = model_import_operators(model);
+    if (version > 0)
+        log_message(
+            context->log, LOG_INFO,
+            "The model imports no version of ONNX's own operators, of which the new node is one: version %lld is added",
+            (long long)version);
+    describe(context, model, node);
+    return 0;
+}
+
+/* Nodes that no output depends on go; the model keeps its inputs. */
+static int clean_and_save(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    subgraph_clean(&whole, NULL, NULL, NULL);
+    value_list_assign(&whole.inputs, &model->inputs);
+    rc = model_file_save_new(context, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int surgeon_insert_run(const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load_original(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = insert(context, model, err);
+    if (rc == 0)
+        rc = clean_and_save(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&insert_options,         &logging_options,
+                                                    &onnx_model_options,     &shape_inference_options,
+                                                    &onnx_load_options,      &onnx_save_required_options,
+                                                    &onnxrt_library_options, &onnxrt_bounds_options};
+
+const struct command cmd_surgeon_insert = {
+    .name = "insert",
+    .summary = "put a node into an ONNX model",
+    .description =
+        "The node reads and makes tensors that the model has. A tensor that is both read and made is split in two: "
+        "the node reads the old one, and what read the old one reads the new one. What made any other output of the "
+        "node before does so no longer; nodes that nothing depends on any more are removed.\n\n"
+        "The new tensor is called like the old one, with _polygraphy_surgeon_insert_output behind it. If the old one "
+        "is an output of the model, it is the other way round, so that the model's outputs keep their names.\n\n"
+        "The operator is one of ONNX's own. A model that imports none of these gets the version of its functions, else "
+        "the newest for its IR version.",
+    .example = "# a Cast between what makes t and what reads it\n"
+               "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .run = surgeon_insert_run,
+};

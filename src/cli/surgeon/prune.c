@@ -1,0 +1,82 @@
+/* prune.c: give the weights of a model the 2:4 sparsity pattern. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/external/tensor.h"
+#include "onnx/shrink/sparsity.h"
+
+static int prune(struct model *model, const struct sparsity_candidate *candidate, struct error *err)
+{
+    const struct initializer *initializer = &model->initializers.items[candidate->initializer];
+    struct tensor weight;
+    void *data;
+    int rc = external_tensor_read_constant(model, initializer, &weight, err);
+
+    if (rc < 0)
+        return error_context(err, "%s", model->display_name);
+    rc = model_new_tensor(model, initializer->value, weight.type, &weight.shape, &data, err);
+    if (rc == 0) {
+        memcpy(data, weight.data, weight.size);
+        sparsity_prune(weight.type, &weight.shape, candidate->axis, data);
+    }
+    tensor_release(&weight);
+    return rc;
+}
+
+static int prune_all(struct model *model, struct log *log, struct error *err)
+{
+    struct sparsity_candidates weights = {0};
+    int rc = sparsity_find(model, &weights, err);
+
+    if (rc < 0)
+        return rc;
+    log_message(log, LOG_INFO, "Found: %zu weight tensor(s) eligible for pruning.", weights.count);
+    log_message(log, LOG_INFO, "Pruning %zu tensors.", weights.count);
+    for (size_t i = 0; rc == 0 && i < weights.count; i++)
+        rc = prune(model, &weights.items[i], err);
+    if (rc == 0)
+        log_message(log, LOG_INFO, "Finished pruning %zu tensors.", weights.count);
+    free(weights.items);
+    return rc;
+}
+
+static int surgeon_prune_run(const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = model_file_load_original(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = model_lower_constants(model, err);
+    if (rc == 0)
+        rc = prune_all(model, context->log, err);
+    if (rc == 0) {
+        model_set_producer(model, "polygraphy surgeon prune");
+        rc = model_file_save_new_whole(context, model, err);
+    }
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
+                                                    &onnx_save_required_options};
+
+const struct command cmd_surgeon_prune = {
+    .name = "prune",
+    .summary = "give the weights of a model the 2:4 sparsity pattern",
+    .description =
+        "Of every four values of a weight, along the axis that is summed over, the two with the smallest magnitudes "
+        "become zero. This concerns the weights of MatMul, Gemm and Conv, also behind Cast, Transpose, QuantizeLinear "
+        "and DequantizeLinear, if they are float32, float16 or bfloat16 and that axis is a multiple of four long.\n\n"
+        "The result is good for measuring speed: what the model computes is not what it computed before.",
+    .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = surgeon_prune_run,
+};

@@ -1,0 +1,207 @@
+/* sanitize.c: make a model simpler: compute its constants, drop what nothing needs, put its nodes in order. */
+#include <stdlib.h>
+
+#include "backend/constant_folding.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "cli/model_trial.h"
+#include "cli/options/data_loader_values.h"
+#include "cli/options/groups.h"
+#include "comparator/reference/values.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/unbounded_shapes.h"
+#include "onnx/edit/upper_bounds.h"
+#include "onnx/model/constants.h"
+
+/* ---- Upper bounds ---- */
+
+static void warn_of_other_names(const struct command_context *context, const struct model *model,
+                                const struct value_list *candidates, const struct named_integers *bounds)
+{
+    for (size_t i = 0; i < bounds->count; i++) {
+        const char *name = bounds->items[i].name;
+        uint32_t value = model_find_value(model, text_of(name));
+
+        if (name[0] != '\0' && (value == VALUE_NONE || !value_list_has(candidates, value)))
+            log_message(context->log, LOG_WARNING,
+                        "--set-unbounded-dds-upper-bound: '%s' is no tensor that decides about a size at run time "
+                        "(`inspect model --list-unbounded-dds` lists those)",
+                        name);
+    }
+}
+
+static int set_upper_bounds(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct named_integers *wanted = &model_file_options(context).load->unbounded_dds_upper_bound;
+    struct value_list candidates = {0};
+    struct upper_bound *bounds;
+    size_t count = 0;
+    int rc;
+
+    if (wanted->count == 0)
+        return 0;
+    unbounded_shapes_find(model, &candidates);
+    warn_of_other_names(context, model, &candidates, wanted);
+    bounds = memory_alloc_zero(candidates.count + 1, sizeof(*bounds));
+    for (size_t i = 0; i < candidates.count; i++) {
+        char *name = memory_copy(model->values.items[candidates.items[i]].name.data,
+                                 model->values.items[candidates.items[i]].name.size);
+
+        bounds[count] = (struct upper_bound){candidates.items[i], named_integer_find(wanted, name, -1)};
+        count += bounds[count].bound >= 0;
+        free(name);
+    }
+    rc = upper_bounds_set(model, bounds, count, err);
+    free(bounds);
+    free(candidates.items);
+    return rc;
+}
+
+/* ---- Shapes ---- */
+
+/* Runs the model once and writes down the shapes that come out. */
+static int observe_shapes(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, model);
+    struct reference_values *reference = NULL;
+    struct data_loader *loader = NULL;
+    struct value_list all = {0};
+    struct subgraph whole;
+    struct error why = {0};
+    int rc = data_loader_from_options(context, model_file_options(context).model, &loader, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    reference_values_new(&whole, model_file_runtime(context), &request, loader, context->log, &reference);
+    reference_values_list_tensors(reference, &all);
+    rc = reference_values_record(reference, &all, &why);
+    if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model,
+                                        "without --force-fallback-shape-inference it is not run", err) == 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
+    for (size_t i = 0; rc == 0 && i < all.count; i++) {
+        const struct tensor *tensor = reference_values_get(reference, all.items[i]);
+        struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
+
+        model_set_type(model, all.items[i], &type);
+    }
+    reference_values_free(reference);
+    subgraph_release(&whole);
+    data_loader_free(loader);
+    free(all.items);
+    return rc;
+}
+
+static int settle_shapes(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct model_file_options options = model_file_options(context);
+    int rc = model_file_override_shapes(context, model, err);
+
+    if (rc < 0)
+        return rc;
+    if (options.model->shapes.count > 0)
+        rc = model_file_infer(context, model, err);
+    return rc == 0 && options.inference->force_fallback ? observe_shapes(context, model, err) : rc;
+}
+
+/* ---- Constants ---- */
+
+static int fold_constants(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    struct folding_settings settings = {
+        .backend = model_file_runtime(context),
+        .request = model_file_request_for(context, model),
+        .log = context->log,
+        .passes = values->passes,
+        .keep_shapes = values->no_fold_shapes,
+        .infer_types = model_file_options(context).inference->enabled && !values->no_per_pass_shape_inference,
+        .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
+    };
+
+    struct error why = {0};
+    int rc;
+
+    if (values->has_partitioning)
+        settings.partition = values->partitioning == PARTITIONING_BASIC ? FOLDING_HALVES : FOLDING_NODES;
+    rc = constants_fold(model, &settings, &why);
+    if (rc < 0 &&
+        model_file_report_end(&why, "cannot fold the constants", model, "without --fold-constants they stay", err) == 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
+    return rc;
+}
+
+/* ---- The command ---- */
+
+static int sanitize(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    int rc = set_upper_bounds(context, model, err);
+
+    if (rc == 0)
+        rc = settle_shapes(context, model, err);
+    if (rc == 0 && values->cleanup)
+        rc = model_remove_unneeded_nodes(model, err);
+    if (rc == 0 && values->toposort)
+        rc = model_sort_nodes(model, err);
+    if (rc == 0 && values->fold_constants) {
+        rc = fold_constants(context, model, err);
+        if (rc == 0)
+            rc = model_file_infer(context, model, err);
+    }
+    return rc;
+}
+
+static int try_and_save(const struct command_context *context, struct model *model, struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = model_trial_run(context, &whole, model_file_options(context).save->path, err);
+    if (rc == 0)
+        rc = model_file_save_new(context, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
+{
+    struct model *model = NULL;
+    int rc = model_file_load_original(context, &model, err);
+
+    if (rc == 0)
+        rc = sanitize(context, model, err);
+    if (rc == 0)
+        rc = try_and_save(context, model, err);
+    model_free(model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,       &sanitize_model_options,          &data_loader_options,        &onnxrt_library_options,
+    &onnxrt_bounds_options, &shape_inference_default_options, &onnx_load_sanitize_options, &onnx_save_required_options,
+    &sanitize_options,
+};
+
+const struct command cmd_surgeon_sanitize = {
+    .name = "sanitize",
+    .summary = "simplify a model: fold constants, remove what is not needed, sort nodes",
+    .description =
+        "Writes a model that computes the same with less. Without further options it only infers shapes.\n\n"
+        "--fold-constants computes what depends on constants alone, among them the shapes of tensors whose shape is "
+        "known, and replaces If nodes that are decided by the branch that is taken. Quantisation and random operators "
+        "are never folded. Large models are folded in pieces of some hundred nodes, in a time that grows with their "
+        "number.\n\n"
+        "ONNX Runtime loads the result once, without its weights. What it refuses is not written, unless it refuses "
+        "the original as well.",
+    .example = "# static shapes, and all that follows from them\n"
+               "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
+               "image:[1,3,224,224]",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = surgeon_sanitize_run,
+};

@@ -1,0 +1,203 @@
+/* weight_strip.c: take the values out of a model's weights. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/model_file.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/external/tensor.h"
+#include "onnx/shrink/sparsity.h"
+#include "onnx/shrink/stand_in_weights.h"
+#include "onnx/shrink/stripped_weight.h"
+
+#define LARGEST_LIST ((size_t)256 << 20)
+
+struct stripping {
+    struct model *model;
+    struct log *log;
+    struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
+    struct bitset weights;                 /* initializers that lose their values */
+    size_t stripped, sparse;
+    uint64_t bytes;
+};
+
+/* ---- What stays ---- */
+
+/* Takes the weights that the file names out of the set. */
+static int keep_listed(struct stripping *stripping, const char *path, struct error *err)
+{
+    const struct model *model = stripping->model;
+    struct string_builder unknown;
+    char *text;
+    size_t size;
+
+    if (path == NULL)
+        return 0;
+    if (file_read(path, LARGEST_LIST, &text, &size, err) < 0)
+        return error_context(err, "--exclude-list");
+    string_init(&unknown);
+    for (char *line = text; line < text + size;) {
+        struct text name = {line, strcspn(line, "\r\n")};
+        uint32_t value = model_find_value(model, name);
+        uint32_t weight = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
+
+        if (weight != INITIALIZER_NONE)
+            bitset_remove(&stripping->weights, weight);
+        else if (name.size > 0)
+            string_add_format(&unknown, "%s'" TEXT_FORMAT "'", unknown.size > 0 ? ", " : "", TEXT_ARGS(name));
+        line += name.size + 1;
+    }
+    if (unknown.size > 0)
+        log_message(stripping->log, LOG_WARNING,
+                    "The following weights provided by the user to skip stripping were not found in the model: {%s}.",
+                    unknown.data);
+    string_release(&unknown);
+    free(text);
+    return 0;
+}
+
+/* ---- Stripping ---- */
+
+/* Whether the weight has the 2:4 pattern along every axis that a node sums over. */
+static int is_sparse(const struct stripping *stripping, uint32_t initializer, bool *ret, struct error *err)
+{
+    const struct model *model = stripping->model;
+    size_t axes = 0, sparse = 0;
+
+    for (size_t i = 0; i < stripping->candidates.count; i++) {
+        const struct sparsity_candidate *candidate = &stripping->candidates.items[i];
+        struct tensor weight;
+        int rc;
+
+        if (candidate->initializer != initializer)
+            continue;
+        rc = external_tensor_read_constant(model, &model->initializers.items[initializer], &weight, err);
+        if (rc < 0)
+            return error_context(err, "%s", model->display_name);
+        axes++;
+        sparse += sparsity_holds(&weight, candidate->axis);
+        tensor_release(&weight);
+    }
+    *ret = axes > 0 && sparse == axes;
+    return 0;
+}
+
+static int strip(struct stripping *stripping, uint32_t index, struct error *err)
+{
+    struct model *model = stripping->model;
+    const struct initializer *initializer = &model->initializers.items[index];
+    struct text name = model->values.items[initializer->value].name;
+    struct tensor_header header;
+    struct stripped_weight weight;
+    int rc = stripped_weight_read(initializer->message, &weight, err);
+
+    if (rc != 0)
+        return rc < 0 ? error_context(err, "%s", model->display_name) : 0;
+    rc = tensor_proto_read(initializer->message, &header, err);
+    if (rc < 0)
+        return error_context(err, "%s", model->display_name);
+    weight = (struct stripped_weight){.type = header.type, .shape = header.shape};
+    rc = is_sparse(stripping, index, &weight.sparse, err);
+    if (rc < 0)
+        return rc;
+    log_message(stripping->log, LOG_VERBOSE, "Stripping initializer " TEXT_FORMAT, TEXT_ARGS(name));
+    stripping->stripped++;
+    stripping->sparse += weight.sparse;
+    stripping->bytes += tensor_bytes(header.type, shape_elements(&header.shape));
+    model_set_initializer(model, initializer->value, stripped_weight_make(&model->arena, name, &weight));
+    return 0;
+}
+
+/* Who passes the model on should know what of it still tells what was learnt. */
+static void warn_of_what_stays(const struct stripping *stripping)
+{
+    const struct model *model = stripping->model;
+    size_t inside = weights_count_inside(model), others = 0;
+
+    for (size_t i = 0; i < model->initializers.count; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+        struct tensor_header header;
+
+        others += !bitset_has(&stripping->weights, i) &&
+                  (initializer->sparse || (tensor_proto_read(initializer->message, &header, NULL) == 0 &&
+                                           data_type_is_float(header.type) && shape_elements(&header.shape) > 1));
+    }
+    if (inside + others > 0)
+        log_message(stripping->log, LOG_WARNING,
+                    "%zu floating-point tensor(s) keep their values: %zu that other operators read, are small, or are "
+                    "listed, and %zu inside of bodies, attributes and functions",
+                    inside + others, others, inside);
+}
+
+static int strip_all(struct stripping *stripping, const char *exclude_list, struct error *err)
+{
+    struct log *log = stripping->log;
+    int rc;
+
+    log_message(log, LOG_START, "Beginning weight stripping...");
+    log_message(log, LOG_WARNING,
+                "The model is expected to be constant folded to successfully capture all weights eligible for "
+                "stripping");
+    rc = stripped_weight_find(stripping->model, &stripping->weights, err);
+    if (rc == 0)
+        rc = keep_listed(stripping, exclude_list, err);
+    if (rc == 0) {
+        log_message(log, LOG_INFO, "Querying Sparse Initializers in the model");
+        rc = sparsity_find(stripping->model, &stripping->candidates, err);
+    }
+    for (size_t i = bitset_next(&stripping->weights, 0); rc == 0 && i < stripping->weights.size;
+         i = bitset_next(&stripping->weights, i + 1))
+        rc = strip(stripping, (uint32_t)i, err);
+    if (rc < 0)
+        return rc;
+    if (stripping->stripped > 0)
+        stripped_model_mark(stripping->model);
+    warn_of_what_stays(stripping);
+    log_message(log, LOG_FINISH, "Finished stripping %zu weights (%llu bytes; %zu with 2:4 sparsity)",
+                stripping->stripped, (unsigned long long)stripping->bytes, stripping->sparse);
+    return 0;
+}
+
+static int surgeon_weight_strip_run(const struct command_context *context, struct error *err)
+{
+    const struct weight_strip_values *values = parse_values(context->parse, &weight_strip_options);
+    struct stripping stripping = {.log = context->log};
+    int rc = model_file_load_original(context, &stripping.model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = model_lower_constants(stripping.model, err);
+    bitset_init(&stripping.weights, stripping.model->initializers.count);
+    if (rc == 0)
+        rc = strip_all(&stripping, values->exclude_list, err);
+    if (rc == 0)
+        rc = model_file_save_new_whole(context, stripping.model, err);
+    bitset_release(&stripping.weights);
+    free(stripping.candidates.items);
+    model_free(stripping.model);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
+                                                    &onnx_save_required_options, &weight_strip_options};
+
+const struct command cmd_surgeon_weight_strip = {
+    .name = "weight-strip",
+    .summary = "take the values out of a model's weights",
+    .description =
+        "Weights keep their name, type and shape, and lose their values. So the structure of a model can be passed "
+        "on, or reported with an issue, in a small file. Weights are what Conv, ConvTranspose, Gemm and MatMul read "
+        "as constants, of any size, also through QuantizeLinear, DequantizeLinear and Transpose; and what Gather, "
+        "Slice and plug-ins read, from 1024 elements on. uint8 and strings stay. Constant nodes become initializers, "
+        "other constants that nodes compute have to be folded before (`surgeon sanitize --fold-constants`).\n\n"
+        "A stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, or `TRT_WEIGHTLESS/SPARSE_2_4` if it "
+        "had the 2:4 sparsity pattern. The doc_string of the model ends with `TRT_WEIGHTLESS`. `surgeon "
+        "weight-reconstruct` puts other values in their place.",
+    .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .framed = true,
+    .run = surgeon_weight_strip_run,
+};

@@ -1,0 +1,116 @@
+/* comparator/compare/comparison.h: the results of runs, compared.
+ *
+ * Each result is compared with the next one, iteration by iteration, output by output. Verdicts belong to pairs of
+ * results, not to their names, which may be equal.
+ */
+#ifndef COMPARATOR_COMPARE_COMPARISON_H
+#define COMPARATOR_COMPARE_COMPARISON_H
+
+#include "base/log.h"
+#include "comparator/compare/metrics.h"
+#include "comparator/compare/pairing.h"
+#include "format/polygraphy/run_results.h"
+#include "tensor/compare/compare.h"
+
+enum comparison_function {
+    COMPARISON_SIMPLE,   /* values, within tolerances */
+    COMPARISON_INDICES,  /* rankings, within places */
+    COMPARISON_DISTANCE, /* outputs as a whole, as vectors */
+    COMPARISON_QUALITY,  /* outputs as a whole, as a signal and its noise */
+};
+
+/* What two outputs have to fulfil. */
+struct comparison_criteria {
+    struct compare_options simple;
+    size_t index_tolerance;
+    struct metric_criteria metrics;
+};
+
+/* Two outputs and what comparing them came to. */
+struct compared_outputs {
+    enum comparison_function function;
+    const char *first_runner, *second_runner;
+    size_t iteration;
+    const struct named_tensor *first, *second;
+    const struct compare_result *result; /* of functions other than the simple one only `passed` and `shape_mismatch` */
+};
+
+struct comparison_settings {
+    enum comparison_function function;
+
+    /* Fills in what holds for an output of this name, that of the first result. */
+    void (*criteria_for)(const void *data, const char *output, struct comparison_criteria *ret);
+    const void *data;
+
+    bool fail_fast;   /* stop at the first mismatch */
+    bool require_all; /* outputs and iterations without a counterpart are mismatches, not only worth a warning */
+    bool strict;      /* outputs have partners of their own name or none; with nothing to compare, nothing matches */
+    bool release;     /* outputs that nobody needs any more for comparing are released */
+
+    /* Told of each verdict, with the first of the two outputs' names; may be NULL. */
+    void (*on_verdict)(void *data, const struct runner_results *first, const char *output, bool matched);
+    void *on_verdict_data;
+
+    /* Told more of it, while the outputs are still there; may be NULL. */
+    void (*on_compared)(void *data, const struct compared_outputs *compared);
+    void *on_compared_data;
+    struct log *log;
+};
+
+/* Compares neighbours and tells in `ret_passed` whether all matched; fewer than two results match. ERR_INVALID when
+ * there are two that have no output in common, after the others were compared; `ret_passed` tells of these also then.
+ * Statistics for the log are computed only when they are shown. */
+int comparison_run(struct run_results *results, const struct comparison_settings *settings, bool *ret_passed,
+                   struct error *err);
+
+/* One such pair of neighbours, compared while their outputs come:
+ *
+ *   comparison_begin(&comparison, &settings, &first, &second);
+ *   for (i = 0; i < comparison.iterations && comparison_goes_on(&comparison); i++) {
+ *       comparison_begin_iteration(&comparison, i);
+ *       ... comparison_advance(&comparison, err) whenever more outputs are there ...
+ *       comparison_end_iteration(&comparison);
+ *   }
+ *   rc = comparison_end(&comparison, &passed, err);
+ *
+ * Both results have all their iterations and, when an iteration begins, the names of all its outputs. Tensors may come
+ * later, until then they are zeroed; names and tensors may not move. After an error call comparison_abandon().
+ */
+struct comparison {
+    const struct comparison_settings *settings;
+    struct runner_results *first, *second;
+    size_t iterations; /* that both have */
+    size_t passed_count, done_count;
+    bool passed;          /* so far */
+    struct error refusal; /* why an iteration could not be compared; code 0: none */
+
+    /* Of the current iteration: */
+    bool is_open;
+    size_t index;
+    struct pairing pairing;
+    size_t next;           /* pair to compare */
+    size_t compared_count; /* of the pairs before it */
+    bool iteration_passed;
+    struct string_builder compared, mismatched;
+};
+
+void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,
+                      struct runner_results *first, struct runner_results *second);
+void comparison_begin_iteration(struct comparison *comparison, size_t index);
+
+/* Compares the next pairs, in the order of the first result, as long as both of a pair are there. */
+int comparison_advance(struct comparison *comparison, struct error *err);
+void comparison_end_iteration(struct comparison *comparison);
+
+/* Whether another iteration is to be compared: not after one with nothing to compare, nor after a mismatch, when the first one
+ * ends it all. */
+bool comparison_goes_on(const struct comparison *comparison);
+
+/* Whether an output of the current iteration, of either result, still waits for its counterpart. */
+bool comparison_awaits(const struct comparison *comparison, const struct named_tensor *output);
+
+/* Tells in `ret_passed` whether all that was compared matched. ERR_INVALID when an iteration had nothing to compare. */
+int comparison_end(struct comparison *comparison, bool *ret_passed, struct error *err);
+void comparison_abandon(struct comparison *comparison);
+
+#endif

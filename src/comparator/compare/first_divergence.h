@@ -1,0 +1,38 @@
+/* comparator/compare/first_divergence.h: which nodes two results begin to differ at, and which ones make the first NaN or infinity.
+ *
+ * A node is to blame when it makes something bad out of inputs that are all good. Constants and the inputs of the graph are good. Of
+ * a tensor that was not compared, nothing is known: it counts as bad when anything bad has gone into it.
+ */
+#ifndef COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
+#define COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
+
+#include "base/container/arena.h"
+#include "format/polygraphy/run_results.h"
+#include "onnx/model/model.h"
+
+struct tensor_verdict {
+    const char *output;
+    bool good;
+};
+
+struct first_divergence {
+    struct arena names;
+    struct {
+        struct tensor_verdict *items;
+        size_t count, capacity;
+    } compared, validated;
+};
+
+void first_divergence_init(struct first_divergence *divergence);
+void first_divergence_release(struct first_divergence *divergence);
+
+/* For `on_verdict` and `on_invalid` of whoever compares; `data` is a struct first_divergence. */
+void first_divergence_add_verdict(void *data, const struct runner_results *first, const char *output, bool matched);
+void first_divergence_add_invalid(void *data, const char *runner, const char *output);
+
+/* Nodes to blame, in topological order: for all results together, first of differences, then of NaN and infinities. `model` has its
+ * nodes in order. */
+void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
+                           struct value_list *ret_differing, struct value_list *ret_invalid);
+
+#endif

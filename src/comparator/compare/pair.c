@@ -1,0 +1,380 @@
+/* comparator/compare/pair.c: see pair.h. */
+#include "comparator/compare/pair.h"
+
+#include <math.h>
+
+#include "base/text/number.h"
+#include "comparator/compare/statistics_text.h"
+#include "comparator/compare/validation.h"
+#include "tensor/compare/difference.h"
+#include "tensor/compare/indices.h"
+#include "tensor/values/element_text.h"
+#include "tensor/values/match_shape.h"
+
+/* Of a long list of mismatching elements as many are shown. */
+enum { MOST_MISMATCHES = 1000 };
+
+#define DIFFERENT_SHAPES "Will not compare outputs of different shapes"
+
+/* Two outputs under comparison. */
+struct subject {
+    struct log *log;
+    const struct pair_names *runners;
+    const char *name; /* of the first output */
+    const char *second_name;
+    const struct tensor *a, *b; /* of one shape, once it was matched */
+    struct comparison_criteria criteria;
+    struct compare_result result;
+};
+
+static void add_shape(struct string_builder *text, const struct shape *shape, const char *end)
+{
+    shape_to_text(shape, text);
+    string_add(text, end);
+}
+
+static void log_beginning(const struct subject *subject)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "Comparing Output: '%s' (dtype=%s, shape=", subject->name,
+                      data_type_name(subject->a->type));
+    add_shape(&text, &subject->a->shape, "");
+    string_add_format(&text, ") with '%s' (dtype=%s, shape=", subject->second_name, data_type_name(subject->b->type));
+    add_shape(&text, &subject->b->shape, ")");
+    log_message(subject->log, LOG_START, "%s", text.data);
+    string_release(&text);
+}
+
+static void log_tolerance(const struct subject *subject)
+{
+    const struct compare_options *options = &subject->criteria.simple;
+    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
+
+    log_message(subject->log, LOG_INFO, "Tolerance: [abs=%s, rel=%s] | Checking %s error",
+                number_to_text_rounded(options->absolute_tolerance, 'g', 5, absolute),
+                number_to_text_rounded(options->relative_tolerance, 'g', 5, relative),
+                compare_statistic_name(options->statistic));
+}
+
+static void refuse_shapes(struct subject *subject, const char *what)
+{
+    struct string_builder text;
+
+    subject->result.shape_mismatch = true;
+    string_init(&text);
+    add_shape(&text, &subject->a->shape, " vs. ");
+    add_shape(&text, &subject->b->shape, "");
+    log_message(subject->log, LOG_ERROR, "FAILED | Output: '%s' | %s: %s", subject->name, what, text.data);
+    string_release(&text);
+}
+
+/* The statistic that decides, or for single elements the greatest difference. */
+static double needed(const struct compare_difference *difference, enum compare_statistic statistic)
+{
+    switch (statistic) {
+    case COMPARE_MEAN:
+        return difference->mean;
+    case COMPARE_MEDIAN:
+        return difference->median;
+    case COMPARE_QUANTILE:
+        return difference->quantile;
+    default:
+        return difference->maximum;
+    }
+}
+
+static void log_needed_tolerance(const struct subject *subject)
+{
+    const struct compare_options *options = &subject->criteria.simple;
+    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], quantile[NUMBER_TEXT_SIZE];
+    struct string_builder remark;
+
+    string_init(&remark);
+    if (options->statistic == COMPARE_ELEMWISE)
+        string_add(&remark, " (requirements may be lower if both abs/rel tolerances are set)");
+    else if (options->statistic == COMPARE_QUANTILE)
+        string_add_format(&remark, " (quantile=%s)", number_to_text(options->quantile, quantile));
+    log_message(subject->log, LOG_INFO, "Minimum Required Tolerance: %s error | [abs=%s] OR [rel=%s]%s",
+                compare_statistic_name(options->statistic),
+                number_to_text_rounded(needed(&subject->result.absolute, options->statistic), 'g', 5, absolute),
+                number_to_text_rounded(needed(&subject->result.relative, options->statistic), 'g', 5, relative),
+                remark.data);
+    string_release(&remark);
+}
+
+static int log_differences(const struct subject *subject, enum difference_kind kind, enum log_level details,
+                           struct error *err)
+{
+    const char *label = kind == DIFFERENCE_ABSOLUTE ? "Absolute Difference" : "Relative Difference";
+    double minimum = INFINITY, maximum = -INFINITY;
+    struct tensor differences;
+    int rc = compare_differences(subject->a, subject->b, &subject->criteria.simple, kind, &differences, err);
+
+    if (rc < 0)
+        return rc;
+    if (log_shows(subject->log, details))
+        histogram_extend_range(&differences, &minimum, &maximum);
+    rc = statistics_log(subject->log, label, &differences, details, minimum, maximum, err);
+    tensor_release(&differences);
+    return rc;
+}
+
+static int log_output_statistics(const struct subject *subject, enum log_level details, struct error *err)
+{
+    double minimum = INFINITY, maximum = -INFINITY;
+    struct string_builder label;
+    int rc;
+
+    if (log_shows(subject->log, details)) {
+        histogram_extend_range(subject->a, &minimum, &maximum);
+        histogram_extend_range(subject->b, &minimum, &maximum);
+    }
+    string_init(&label);
+    string_add_format(&label, "%s: %s", subject->runners->first, subject->name);
+    rc = statistics_log(subject->log, label.data, subject->a, details, minimum, maximum, err);
+    string_clear(&label);
+    string_add_format(&label, "%s: %s", subject->runners->second, subject->second_name);
+    if (rc == 0)
+        rc = statistics_log(subject->log, label.data, subject->b, details, minimum, maximum, err);
+    string_release(&label);
+    return rc;
+}
+
+static bool has_numbers(const struct tensor *tensor)
+{
+    return elements_arithmetic(tensor->type) != ARITHMETIC_NONE;
+}
+
+/* Everything that is only there to be read; costs several passes over the data. */
+static int log_statistics(const struct subject *subject, struct error *err)
+{
+    enum log_level details = subject->result.passed ? LOG_VERBOSE : LOG_INFO;
+    int rc;
+
+    if (!log_shows(subject->log, LOG_INFO) || !has_numbers(subject->a) || !has_numbers(subject->b))
+        return 0;
+    rc = log_output_statistics(subject, details, err);
+    if (rc < 0)
+        return rc;
+    log_message(subject->log, LOG_INFO, "Error Metrics: %s", subject->name);
+    log_indent(subject->log, 1);
+    log_needed_tolerance(subject);
+    rc = log_differences(subject, DIFFERENCE_ABSOLUTE, details, err);
+    if (rc == 0)
+        rc = log_differences(subject, DIFFERENCE_RELATIVE, details, err);
+    log_indent(subject->log, -1);
+    return rc;
+}
+
+/* "(0, 3): 1.5 vs. 1.6", the position only when asked for. */
+static void add_element(const struct subject *subject, size_t element, bool with_position, struct string_builder *text)
+{
+    struct shape position;
+
+    if (with_position) {
+        shape_position(&subject->a->shape, element, &position);
+        add_shape(text, &position, ": ");
+    }
+    element_to_text_alone(subject->a, element, text);
+    string_add(text, " vs. ");
+    element_to_text_alone(subject->b, element, text);
+}
+
+/* The mismatching elements one by one, for those who asked for very much. */
+static void log_mismatches(const struct subject *subject)
+{
+    bool with_position = log_shows(subject->log, LOG_SUPER_VERBOSE);
+    size_t elements = tensor_elements(subject->a), shown = 0;
+    double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
+    struct tolerance tolerance = {subject->criteria.simple.absolute_tolerance,
+                                  subject->criteria.simple.relative_tolerance};
+    struct string_builder text;
+    struct pair pair;
+
+    if (!log_shows(subject->log, LOG_EXTRA_VERBOSE) || subject->result.mismatches == 0)
+        return;
+    pair_init(&pair, subject->a, subject->b, subject->criteria.simple.infinities_compare_equal);
+    string_init(&text);
+    string_add(&text, "Mismatched values:");
+    for (size_t first = 0; first < elements && shown < MOST_MISMATCHES; first += ELEMENTS_RUN) {
+        size_t count = elements - first < ELEMENTS_RUN ? elements - first : ELEMENTS_RUN;
+
+        pair_differences(&pair, first, count, absolute, relative);
+        for (size_t i = 0; i < count && shown < MOST_MISMATCHES; i++) {
+            if (!pair_mismatch(&pair, &tolerance, absolute[i], relative[i]))
+                continue;
+            string_add_char(&text, '\n');
+            add_element(subject, first + i, with_position, &text);
+            shown++;
+        }
+    }
+    if (shown < subject->result.mismatches)
+        string_add_format(&text, "\n... and %zu more", subject->result.mismatches - shown);
+    log_message(subject->log, LOG_EXTRA_VERBOSE, "%s", text.data);
+    string_release(&text);
+}
+
+static void log_verdict(const struct subject *subject)
+{
+    const struct compare_options *options = &subject->criteria.simple;
+    const struct compare_result *result = &subject->result;
+    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
+    struct string_builder worst;
+
+    if (!result->passed) {
+        validation_log_excess(subject->log, subject->a, subject->b);
+        validation_log_excess(subject->log, subject->b, subject->a);
+    }
+    if (!result->passed && result->mismatches > 0) {
+        string_init(&worst);
+        add_element(subject, result->worst, true, &worst);
+        log_message(subject->log, LOG_ERROR, "Mismatched elements: %zu of %zu | Worst at %s", result->mismatches,
+                    result->elements, worst.data);
+        string_release(&worst);
+    }
+    log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
+                "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s)", result->passed ? "PASSED" : "FAILED",
+                subject->name, result->passed ? "is within" : "exceeds",
+                number_to_text(options->relative_tolerance, relative),
+                number_to_text(options->absolute_tolerance, absolute));
+}
+
+/* Makes subject->b refer to the second output in the shape of the first one, which may live in `matched`. When that is
+ * impossible or unwanted, it is logged and *ret_possible is false. */
+static int match_shapes(struct subject *subject, struct tensor *matched, bool *ret_possible, struct error *err)
+{
+    int rc;
+
+    *ret_possible = true;
+    if (shape_equal(&subject->a->shape, &subject->b->shape))
+        return 0;
+    *ret_possible = false;
+    if (subject->criteria.simple.check_shapes) {
+        refuse_shapes(subject, DIFFERENT_SHAPES);
+        log_once(subject->log, LOG_ERROR,
+                 "With --no-shape-check outputs of different shapes are compared if they have as many elements");
+        return 0;
+    }
+    if (tensor_elements(subject->a) != tensor_elements(subject->b)) {
+        refuse_shapes(subject, "The outputs differ in their number of elements");
+        return 0;
+    }
+    rc = tensor_match_shape(subject->b, &subject->a->shape, matched, err);
+    if (rc < 0)
+        return rc;
+    subject->b = matched;
+    *ret_possible = true;
+    return 0;
+}
+
+static int compare_values(struct subject *subject, struct error *err)
+{
+    int rc = compare_outputs(subject->a, subject->b, &subject->criteria.simple, &subject->result, err);
+
+    if (rc < 0)
+        return rc;
+    if (subject->result.zeros_replaced)
+        log_once(subject->log, LOG_WARNING,
+                 "Some values are 0. A small number takes their place in relative differences, which may become very "
+                 "large.");
+    rc = log_statistics(subject, err);
+    if (rc < 0)
+        return rc;
+    log_mismatches(subject);
+    log_verdict(subject);
+    return 0;
+}
+
+static int compare_simple(struct subject *subject, struct error *err)
+{
+    struct tensor matched = {0};
+    bool possible;
+    int rc;
+
+    log_tolerance(subject);
+    rc = match_shapes(subject, &matched, &possible, err);
+    if (rc == 0 && possible)
+        rc = compare_values(subject, err);
+    tensor_release(&matched);
+    return rc;
+}
+
+static int compare_rankings(struct subject *subject, struct error *err)
+{
+    size_t tolerance = subject->criteria.index_tolerance;
+    struct indices_result result;
+    int rc = compare_indices(subject->a, subject->b, tolerance, &result, err);
+
+    if (rc < 0)
+        return rc;
+    subject->result.passed = result.passed;
+    if (!result.shape_mismatch && has_numbers(subject->a) && has_numbers(subject->b))
+        rc = log_output_statistics(subject, result.passed ? LOG_VERBOSE : LOG_INFO, err);
+    if (rc < 0)
+        return rc;
+    if (result.shape_mismatch)
+        refuse_shapes(subject, DIFFERENT_SHAPES);
+    else if (result.passed)
+        log_message(subject->log, LOG_FINISH, "PASSED | Difference is within index tolerance (%zu)", tolerance);
+    else if (!result.found)
+        log_message(subject->log, LOG_ERROR,
+                    "FAILED | Value: %s not found in output | Output: '%s', row %zu, position %zu; failing values: %zu",
+                    result.value, subject->name, result.row, result.position, result.failures);
+    else
+        log_message(
+            subject->log, LOG_ERROR,
+            "FAILED | Difference exceeds index tolerance (%zu) | Output: '%s', row %zu: value %s stands at %zu, but at "
+            "%zu in the second output; failing values: %zu",
+            tolerance, subject->name, result.row, result.value, result.position, result.found_at, result.failures);
+    return 0;
+}
+
+static int compare_as_a_whole(struct subject *subject, enum comparison_function function, struct error *err)
+{
+    struct metrics metrics;
+
+    if (!shape_equal(&subject->a->shape, &subject->b->shape)) {
+        refuse_shapes(subject, DIFFERENT_SHAPES);
+        return 0;
+    }
+    return (function == COMPARISON_DISTANCE ? compare_distance : compare_quality)(
+        subject->a, subject->b, &subject->criteria.metrics, subject->name, subject->log, &metrics,
+        &subject->result.passed, err);
+}
+
+static int compare_by(struct subject *subject, enum comparison_function function, struct error *err)
+{
+    switch (function) {
+    case COMPARISON_INDICES:
+        return compare_rankings(subject, err);
+    case COMPARISON_DISTANCE:
+    case COMPARISON_QUALITY:
+        return compare_as_a_whole(subject, function, err);
+    default:
+        return compare_simple(subject, err);
+    }
+}
+
+int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
+                 const struct pair_names *runners, struct compare_result *ret, struct error *err)
+{
+    struct subject subject = {.log = settings->log,
+                              .runners = runners,
+                              .name = pair->first->name,
+                              .second_name = pair->second->name,
+                              .a = &pair->first->tensor,
+                              .b = &pair->second->tensor};
+    int rc;
+
+    settings->criteria_for(settings->data, subject.name, &subject.criteria);
+    log_beginning(&subject);
+    log_indent(subject.log, 1);
+    rc = compare_by(&subject, settings->function, err);
+    log_indent(subject.log, -1);
+    if (rc < 0)
+        return error_context(err, "output '%s'", subject.name);
+    *ret = subject.result;
+    return 0;
+}

@@ -1,0 +1,202 @@
+/* comparator/data/cast.c: see cast.h. */
+#include "comparator/data/cast.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tensor/values/elements.h"
+
+/* What the elements become. */
+struct target {
+    enum data_type type;
+    unsigned bits;
+
+    /* Of the floating types of 8 and 4 bits: the value of each code, and the largest finite one. */
+    bool is_small_float;
+    float values[256];
+    double largest;
+};
+
+static void target_init(struct target *target, enum data_type type)
+{
+    *target = (struct target){.type = type, .bits = data_type_bits(type)};
+    target->is_small_float = data_type_is_float(type) && target->bits <= 8;
+    for (size_t code = 0; target->is_small_float && code < (size_t)1 << target->bits; code++) {
+        float value = target->bits == 4 ? float4_to_float32((uint8_t)code) : float8_to_float32(type, (uint8_t)code);
+
+        target->values[code] = value;
+        if (isfinite(value))
+            target->largest = fmax(target->largest, (double)value);
+    }
+}
+
+/* An integer of up to 64 bits: a magnitude with a sign, so that all of int64 and uint64 have a place. */
+struct integer {
+    uint64_t magnitude;
+    bool negative;
+};
+
+static struct integer integer_of_bits(uint64_t bits, bool is_signed)
+{
+    bool negative = is_signed && bits >> 63 == 1;
+
+    return (struct integer){negative ? ~bits + 1 : bits, negative};
+}
+
+static struct integer integer_of_double(double value, bool *clipped)
+{
+    double magnitude = trunc(fabs(value));
+
+    if (isnan(value) || magnitude >= 0x1p64) {
+        *clipped = true;
+        return (struct integer){isnan(value) ? 0 : UINT64_MAX, value < 0};
+    }
+    return (struct integer){(uint64_t)magnitude, value < 0};
+}
+
+/* The two's complement bits of `value` within the range of an integer type. */
+static uint64_t fit_integer(struct integer value, const struct target *target, bool *clipped)
+{
+    uint64_t largest = UINT64_MAX >> (64 - target->bits);
+    uint64_t least = 0; /* as a magnitude */
+
+    if (data_type_is_signed(target->type)) {
+        largest >>= 1;
+        least = largest + 1;
+    }
+    if (value.magnitude > (value.negative ? least : largest)) {
+        *clipped = true;
+        value.magnitude = value.negative ? least : largest;
+    }
+    return value.negative ? ~value.magnitude + 1 : value.magnitude;
+}
+
+/* The code of the finite value nearest to `value`; of two, the one that ends in 0. */
+static uint64_t fit_small_float(double value, const struct target *target, bool *clipped)
+{
+    double bounded = fmin(fmax(isnan(value) ? 0 : value, -target->largest), target->largest);
+    double best = INFINITY;
+    uint64_t ret = 0;
+
+    *clipped = !(fabs(value) <= target->largest);
+    for (size_t code = 0; code < (size_t)1 << target->bits; code++) {
+        double candidate = (double)target->values[code], distance = fabs(candidate - bounded);
+        bool is_better_tie = distance == best && code % 2 == 0 && signbit(candidate) == signbit(bounded);
+
+        if (isfinite(candidate) && (distance < best || is_better_tie)) {
+            best = distance;
+            ret = code;
+        }
+    }
+    return ret;
+}
+
+static uint64_t fit_float(double value, const struct target *target, bool *clipped)
+{
+    float single = (float)value;
+    uint32_t bits32;
+    uint64_t bits64;
+
+    if (target->is_small_float)
+        return fit_small_float(value, target, clipped);
+    switch (target->type) {
+    case DATA_FLOAT16:
+        bits64 = float64_to_float16(value);
+        *clipped = isfinite(value) && (bits64 & 0x7c00) == 0x7c00;
+        return bits64;
+    case DATA_BFLOAT16:
+        bits64 = float32_to_bfloat16(single);
+        *clipped = isfinite(value) && (bits64 & 0x7f80) == 0x7f80;
+        return bits64;
+    case DATA_FLOAT32:
+        memcpy(&bits32, &single, sizeof(bits32));
+        *clipped = isfinite(value) && isinf(single);
+        return bits32;
+    default:
+        memcpy(&bits64, &value, sizeof(bits64));
+        return bits64;
+    }
+}
+
+/* Stores an element of 4 to 64 bits, little-endian, the first of two halves of a byte in the low one. */
+static void store(uint8_t *data, size_t element, unsigned width, uint64_t bits)
+{
+    if (width < 8) {
+        uint8_t half = (uint8_t)(bits & 15);
+
+        data += element / 2;
+        *data = (uint8_t)(element % 2 == 0 ? half : *data | half << 4);
+        return;
+    }
+    for (size_t i = 0; i < width / 8; i++)
+        data[element * (width / 8) + i] = (uint8_t)(bits >> (8 * i));
+}
+
+static size_t cast_floats(const struct tensor *from, size_t first, size_t count, const struct target *target,
+                          uint8_t *data)
+{
+    double values[ELEMENTS_RUN];
+    size_t clips = 0;
+
+    elements_to_float64(from, first, count, values);
+    for (size_t i = 0; i < count; i++) {
+        bool clipped = false;
+        uint64_t bits;
+
+        if (target->type == DATA_BOOL)
+            bits = values[i] != 0;
+        else if (data_type_is_float(target->type))
+            bits = fit_float(values[i], target, &clipped);
+        else
+            bits = fit_integer(integer_of_double(values[i], &clipped), target, &clipped);
+        store(data, first + i, target->bits, bits);
+        clips += clipped;
+    }
+    return clips;
+}
+
+static size_t cast_integers(const struct tensor *from, size_t first, size_t count, const struct target *target,
+                            uint8_t *data)
+{
+    uint64_t values[ELEMENTS_RUN];
+    bool is_signed = data_type_is_integer(from->type) && data_type_is_signed(from->type);
+    size_t clips = 0;
+
+    elements_to_integers(from, first, count, values);
+    for (size_t i = 0; i < count; i++) {
+        bool clipped = false;
+        uint64_t bits;
+
+        if (target->type == DATA_BOOL)
+            bits = values[i] != 0;
+        else
+            bits = fit_integer(integer_of_bits(values[i], is_signed), target, &clipped);
+        store(data, first + i, target->bits, bits);
+        clips += clipped;
+    }
+    return clips;
+}
+
+int tensor_cast(const struct tensor *from, enum data_type type, struct tensor *ret, size_t *ret_clipped,
+                struct error *err)
+{
+    size_t count = tensor_elements(from), clips = 0;
+    bool exact = elements_arithmetic(from->type) == ARITHMETIC_INTEGER && !data_type_is_float(type);
+    struct target target;
+    int rc;
+
+    if (elements_arithmetic(from->type) == ARITHMETIC_NONE || elements_arithmetic(type) == ARITHMETIC_NONE)
+        return error_set(err, ERR_UNSUPPORTED, "%s cannot be converted to %s", data_type_name(from->type),
+                         data_type_name(type));
+    rc = tensor_allocate(type, &from->shape, ret, err);
+    if (rc < 0)
+        return rc;
+    target_init(&target, type);
+    for (size_t first = 0; first < count; first += ELEMENTS_RUN) {
+        size_t run = count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN;
+
+        clips += (exact ? cast_integers : cast_floats)(from, first, run, &target, tensor_writable(ret));
+    }
+    *ret_clipped = clips;
+    return 0;
+}

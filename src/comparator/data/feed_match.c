@@ -1,0 +1,181 @@
+/* comparator/data/feed_match.c: see feed_match.h. */
+#include "comparator/data/feed_match.h"
+
+#include "comparator/data/cast.h"
+#include "comparator/data/input_shape.h"
+#include "tensor/values/match_shape.h"
+
+static bool names_overlap(const char *a, const char *b)
+{
+    return text_contains_ignoring_case(text_of(a), text_of(b)) || text_contains_ignoring_case(text_of(b), text_of(a));
+}
+
+/* True when the entry, which has the name of no input, could be meant for `input`. */
+static bool could_serve(const struct named_tensor *entry, const struct backend_io *input)
+{
+    return entry->tensor.type == input->type && input_shape_fits(input, &entry->tensor.shape);
+}
+
+/* The inputs without an entry of their name for which `entry` could be meant, by name. */
+static size_t count_rivals(const struct tensor_list *feed, const struct backend_io *inputs, size_t count,
+                           const struct named_tensor *entry)
+{
+    size_t rivals = 0;
+
+    for (size_t i = 0; i < count; i++)
+        rivals += tensor_list_find(feed, text_of(inputs[i].name)) == NULL && could_serve(entry, &inputs[i]) &&
+                  names_overlap(entry->name, inputs[i].name);
+    return rivals;
+}
+
+/* Looks for an entry that input `k` can take although it has another name. */
+static const struct named_tensor *find_similar(const struct tensor_list *feed, const struct backend_io *inputs,
+                                               size_t count, size_t k)
+{
+    const struct named_tensor *by_name = NULL, *by_type = NULL;
+    size_t name_count = 0, type_count = 0;
+    struct name_map names; /* of inputs */
+
+    name_map_init(&names);
+    for (size_t i = 0; i < count; i++)
+        name_map_add(&names, text_of(inputs[i].name), 0);
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct named_tensor *entry = &feed->items[i];
+
+        if (name_map_find(&names, text_of(entry->name)) != NAME_MAP_NONE || !could_serve(entry, &inputs[k]))
+            continue;
+        by_type = entry;
+        type_count++;
+        if (names_overlap(entry->name, inputs[k].name)) {
+            by_name = entry;
+            name_count++;
+        }
+    }
+    name_map_release(&names);
+    if (name_count > 0)
+        return name_count == 1 && count_rivals(feed, inputs, count, by_name) == 1 ? by_name : NULL;
+    return type_count == 1 && by_type == &feed->items[k] ? by_type : NULL;
+}
+
+static void borrow(const struct tensor *from, struct tensor *ret)
+{
+    tensor_borrow(from->type, &from->shape, from->data, from->size, ret);
+}
+
+/* Converts *tensor to the type of `input`. */
+static int fit_type(const struct backend_io *input, struct log *log, struct tensor *tensor, struct error *err)
+{
+    struct tensor converted;
+    size_t clipped;
+    int rc = tensor_cast(tensor, input->type, &converted, &clipped, err);
+
+    if (rc < 0)
+        return error_context(err, "input '%s'", input->name);
+    log_once(log, LOG_WARNING, "Input tensor: %s | The data are %s, but the model takes %s: converting them",
+             input->name, data_type_name(tensor->type), data_type_name(input->type));
+    if (clipped > 0)
+        log_once(log, LOG_WARNING, "Input tensor: %s | %zu values lie outside of the range of %s", input->name, clipped,
+                 data_type_name(input->type));
+    tensor_release(tensor);
+    *tensor = converted;
+    return 0;
+}
+
+/* The shape that a tensor of `elements` elements gets: the input's, with a single dynamic dimension worked out. */
+static bool work_out_shape(const struct backend_io *input, size_t elements, struct shape *ret)
+{
+    struct shape fixed = input->shape;
+    size_t unknown = fixed.rank, known;
+
+    for (size_t i = 0; i < fixed.rank; i++) {
+        if (fixed.dims[i] >= 0)
+            continue;
+        if (unknown < fixed.rank)
+            return false;
+        unknown = i;
+        fixed.dims[i] = 1;
+    }
+    known = shape_elements(&fixed);
+    if (known == SIZE_MAX)
+        return false;
+    if (unknown < fixed.rank) {
+        if (known == 0 || elements % known != 0)
+            return false;
+        fixed.dims[unknown] = (int64_t)(elements / known);
+    } else if (known != elements) {
+        return false;
+    }
+    *ret = fixed;
+    return true;
+}
+
+static int refuse_shape(const struct backend_io *input, const struct shape *shape, struct error *err)
+{
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    shape_to_text(shape, &text);
+    string_add(&text, ", the model takes ");
+    input_shape_to_text(input, &text);
+    rc = error_set(err, ERR_INVALID, "input '%s': the data have shape %s", input->name, text.data);
+    string_release(&text);
+    return rc;
+}
+
+static int fit_shape(const struct backend_io *input, struct log *log, struct tensor *tensor, struct error *err)
+{
+    struct tensor arranged;
+    struct string_builder text;
+    struct shape shape;
+    int rc;
+
+    if (!work_out_shape(input, tensor_elements(tensor), &shape))
+        return refuse_shape(input, &tensor->shape, err);
+    rc = tensor_match_shape(tensor, &shape, &arranged, err);
+    if (rc < 0)
+        return error_context(err, "input '%s'", input->name);
+    string_init(&text);
+    shape_to_text(&tensor->shape, &text);
+    string_add(&text, " to ");
+    shape_to_text(&shape, &text);
+    log_once(log, LOG_WARNING, "Input tensor: %s | Changing the shape of the data from %s", input->name, text.data);
+    string_release(&text);
+    if (arranged.free_owner != NULL) {
+        tensor_release(tensor);
+        *tensor = arranged;
+    } else {
+        tensor->shape = shape; /* the same data */
+    }
+    return 0;
+}
+
+int feed_match(const struct tensor_list *feed, const struct backend_io *inputs, size_t count, size_t k, bool by_name,
+               struct log *log, struct tensor *ret, struct error *err)
+{
+    const struct backend_io *input = &inputs[k];
+    const struct named_tensor *entry = tensor_list_find(feed, text_of(input->name));
+    struct tensor tensor;
+    int rc = 0;
+
+    if (entry == NULL) {
+        entry = by_name ? NULL : find_similar(feed, inputs, count, k);
+        if (entry == NULL)
+            return 0;
+        log_once(log, LOG_WARNING,
+                 "Buffer name (%s) does not match expected input name (%s). It is taken all the same, as the only one "
+                 "that could be meant",
+                 entry->name, input->name);
+    }
+    borrow(&entry->tensor, &tensor);
+    if (tensor.type != input->type)
+        rc = fit_type(input, log, &tensor, err);
+    if (rc == 0 && !input_shape_fits(input, &tensor.shape))
+        rc = fit_shape(input, log, &tensor, err);
+    if (rc < 0) {
+        tensor_release(&tensor);
+        return rc;
+    }
+    *ret = tensor;
+    return 1;
+}

@@ -1,0 +1,371 @@
+/* comparator/data/loader.c: see loader.h. */
+#include "comparator/data/loader.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/memory_limit.h"
+#include "base/text/name_list.h"
+#include "comparator/data/cast.h"
+#include "comparator/data/feed_match.h"
+#include "comparator/data/input_shape.h"
+#include "tensor/generate/data_generator.h"
+
+struct data_loader {
+    struct data_loader_settings settings;
+    struct log *log;
+    struct feed_dicts feeds; /* loaded or kept */
+    bool kept;
+    struct data_loader_shape *preferred; /* in front of those of the user; NULL: there are none */
+};
+
+static bool is_loaded(const struct data_loader *loader)
+{
+    return loader->settings.file_count > 0;
+}
+
+int data_loader_new(const struct data_loader_settings *settings, struct log *log, struct data_loader **ret,
+                    struct error *err)
+{
+    struct data_loader *loader = memory_alloc_zero(1, sizeof(*loader));
+    int rc = 0;
+
+    *loader = (struct data_loader){.settings = *settings, .log = log};
+    for (size_t i = 0; i < settings->file_count && rc == 0; i++) {
+        log_message(log, LOG_INFO, "Loading input data from %s", settings->files[i]);
+        rc = feed_dicts_load(&loader->feeds, settings->files[i], err);
+    }
+    if (rc < 0) {
+        data_loader_free(loader);
+        return rc;
+    }
+    *ret = loader;
+    return 0;
+}
+
+void data_loader_free(struct data_loader *loader)
+{
+    if (loader == NULL)
+        return;
+    feed_dicts_release(&loader->feeds);
+    free(loader->preferred);
+    free(loader);
+}
+
+bool data_loader_generates(const struct data_loader *loader)
+{
+    return !is_loaded(loader);
+}
+
+void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count)
+{
+    size_t old_count = loader->settings.shape_count;
+    struct data_loader_shape *all = memory_alloc_zero(count + old_count, sizeof(*all));
+
+    memcpy(all, shapes, count * sizeof(*all));
+    if (old_count > 0)
+        memcpy(all + count, loader->settings.shapes, old_count * sizeof(*all));
+    free(loader->preferred);
+    loader->preferred = all;
+    loader->settings.shapes = all;
+    loader->settings.shape_count = count + old_count;
+}
+
+bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                         struct string_builder *ret)
+{
+    bool guesses = false;
+
+    for (size_t i = 0; i < count && !is_loaded(loader); i++) {
+        struct input_shape_choice choice;
+
+        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || !choice.guessed)
+            continue;
+        string_add(ret, guesses ? " " : "");
+        input_shape_to_option(inputs[i].name, &choice.shape, ret);
+        guesses = true;
+    }
+    return guesses;
+}
+
+int64_t data_loader_iterations(const struct data_loader *loader)
+{
+    return is_loaded(loader) ? (int64_t)loader->feeds.count : loader->settings.iterations;
+}
+
+const struct feed_dicts *data_loader_kept(const struct data_loader *loader)
+{
+    return &loader->feeds;
+}
+
+static void find_range(const struct data_loader_settings *settings, const struct backend_io *input, double *ret_minimum,
+                       double *ret_maximum)
+{
+    const struct data_loader_range *range = NULL;
+
+    *ret_minimum = 0;
+    *ret_maximum = 1;
+    for (size_t i = 0; i < settings->range_count; i++) {
+        const struct data_loader_range *r = &settings->ranges[i];
+
+        if (strcmp(r->name, input->name) == 0 || (range == NULL && r->name[0] == '\0'))
+            range = r;
+    }
+    if (data_type_is_integer(input->type) && settings->has_integer_range) {
+        *ret_minimum = settings->integer_minimum;
+        *ret_maximum = settings->integer_maximum;
+    } else if (data_type_is_float(input->type) && settings->has_float_range) {
+        *ret_minimum = settings->float_minimum;
+        *ret_maximum = settings->float_maximum;
+    } else if (range != NULL) {
+        *ret_minimum = range->minimum;
+        *ret_maximum = range->maximum;
+    }
+}
+
+/* The value of a shape tensor. */
+static int make_values(const struct shape *values, enum data_type type, struct tensor *ret, struct error *err)
+{
+    struct tensor numbers;
+    size_t clipped;
+    int rc;
+
+    tensor_borrow(DATA_INT64, &(struct shape){.rank = 1, .dims = {(int64_t)values->rank}}, values->dims,
+                  values->rank * sizeof(values->dims[0]), &numbers);
+    rc = tensor_cast(&numbers, type, ret, &clipped, err);
+    if (rc == 0 && clipped > 0) {
+        tensor_release(ret);
+        rc = error_set(err, ERR_INVALID, "a number given as its shape does not fit %s", data_type_name(type));
+    }
+    return rc;
+}
+
+static int generate_one(const struct data_loader *loader, const struct backend_io *input,
+                        struct mersenne_twister *random, struct tensor *ret, struct error *err)
+{
+    struct input_shape_choice choice;
+    double minimum, maximum;
+    int rc = input_shape_choose(&loader->settings, input, loader->log, &choice, err);
+
+    if (rc < 0)
+        return rc;
+    find_range(&loader->settings, input, &minimum, &maximum);
+    if (choice.values != NULL)
+        rc = make_values(choice.values, input->type, ret, err);
+    else
+        rc = tensor_generate(random, input->type, &choice.shape, minimum, maximum, ret, err);
+    return rc < 0 ? error_context(err, "input '%s'", input->name) : 0;
+}
+
+/* What data of some inputs take together, in bytes; SIZE_MAX: more than can be counted. */
+struct size_sum {
+    size_t bytes, largest;
+    const struct backend_io *input; /* the one that takes most */
+    struct shape shape;
+};
+
+static void sum_add(struct size_sum *sum, const struct backend_io *input, const struct shape *shape)
+{
+    size_t size = tensor_bytes(input->type, shape_elements(shape));
+
+    if (__builtin_add_overflow(sum->bytes, size, &sum->bytes))
+        sum->bytes = SIZE_MAX;
+    if (sum->input != NULL && size <= sum->largest)
+        return;
+    sum->largest = size;
+    sum->input = input;
+    sum->shape = *shape;
+}
+
+static void describe_sum(const struct size_sum *sum, int64_t iterations, struct string_builder *ret)
+{
+    string_add_format(ret, "generated data for input '%s' (%s of shape ", sum->input->name,
+                      data_type_name(sum->input->type));
+    shape_to_text(&sum->shape, ret);
+    string_add_char(ret, ')');
+    if (sum->bytes > sum->largest)
+        string_add(ret,
+                   iterations > 1 ? ", with those of other inputs and iterations," : ", with those of other inputs,");
+}
+
+static int refuse_unasked(const struct size_sum *sum, struct error *err)
+{
+    struct string_builder what, option;
+    int rc;
+
+    string_init(&what);
+    string_init(&option);
+    describe_sum(sum, 1, &what);
+    input_shape_to_option(sum->input->name, &sum->shape, &option);
+    rc = error_set(err, ERR_MEMORY,
+                   "%s would take %.1f GiB: more than 1 GiB is generated only for those who ask for it, by giving its "
+                   "shape, %s, or with --max-memory %.0fG",
+                   what.data, (double)sum->bytes / 0x1p30, option.data, ceil((double)sum->bytes / 0x1p30 + 0.5));
+    string_release(&option);
+    string_release(&what);
+    return rc;
+}
+
+static int refuse_all(const struct size_sum *sum, size_t bytes, int64_t iterations, struct error *err)
+{
+    struct string_builder what;
+    int rc;
+
+    string_init(&what);
+    describe_sum(sum, iterations, &what);
+    rc = memory_limit_refuse(bytes, what.data, err);
+    string_release(&what);
+    return rc;
+}
+
+/* Whether data for `iterations` at a time may be generated. */
+static int check_sizes(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                       int64_t iterations, struct error *err)
+{
+    struct size_sum all = {0}, unasked = {0};
+    size_t bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        struct input_shape_choice choice;
+
+        /* What is wrong with it is said when it is generated. */
+        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
+            continue;
+        sum_add(&all, &inputs[i], &choice.shape);
+        if (!choice.given)
+            sum_add(&unasked, &inputs[i], &choice.shape);
+    }
+    if (!memory_limit_is_set() && unasked.bytes > DATA_LOADER_UNASKED)
+        return refuse_unasked(&unasked, err);
+    if (__builtin_mul_overflow(all.bytes, (size_t)iterations, &bytes))
+        bytes = SIZE_MAX;
+    return memory_limit_allows(bytes) ? 0 : refuse_all(&all, bytes, iterations, err);
+}
+
+static int generate(const struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
+                    struct tensor_list *ret, struct error *err)
+{
+    struct mersenne_twister random;
+
+    mersenne_twister_seed(&random, (uint32_t)(loader->settings.seed + (uint64_t)iteration));
+    for (size_t i = 0; i < count; i++) {
+        struct tensor tensor;
+        int rc = generate_one(loader, &inputs[i], &random, &tensor, err);
+
+        if (rc < 0)
+            return rc;
+        tensor_list_add(ret, text_of(inputs[i].name), &tensor);
+    }
+    return 0;
+}
+
+static int generate_checked(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                            int64_t iteration, struct tensor_list *ret, struct error *err)
+{
+    int rc = check_sizes(loader, inputs, count, 1, err);
+
+    return rc < 0 ? rc : generate(loader, inputs, count, iteration, ret, err);
+}
+
+static int check_tensors(const struct backend_io *inputs, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i].not_a_tensor != NULL)
+            return error_set(err, ERR_UNSUPPORTED, "input '%s' is no tensor but a %s, for which there are no data",
+                             inputs[i].name, inputs[i].not_a_tensor);
+    return 0;
+}
+
+int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs, size_t count, struct error *err)
+{
+    int rc = check_tensors(inputs, count, err);
+
+    if (rc < 0 || is_loaded(loader) || loader->kept)
+        return rc;
+    rc = check_sizes(loader, inputs, count, loader->settings.iterations, err);
+    if (rc < 0)
+        return rc;
+    input_names_check(&loader->settings, inputs, count, loader->log);
+    for (int64_t i = 0; i < loader->settings.iterations; i++) {
+        struct tensor_list *feed = VECTOR_APPEND(&loader->feeds);
+
+        *feed = (struct tensor_list){0};
+        rc = generate(loader, inputs, count, i, feed, err);
+        if (rc < 0) {
+            feed_dicts_release(&loader->feeds);
+            return rc;
+        }
+    }
+    loader->kept = true;
+    return 0;
+}
+
+static int refuse_missing(const struct data_loader *loader, const struct tensor_list *feed,
+                          const struct backend_io *input, int64_t iteration, struct error *err)
+{
+    struct string_builder names, shape;
+    int rc;
+
+    string_init(&names);
+    string_init(&shape);
+    for (size_t i = 0; i < feed->count; i++)
+        name_list_add(&names, feed->items[i].name);
+    input_shape_to_text(input, &shape);
+    rc =
+        error_set(err, ERR_MISSING,
+                  "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s",
+                  input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
+                  loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
+    string_release(&names);
+    string_release(&shape);
+    return rc;
+}
+
+/* Serves the inputs from `feed`; those that it does not have are generated, unless data were loaded. */
+static int serve(const struct data_loader *loader, const struct tensor_list *feed, const struct backend_io *inputs,
+                 size_t count, int64_t iteration, struct tensor_list *ret, struct error *err)
+{
+    struct tensor_list generated = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        struct tensor tensor;
+
+        rc = feed_match(feed, inputs, count, i, loader->settings.by_name, loader->log, &tensor, err);
+        if (rc == 0 && is_loaded(loader))
+            rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
+        else if (rc == 0 && generated.count == 0)
+            rc = generate_checked(loader, inputs, count, iteration, &generated, err);
+        if (rc == 0) {
+            tensor = generated.items[i].tensor;
+            generated.items[i].tensor = (struct tensor){0};
+        }
+        if (rc >= 0) {
+            tensor_list_add(ret, text_of(inputs[i].name), &tensor);
+            rc = 0;
+        }
+    }
+    tensor_list_release(&generated);
+    return rc;
+}
+
+int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
+                     struct tensor_list *ret, struct error *err)
+{
+    int rc = check_tensors(inputs, count, err);
+
+    if (rc < 0)
+        return rc;
+    if (is_loaded(loader) || loader->kept) {
+        rc = serve(loader, &loader->feeds.items[iteration], inputs, count, iteration, ret, err);
+    } else {
+        input_names_check(&loader->settings, inputs, count, loader->log);
+        rc = generate_checked(loader, inputs, count, iteration, ret, err);
+    }
+    if (rc < 0)
+        tensor_list_release(ret);
+    return rc;
+}

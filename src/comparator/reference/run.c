@@ -1,0 +1,348 @@
+/* comparator/reference/run.c: see run.h. */
+#include "comparator/reference/run.h"
+
+#include <stdlib.h>
+
+#include "backend/type_inference.h"
+#include "base/container/name_map.h"
+#include "base/memory.h"
+#include "comparator/infer/layerwise.h"
+#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+
+#define LARGEST_GROUP ((uint64_t)256 << 20) /* once there are groups */
+#define SHARE_OF_FREE_DISK 4                /* at most one part in so many is for what nobody asked for */
+
+void reference_run_add(struct reference_run *run, uint32_t value, bool asked)
+{
+    run->items = memory_grow(run->items, run->count, &run->capacity, sizeof(*run->items));
+    run->items[run->count].value = value;
+    run->items[run->count].asked = asked;
+    run->items[run->count].dropped = false;
+    run->items[run->count++].row = memory_alloc_zero(run->samples, sizeof(struct tensor));
+}
+
+void reference_run_release(struct reference_run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        for (size_t k = 0; run->items[i].row != NULL && k < run->samples; k++)
+            tensor_release(&run->items[i].row[k]);
+        free(run->items[i].row);
+    }
+    free(run->items);
+    if (run->copy != NULL)
+        model_free(run->copy);
+}
+
+static struct text name_of(const struct reference_run *run, size_t item)
+{
+    return run->whole->model->values.items[run->items[item].value].name;
+}
+
+/* ---- Room ---- */
+
+struct sized_item {
+    uint64_t size;
+    size_t item;
+};
+
+static int compare_sizes(const void *one, const void *other)
+{
+    const struct sized_item *a = one, *b = other;
+
+    return a->size != b->size ? (a->size > b->size) - (a->size < b->size) : (a->item > b->item) - (a->item < b->item);
+}
+
+static uint64_t larger_sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Leaves out the largest of what nobody asked for until the rest fits. `sizes` are those of all items in one sample. */
+static void drop_largest(struct reference_run *run, const uint64_t *sizes)
+{
+    struct sized_item *order = memory_alloc_zero(run->count, sizeof(*order));
+    uint64_t sum = value_store_size(run->store);
+
+    for (size_t i = 0; i < run->count; i++)
+        order[i] = (struct sized_item){run->items[i].asked ? 0 : sizes[i], i};
+    qsort(order, run->count, sizeof(*order), compare_sizes);
+    for (size_t i = 0; i < run->count; i++) {
+        uint64_t size = sizes[order[i].item];
+        uint64_t all = size > UINT64_MAX / run->samples ? UINT64_MAX : size * run->samples;
+
+        sum = larger_sum(sum, all);
+        if (!run->items[order[i].item].asked && sum > run->disk)
+            run->items[order[i].item].dropped = true;
+    }
+    free(order);
+}
+
+static int find_room(struct reference_run *run, struct error *err)
+{
+    uint64_t room;
+    int rc = value_store_room(run->store, &room, err);
+
+    if (rc == 0 && room / SHARE_OF_FREE_DISK < run->disk)
+        run->disk = room / SHARE_OF_FREE_DISK;
+    return rc;
+}
+
+static int keep(struct reference_run *run, size_t item, size_t sample, const struct tensor *tensor, struct error *err)
+{
+    if (!run->items[item].asked && larger_sum(value_store_size(run->store), tensor->size) > run->disk)
+        run->items[item].dropped = true; /* sizes were not known, or differ between samples */
+    if (run->items[item].dropped)
+        return 0;
+    return value_store_add(run->store, tensor, &run->items[item].row[sample], err);
+}
+
+/* ---- All at a time ---- */
+
+/* The session may lack what nobody asked for, or have something else in its place that cannot be read. */
+static void drop_unreadable(struct reference_run *run, const struct backend_session *session)
+{
+    size_t count;
+    const struct backend_io *outputs = run->backend->outputs(session, &count);
+    struct name_map readable;
+
+    name_map_init(&readable);
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].not_a_tensor == NULL)
+            name_map_add(&readable, text_of(outputs[i].name), 0);
+    for (size_t i = 0; i < run->count; i++)
+        if (!run->items[i].asked && name_map_find(&readable, name_of(run, i)) == NAME_MAP_NONE)
+            run->items[i].dropped = true;
+    name_map_release(&readable);
+}
+
+static void drop_by_outputs(struct reference_run *run, const size_t *positions, const struct tensor_list *outputs)
+{
+    uint64_t *sizes = memory_alloc_zero(run->count, sizeof(*sizes));
+
+    for (size_t i = 0; i < outputs->count; i++)
+        sizes[positions[i]] = outputs->items[i].tensor.size;
+    drop_largest(run, sizes);
+    free(sizes);
+}
+
+static int run_sample(struct reference_run *run, struct backend_session *session, size_t sample, char **names,
+                      size_t *positions, struct error *err)
+{
+    struct tensor_list outputs = {0};
+    size_t count = 0;
+    int rc;
+
+    for (size_t i = 0; i < run->count; i++)
+        if (!run->items[i].dropped) {
+            struct text name = name_of(run, i);
+
+            names[count] = memory_copy(name.data, name.size);
+            positions[count++] = i;
+        }
+    rc = run->backend->run(session, &run->feeds[sample], (const char *const *)names, count, &outputs, NULL, err);
+    if (rc == 0 && sample == 0)
+        drop_by_outputs(run, positions, &outputs);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = keep(run, positions[i], sample, &outputs.items[i].tensor, err);
+        tensor_release(&outputs.items[i].tensor);
+    }
+    if (rc == 0)
+        rc = value_store_commit(run->store, err);
+    tensor_list_release(&outputs);
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    return rc;
+}
+
+int reference_run_session(struct reference_run *run, struct backend_session *session, struct error *err)
+{
+    char **names = memory_alloc_zero(run->count, sizeof(*names));
+    size_t *positions = memory_alloc_zero(run->count, sizeof(*positions));
+    int rc = find_room(run, err);
+
+    drop_unreadable(run, session);
+    for (size_t i = 0; rc == 0 && i < run->samples; i++)
+        rc = run_sample(run, session, i, names, positions, err);
+    free(names);
+    free(positions);
+    return rc;
+}
+
+/* ---- In groups ---- */
+
+static uint64_t described_size(const struct model *model, uint32_t value)
+{
+    struct value_type type;
+    size_t elements;
+
+    value_info_decode(model->values.items[value].info, &type);
+    if (type.not_a_tensor != NULL || !type.has_shape || type.element == DATA_UNDEFINED || type.element == DATA_STRING ||
+        !shape_is_static(&type.shape))
+        return UINT64_MAX;
+    elements = shape_elements(&type.shape);
+    return elements == SIZE_MAX ? UINT64_MAX : tensor_bytes(type.element, elements);
+}
+
+/* The model says itself how large its tensors are, and they are small. */
+static bool is_small_as_described(const struct reference_run *run)
+{
+    struct value_list all = {0};
+    uint64_t sum = 0;
+
+    types_list_all(run->whole, &all);
+    for (size_t i = 0; i < all.count; i++)
+        sum = larger_sum(sum, described_size(run->whole->model, all.items[i]));
+    free(all.items);
+    return sum <= run->memory;
+}
+
+static int copy_model(struct reference_run *run, struct error *err)
+{
+    int rc;
+
+    run->copy = model_copy(run->whole->model);
+    run->copy->outputs.count = 0;
+    types_list_all(run->whole, &run->copy->outputs);
+    rc = model_lower_constants(run->copy, err);
+    return rc == 0 ? model_sort_nodes(run->copy, err) : rc;
+}
+
+static int plan_sample(const struct reference_run *run, size_t sample, struct layerwise *ret, struct error *err)
+{
+    return layerwise_plan(ret, run->copy, run->backend, run->request, &run->feeds[sample],
+                          run->memory < LARGEST_GROUP ? run->memory : LARGEST_GROUP, err);
+}
+
+/* An engine has no groups; and a model that the runtime refuses here is to be refused where all of it is loaded. */
+int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error *err)
+{
+    struct layerwise plan;
+    struct error why = {0};
+    int rc = 0;
+
+    *ret_groups = false;
+    if (run->request->engine != NULL || is_small_as_described(run))
+        return 0;
+    if (copy_model(run, &why) < 0)
+        return 0;
+    rc = plan_sample(run, 0, &plan, &why);
+    if (rc == ERR_INTERRUPTED)
+        return error_set(err, ERR_INTERRUPTED, "%s", why.message);
+    if (rc < 0)
+        return 0;
+    *ret_groups = plan.bytes > run->memory;
+    layerwise_release(&plan);
+    return 0;
+}
+
+/* A size that is not known counts as the largest one that is. */
+static void drop_by_plan(struct reference_run *run, const struct layerwise *plan)
+{
+    uint64_t *sizes = memory_alloc_zero(run->count, sizeof(*sizes));
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        sizes[i] = described_size(plan->model, run->items[i].value);
+        if (sizes[i] != UINT64_MAX && sizes[i] > largest)
+            largest = sizes[i];
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        if (sizes[i] == UINT64_MAX)
+            sizes[i] = largest;
+        if (!run->items[i].asked && !bitset_has(&plan->wanted, run->items[i].value))
+            run->items[i].dropped = true;
+    }
+    drop_largest(run, sizes);
+    free(sizes);
+}
+
+/* Behind the last group that makes something wanted, there is nothing to do. ERR_INVALID for what no group makes. */
+static int count_groups(const struct reference_run *run, const struct layerwise *plan, size_t *ret, struct error *err)
+{
+    struct bitset missing;
+    uint32_t *makers = memory_alloc_zero(plan->model->values.count, sizeof(*makers));
+    int rc = 0;
+
+    bitset_init(&missing, plan->model->values.count);
+    for (size_t i = 0; i < run->count; i++)
+        bitset_add(&missing, run->items[i].value);
+    for (size_t g = 0; g < plan->count; g++)
+        for (size_t i = 0; i < plan->groups[g].outputs.count; i++)
+            if (bitset_has(&plan->wanted, plan->groups[g].outputs.items[i])) {
+                makers[plan->groups[g].outputs.items[i]] = (uint32_t)g;
+                bitset_remove(&missing, plan->groups[g].outputs.items[i]);
+            }
+    *ret = 0;
+    for (size_t i = 0; i < run->count && rc == 0; i++) {
+        if (run->items[i].dropped)
+            continue;
+        if (bitset_has(&missing, run->items[i].value))
+            rc = error_set(err, ERR_UNSUPPORTED, "'" TEXT_FORMAT "' is no tensor that the model computes",
+                           TEXT_ARGS(name_of(run, i)));
+        if (makers[run->items[i].value] >= *ret)
+            *ret = makers[run->items[i].value] + 1;
+    }
+    bitset_release(&missing);
+    free(makers);
+    return rc;
+}
+
+static int run_group(struct reference_run *run, struct layerwise_run *layers, size_t group, size_t sample,
+                     const struct name_map *items, struct error *err)
+{
+    struct tensor_list outputs = {0};
+    double seconds = 0;
+    int rc = layerwise_step(layers, group, &run->feeds[sample], &outputs, &seconds, err);
+
+    for (size_t i = 0; rc == 0 && i < outputs.count; i++) {
+        uint32_t item = name_map_find(items, text_of(outputs.items[i].name));
+
+        if (item != NAME_MAP_NONE)
+            rc = keep(run, item, sample, &outputs.items[i].tensor, err);
+    }
+    if (rc == 0)
+        rc = value_store_commit(run->store, err);
+    tensor_list_release(&outputs);
+    return rc;
+}
+
+/* Shapes may differ between samples, so each has a plan of its own. */
+static int run_sample_in_groups(struct reference_run *run, size_t sample, const struct name_map *items,
+                                struct error *err)
+{
+    struct layerwise plan;
+    struct layerwise_run layers;
+    size_t groups;
+    int rc = plan_sample(run, sample, &plan, err);
+
+    if (rc < 0)
+        return rc;
+    if (sample == 0)
+        drop_by_plan(run, &plan);
+    rc = count_groups(run, &plan, &groups, err);
+    layerwise_run_init(&layers, &plan, run->request);
+    layers.request.log = NULL;
+    for (size_t i = 0; rc == 0 && i < groups; i++)
+        rc = run_group(run, &layers, i, sample, items, err);
+    layerwise_run_release(&layers);
+    layerwise_release(&plan);
+    return rc;
+}
+
+int reference_run_groups(struct reference_run *run, struct error *err)
+{
+    struct name_map items;
+    int rc = run->copy == NULL ? copy_model(run, err) : 0;
+
+    if (rc == 0)
+        rc = find_room(run, err);
+    name_map_init(&items);
+    for (size_t i = 0; i < run->count; i++)
+        name_map_add(&items, name_of(run, i), (uint32_t)i);
+    for (size_t i = 0; rc == 0 && i < run->samples; i++)
+        rc = run_sample_in_groups(run, i, &items, err);
+    name_map_release(&items);
+    return rc;
+}

@@ -1,0 +1,44 @@
+/* comparator/reference/run.h: one run of a model over all samples, from which values are kept. Internal to
+ * values.c.
+ *
+ * What was not asked for is kept as long as there is room for it, so that it need not be computed anew when it is.
+ */
+#ifndef COMPARATOR_REFERENCE_RUN_H
+#define COMPARATOR_REFERENCE_RUN_H
+
+#include "backend/backend.h"
+#include "comparator/reference/value_store.h"
+#include "onnx/model/subgraph.h"
+
+struct reference_run {
+    const struct subgraph *whole;
+    const struct backend *backend;
+    const struct backend_request *request;
+    struct tensor_list *feeds; /* one for each sample */
+    size_t samples;
+    struct value_store *store;
+    uint64_t memory, disk; /* bounds: see reference_values_set_bounds() */
+
+    struct {
+        uint32_t value;
+        bool asked;         /* otherwise it may be left out */
+        bool dropped;       /* was left out */
+        struct tensor *row; /* of each sample */
+    } * items;
+    size_t count, capacity;
+    struct model *copy; /* of the model, for groups */
+};
+
+void reference_run_add(struct reference_run *run, uint32_t value, bool asked);
+void reference_run_release(struct reference_run *run); /* with the rows that nobody has taken */
+
+/* Says whether the tensors of a sample take so much memory that they have to be computed in groups. */
+int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error *err);
+
+/* Runs a session of the model with all tensors marked, which holds all of them at a time. */
+int reference_run_session(struct reference_run *run, struct backend_session *session, struct error *err);
+
+/* Runs the model group by group. */
+int reference_run_groups(struct reference_run *run, struct error *err);
+
+#endif

@@ -1,0 +1,110 @@
+/* debug/cache/loop.c: verdicts of other sessions (debug/cache/verdict_cache.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "debug/candidate/hash.h"
+#include "debug/loop/state.h"
+
+/* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
+static void hash_content(struct loop *loop, struct lane *lane)
+{
+    const struct candidate_paths *files = &lane->run.files;
+    const char *more[3] = {0};
+    size_t count = 0;
+    struct error why;
+
+    if (loop->cache == NULL || files->items[CANDIDATE_ARTIFACT] == NULL || check_is_interactive(loop->check))
+        return;
+    for (enum candidate_file i = CANDIDATE_INPUTS; i <= CANDIDATE_GOLDEN; i++)
+        if (files->items[i] != NULL)
+            more[count++] = files->items[i];
+    lane->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &lane->content, &why) == 0;
+    if (!lane->has_content)
+        log_message(loop->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
+}
+
+/* With another signature of the failure it is another question. */
+static struct hash question_now(const struct loop *loop, const struct lane *lane)
+{
+    const char *reason = check_failure_reason(loop->check);
+    struct hash ret = lane->content;
+    int code;
+
+    if (check_failure_code(loop->check, &code))
+        ret = hash_combine(ret, hash_bytes(&code, sizeof(code)));
+    return reason[0] != '\0' ? hash_combine(ret, hash_bytes(reason, strlen(reason))) : ret;
+}
+
+static void ask_cache(struct loop *loop, struct lane *lane)
+{
+    struct error why;
+
+    lane->question = question_now(loop, lane);
+    lane->cached = (struct cached_verdict){0};
+    if (verdict_cache_find(loop->cache, lane->question, &lane->cached, &why) < 0)
+        log_message(loop->log, LOG_WARNING, "%s", why.message);
+}
+
+/* Now, because a check may take files away. */
+static void hash_artifact(const struct loop_subject *subject, struct lane *lane)
+{
+    const char *path = lane->run.files.items[CANDIDATE_ARTIFACT];
+    struct error ignored; /* then what is written in the end has another one */
+
+    lane->has_file = subject->may_be_kept && path != NULL && hash_file(path, &lane->file, &ignored) == 0;
+}
+
+bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane)
+{
+    hash_artifact(subject, lane);
+    hash_content(loop, lane);
+    if (lane->has_content)
+        ask_cache(loop, lane);
+    return lane->cached.found;
+}
+
+void loop_look_up_again(struct loop *loop, struct lane *lane)
+{
+    if (lane->has_content && !hash_equal(lane->question, question_now(loop, lane)))
+        ask_cache(loop, lane);
+}
+
+static void use_failure(struct check *check, const struct cached_verdict *cached)
+{
+    check_set_failure_code(check, cached->code);
+    check_set_failure_reason(check, cached->reason);
+}
+
+void loop_take_failure(struct loop *loop, const struct debug_replay *replay)
+{
+    check_set_failure_code(loop->check, (int)replay->failure_code);
+    check_set_failure_reason(loop->check, replay->failure_reason);
+}
+
+void loop_use_cached(struct loop *loop, struct trial *trial)
+{
+    const struct cached_verdict *cached = &trial->lane->cached;
+
+    trial->verdict = cached->verdict;
+    trial->source = VERDICT_OF_CACHE;
+    trial->counts = (struct run_counts){cached->runs, cached->fails};
+    if (cached->verdict == VERDICT_FAIL && cached->has_code)
+        use_failure(loop->check, cached);
+    log_message(loop->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
+}
+
+void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question)
+{
+    struct cached_verdict cached = {
+        .found = true, .verdict = trial->verdict, .runs = trial->counts.runs, .fails = trial->counts.fails};
+    struct error why;
+    int code;
+
+    if (trial->verdict == VERDICT_FAIL && check_failure_code(loop->check, &code)) {
+        cached.has_code = true;
+        cached.code = code;
+        snprintf(cached.reason, sizeof(cached.reason), "%s", check_failure_reason(loop->check));
+    }
+    if (verdict_cache_add(loop->cache, question, &cached, &why) < 0)
+        log_message(loop->log, LOG_WARNING, "%s", why.message);
+}

@@ -1,0 +1,51 @@
+/* debug/check/repeated.h: --flaky: one verdict out of several runs of an unreliable check. */
+#ifndef DEBUG_CHECK_REPEATED_H
+#define DEBUG_CHECK_REPEATED_H
+
+#include "base/error.h"
+#include "base/log.h"
+#include "search/failure_rates.h"
+
+/* What is known of a candidate beforehand. */
+enum expectation {
+    EXPECT_NOTHING,  /* if it fails, the search goes on from there */
+    EXPECT_REMEDY,   /* the same if it passes */
+    EXPECT_BOUNDARY, /* the same in both cases */
+    EXPECT_FAILURE,  /* it is the original, which shows how often the check fails with the bug */
+    EXPECT_PASS,     /* it is known to be good, and shows how often the check fails without the bug */
+    EXPECT_AGAIN,    /* it was found to fail before: it is not given up lightly */
+};
+
+struct repeated_check {
+    bool enabled;
+    struct failure_rates rates;
+    struct run_counts original; /* of EXPECT_FAILURE */
+    bool warned;                /* that there was no original to learn from */
+    struct log *log;
+};
+
+/* Runs the check once on what it is about now. */
+struct single_run {
+    int (*run)(void *data, enum verdict *ret, struct error *err);
+    void *data;
+};
+
+void repeated_check_init(struct repeated_check *check, bool enabled, bool no_false_failures, struct log *log);
+
+/* Runs the check until there is a verdict. Runs that end with VERDICT_SKIP do not count, and when too many do, that is the verdict.
+ * It is, too, when a candidate stays doubtful. Logs how many runs failed. What was learned of a candidate is for
+ * repeated_check_learn(). */
+int repeated_check_run(struct repeated_check *check, enum expectation expectation, const struct single_run *single,
+                       struct run_counts *ret_counts, enum verdict *ret, struct error *err);
+
+/* Learns from a verdict of this session or an earlier one. */
+void repeated_check_learn(struct repeated_check *check, enum expectation expectation, struct run_counts counts,
+                          enum verdict verdict);
+
+/* False, and a warning, when failures with the bug have become about as rare as those without: the search has to end. */
+bool repeated_check_can_go_on(const struct repeated_check *check);
+
+/* Logs "<what> fails in x of y runs (95 % interval a .. b)"; nothing without runs. */
+void repeated_check_report(const struct repeated_check *check, const char *what, struct run_counts counts);
+
+#endif

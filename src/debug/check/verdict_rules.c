@@ -1,0 +1,62 @@
+/* debug/check/verdict_rules.c: see verdict_rules.h. */
+#include "debug/check/verdict_rules.h"
+
+int verdict_exit_code(const struct process_result *result)
+{
+    switch (result->end) {
+    case PROCESS_EXITED:
+        return result->code;
+    case PROCESS_SIGNALED:
+        return -result->code;
+    case PROCESS_TIMED_OUT:
+        break;
+    }
+    return CHECK_TIMED_OUT_CODE;
+}
+
+static bool has_code(const int *codes, size_t count, int code)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (codes[i] == code)
+            return true;
+    }
+    return false;
+}
+
+bool verdict_names_code(const struct check_settings *rules, int code)
+{
+    return has_code(rules->fail_codes, rules->fail_code_count, code) ||
+           has_code(rules->ignored_codes, rules->ignored_code_count, code) ||
+           has_code(rules->skip_codes, rules->skip_code_count, code);
+}
+
+/* By convention code 125 says that nothing was found out; whoever means something else says so. */
+static bool is_skipped(const struct check_settings *rules, int code)
+{
+    return has_code(rules->skip_codes, rules->skip_code_count, code) ||
+           (code == CHECK_UNTESTABLE_CODE && !verdict_names_code(rules, code));
+}
+
+/* Whether the exit code leaves room for a failure. */
+static bool code_may_fail(const struct check_settings *rules, int code)
+{
+    if (has_code(rules->ignored_codes, rules->ignored_code_count, code) || is_skipped(rules, code))
+        return false;
+    return rules->fail_code_count == 0 || has_code(rules->fail_codes, rules->fail_code_count, code);
+}
+
+bool verdict_needs_output(const struct check_settings *rules, int code)
+{
+    return rules->fail_pattern_count > 0 && code_may_fail(rules, code);
+}
+
+enum verdict verdict_from_end(const struct check_settings *rules, int code, bool output_matches)
+{
+    if (is_skipped(rules, code))
+        return VERDICT_SKIP;
+    if (!code_may_fail(rules, code))
+        return VERDICT_PASS;
+    if (rules->fail_pattern_count > 0)
+        return output_matches ? VERDICT_FAIL : VERDICT_PASS;
+    return rules->fail_code_count > 0 || code != 0 ? VERDICT_FAIL : VERDICT_PASS;
+}

@@ -1,0 +1,122 @@
+/* debug/loop/artifacts.c: naming and moving artifacts. */
+#include "debug/loop/artifacts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/text/string_builder.h"
+
+static const char *const verdict_folders[] = {
+    [VERDICT_PASS] = "good",
+    [VERDICT_FAIL] = "bad",
+    [VERDICT_SKIP] = "skipped",
+};
+
+/* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
+static size_t namesake_number(const struct artifact_settings *settings, size_t index, const char *basename)
+{
+    size_t number = 1;
+
+    for (size_t i = 0; i < index; i++) {
+        char *other = file_basename(settings->paths[i]);
+        number += strcmp(other, basename) == 0;
+        free(other);
+    }
+    return number;
+}
+
+/* Where the extension of a basename starts: at its last dot, unless only dots stand before it (".hidden" has none). */
+static size_t extension_start(const char *basename)
+{
+    const char *dot = strrchr(basename, '.');
+
+    if (!dot || strspn(basename, ".") >= (size_t)(dot - basename))
+        return strlen(basename);
+    return (size_t)(dot - basename);
+}
+
+/* The path that artifact `index` moves to as the `number`th of its name, malloc'd. */
+static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
+                         size_t number)
+{
+    char *basename = file_basename(settings->paths[index]);
+    size_t extension = extension_start(basename);
+    char *folder = file_join(settings->folder, verdict_folders[verdict]);
+    struct string_builder path;
+    struct tm started;
+    char moment[sizeof("MM-DD-YY_HH-MM-SS")] = "";
+
+    localtime_r(&settings->started, &started);
+    strftime(moment, sizeof(moment), "%m-%d-%y_%H-%M-%S", &started);
+
+    string_init(&path);
+    string_add_format(&path, "%s/%.*s_%s", folder, (int)extension, basename, moment);
+    if (number > 1)
+        string_add_format(&path, "_%zu", number);
+    string_add_format(&path, "%s%s", key, basename + extension);
+    free(folder);
+    free(basename);
+    return string_take(&path);
+}
+
+static const char *actual_path(const struct artifact_settings *settings, const char *path)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (settings->usual.items[i] != NULL && settings->actual.items[i] != NULL &&
+            strcmp(settings->usual.items[i], path) == 0)
+            return settings->actual.items[i];
+    return path;
+}
+
+/* Moves artifact `index` from `from` to its own name, or to the next number of it that nobody has taken: another session
+ * that began in the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
+static int move_artifact(const struct artifact_settings *settings, size_t index, const char *from, enum verdict verdict,
+                         const char *key, struct log *log, struct error *err)
+{
+    char *basename = file_basename(settings->paths[index]);
+    size_t number = namesake_number(settings, index, basename);
+    int rc;
+
+    free(basename);
+    do {
+        char *to = destination(settings, index, verdict, key, number++);
+
+        rc = file_make_parent_folders(to, err);
+        if (rc == 0)
+            rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
+        if (rc == 0)
+            log_message(log, LOG_INFO, "Moving %s to %s", settings->paths[index], to);
+        free(to);
+    } while (rc == ERR_EXISTS);
+    return rc;
+}
+
+static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
+                    struct log *log, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < settings->count && rc == 0; i++) {
+        const char *path = settings->paths[i], *from = actual_path(settings, path);
+        if (file_exists(from)) {
+            rc = move_artifact(settings, i, from, verdict, key, log, err);
+        } else if (expected) {
+            log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);
+        }
+    }
+    return rc;
+}
+
+int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,
+                   struct error *err)
+{
+    return sort_all(settings, verdict, key, true, log, err);
+}
+
+int artifacts_sort_leftovers(const struct artifact_settings *settings, enum verdict verdict, const char *key,
+                             struct log *log, struct error *err)
+{
+    return sort_all(settings, verdict, key, false, log, err);
+}

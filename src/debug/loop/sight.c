@@ -1,0 +1,269 @@
+/* debug/loop/sight.c: whether a check looks at its candidate at all. It is shown a file that is none. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/file/temporary.h"
+#include "base/stopwatch.h"
+#include "debug/loop/log.h"
+#include "debug/loop/state.h"
+
+/* Of a control, in the replay. */
+#define LIKENESS_KEY "_likeness"
+
+/* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
+#define ALIKE_VERDICTS 5
+
+#define NOTHING_SHOWS "nothing shows that it looks at what it is given; let it write what is wrong"
+
+#define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
+
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    (void)data, (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_AGAIN};
+    return 0;
+}
+
+static int write_nonsense(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    (void)data;
+    return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
+}
+
+/* What that says of the check, which has said `suspicious` of a candidate. */
+static enum verdict judge(const struct loop *loop, const struct check_evidence *before, enum verdict suspicious,
+                          enum verdict verdict)
+{
+    const struct check_evidence *now = check_evidence(loop->check);
+
+    if (suspicious == VERDICT_PASS)
+        return verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS;
+    if (before->runs == 0)
+        return VERDICT_SKIP;
+    if (!hash_equal(now->said, before->said))
+        return VERDICT_PASS;
+    return now->silent ? VERDICT_SKIP : VERDICT_FAIL;
+}
+
+static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, struct error *err)
+{
+    const struct check_evidence before = *check_evidence(loop->check);
+    int rc = trial->subject->describe(NULL, -1, false, &trial->candidate, err);
+
+    if (rc == 0)
+        rc = trial_check(loop, trial, err);
+    check_take_broken_code(loop->check); /* it may well be this file that it cannot be run on */
+    if (rc < 0)
+        return rc;
+    trial->verdict = judge(loop, &before, suspicious, trial->verdict);
+    check_leave_out_evidence(loop->check, &before);
+    return session_replay_save(&loop->replay, trial->key,
+                               &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What stays behind is a candidate, not what is none: one that is there makes room, under the name that is returned. */
+static char *put_aside(const struct loop *loop)
+{
+    const char *path = loop_artifact(loop);
+    char *aside = loop->settings.keep_intermediate && is_file(path) ? file_temporary_name(path) : NULL;
+
+    if (aside != NULL && rename(path, aside) == 0)
+        return aside;
+    free(aside);
+    return NULL;
+}
+
+static void put_back(const struct loop *loop, char *aside)
+{
+    const char *path = loop_artifact(loop);
+
+    if (aside != NULL && rename(aside, path) != 0)
+        log_message(loop->log, LOG_WARNING, "The last candidate stays where it is: cannot rename '%s' to '%s'", aside,
+                    path);
+    else if (aside == NULL && loop->settings.keep_intermediate && is_file(path))
+        unlink(path);
+    free(aside);
+}
+
+int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
+                     struct error *err)
+{
+    const struct loop_subject subject = {.describe = describe, .write = write_nonsense};
+    struct trial trial = {.subject = &subject,
+                          .index = -1,
+                          .key = key,
+                          .what = "a file that is none",
+                          .num_nodes = -1,
+                          .is_control = true};
+    double start = stopwatch_now();
+    struct string_builder title;
+    struct saved_verdict known;
+    bool is_known = session_replay_find(&loop->replay, key, &known);
+    char *aside = is_known ? NULL : put_aside(loop);
+    int rc = 0;
+
+    string_init(&title);
+    string_add_format(&title, "Control: what the check says of a file that is no %s", kind);
+    log_indent(loop->log, 1);
+    log_message(loop->log, LOG_INFO, "RUNNING | %s", title.data);
+    if (is_known)
+        trial.verdict = known.verdict;
+    else
+        rc = run(loop, &trial, suspicious, err);
+    if (rc == 0)
+        loop_log_end(loop->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
+    log_indent(loop->log, -1);
+    trial_clean_up(loop, &trial);
+    if (!is_known)
+        put_back(loop, aside);
+    string_release(&title);
+    if (rc == 0)
+        *ret = trial.verdict;
+    return rc;
+}
+
+int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err)
+{
+    enum verdict sight = VERDICT_PASS;
+    int rc = 0;
+
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || check_evidence(loop->check)->runs == 0)
+        return 0;
+    if (verdict == VERDICT_SKIP)
+        return loop_refuse_check(loop, err, "the check says nothing about the engine %s, so there is nothing to go by",
+                                 how);
+    rc = loop_check_sight(loop, "_sight", "engine", verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS)
+        return rc;
+    if (verdict == VERDICT_PASS)
+        return loop_refuse_check(
+            loop, err,
+            "the check passes on the engine %s, and says the same of a file that is no engine, so it "
+            "does not look at what it is given",
+            how);
+    return loop_refuse_check(loop, err, "the check fails on the engine %s, and %s, so " NOTHING_SHOWS, how,
+                             sight == VERDICT_SKIP ? "ends alike on a file that is no engine, without a word"
+                                                   : "says the same of a file that is no engine");
+}
+
+int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
+{
+    enum verdict late, verdict;
+    bool bad;
+    int rc;
+
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop_same_verdicts(loop, &late) == 0)
+        return 0;
+    bad = late == VERDICT_PASS;
+    rc = ends->check_again(ends->data, bad, &verdict, err);
+    if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
+        return rc;
+    return loop_refuse_check(loop, err,
+                             "the engine %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
+                             bad ? ends->bad : ends->good, bad ? "fail" : "pass");
+}
+
+/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has other ways to find
+ * out. What a check writes when it passes may differ; that it also passes on what is no candidate is enough. */
+static bool is_suspicious(const struct loop *loop, const struct loop_subject *subject, enum verdict verdict)
+{
+    const struct check_evidence *evidence = check_evidence(loop->check);
+
+    if (evidence->runs < ALIKE_VERDICTS)
+        return false;
+    if (verdict == VERDICT_PASS)
+        return subject->end == ENDS_BY_FAILURE && loop->last_failure == 0;
+    return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
+}
+
+/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or not. So that is no
+ * proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a tool that ends by itself has controls. */
+static void warn_of_likeness(const struct loop *loop, const struct loop_subject *subject, const char *kind,
+                             enum verdict verdict, enum verdict sight)
+{
+    static const char *const words[] = {
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
+    const struct check_evidence *evidence = check_evidence(loop->check);
+    struct string_builder text;
+
+    if (!evidence->alike)
+        return;
+    string_init(&text);
+    string_add_format(&text, "The first %d %s%s have all %s, and the check has said the same each time", ALIKE_VERDICTS,
+                      kind != NULL ? kind : "iteration", "s", words[verdict]);
+    if (kind != NULL)
+        string_add_format(&text,
+                          sight == VERDICT_SKIP ? ", and, without a word, of a file that is no %s"
+                                                : ", and of a file that is no %s",
+                          kind);
+    string_add(&text, ": ");
+    check_evidence_describe(evidence, &text);
+    if (kind != NULL)
+        string_add(&text, ". So far " NOTHING_SHOWS);
+    if (subject->end != ENDS_BY_ITSELF)
+        string_add(&text, ". As long as it says that, this goes on; see that the check does what it should");
+    else if (subject->kind == NULL)
+        string_add(&text, ". If nothing passes, controls tell in the end");
+    log_message(loop->log, LOG_WARNING, "%s", text.data);
+    string_release(&text);
+}
+
+int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err)
+{
+    const struct loop_subject *subject = trial->subject;
+    const char *kind = subject->kind != NULL ? subject->kind : "model";
+    enum verdict sight;
+    int rc;
+
+    if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
+        trial->is_control || !is_suspicious(loop, subject, trial->verdict) ||
+        (subject->beside != NULL && check_mentions_path(loop->check, subject->beside)))
+        return 0;
+    loop->questioned = true;
+    if (loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
+        warn_of_likeness(loop, subject, NULL, trial->verdict, VERDICT_SKIP);
+        return 0;
+    }
+    if (check_lanes_jobs(loop->lanes) == 1)
+        trial->lane = NULL; /* there is only one */
+    rc = loop_check_sight(loop, LIKENESS_KEY, kind, trial->verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
+        return rc;
+    if (trial->verdict == VERDICT_PASS)
+        return loop_refuse_check(
+            loop, err,
+            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
+            "it does not look at what it is given",
+            ALIKE_VERDICTS, kind, kind);
+    warn_of_likeness(loop, subject, kind, trial->verdict, sight);
+    return 0;
+}
+
+void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)
+{
+    const struct check_evidence *evidence = check_evidence(loop->check);
+    struct string_builder text;
+
+    if (loop->verify != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
+        loop->verdicts[VERDICT_FAIL] < count)
+        return;
+    string_init(&text);
+    check_evidence_describe(evidence, &text);
+    log_message(loop->log, LOG_WARNING,
+                "All %" PRId64
+                " iterations have failed, and the check has said the same each time: what fails does not "
+                "depend on the iteration. Each time %s",
+                count, text.data);
+    string_release(&text);
+}

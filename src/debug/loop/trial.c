@@ -1,0 +1,260 @@
+/* debug/loop/trial.c: one candidate on its way to a verdict: files, check, artifacts. */
+#include "debug/loop/state.h"
+
+/* ---- Its lane ---- */
+
+static struct lane_key key_of(const struct trial *trial, size_t run)
+{
+    struct lane_key ret = {.index = trial->index, .run = run};
+
+    if (trial->candidate.has_identity)
+        ret.identity = trial->candidate.identity;
+    return ret;
+}
+
+static int prepare(struct loop *loop, const struct trial *trial, struct error *err)
+{
+    const struct loop_subject *subject = trial->subject;
+    const char *path = loop->settings.check.files.items[CANDIDATE_ARTIFACT];
+
+    return subject->prepare != NULL && path != NULL ? subject->prepare(subject->data, path, err) : 0;
+}
+
+static struct candidate_content content_of(const struct loop *loop, const struct trial *trial)
+{
+    bool has_artifact = loop->settings.check.files.items[CANDIDATE_ARTIFACT] != NULL;
+
+    return (struct candidate_content){
+        .write = has_artifact ? trial->subject->write : NULL, .data = trial->subject->data, .iteration = trial->index};
+}
+
+static int open_lane(struct loop *loop, struct trial *trial, size_t run, struct error *err)
+{
+    struct candidate_content content = content_of(loop, trial);
+    int rc;
+
+    log_indent(loop->log, 1);
+    rc = prepare(loop, trial, err);
+    trial->lane = check_lanes_find(loop->lanes, key_of(trial, run));
+    if (rc == 0 && trial->lane == NULL) {
+        rc = check_lanes_open(loop->lanes, key_of(trial, run), &content, &trial->lane, err);
+        if (rc == 0)
+            loop_look_up(loop, trial->subject, trial->lane);
+    } else if (rc == 0) {
+        loop_look_up_again(loop, trial->lane);
+    }
+    trial->has_file = rc == 0 && trial->lane->has_file && trial->candidate.has_identity;
+    if (trial->has_file)
+        trial->file = hash_combine(trial->candidate.identity, trial->lane->file);
+    log_indent(loop->log, -1);
+    return rc;
+}
+
+/* The check is run once more. It may have taken its files away. */
+static int open_again(struct loop *loop, struct trial *trial, size_t run, struct error *err)
+{
+    struct candidate_content content = content_of(loop, trial);
+    int rc = 0;
+
+    if (check_lanes_jobs(loop->lanes) > 1) {
+        lane_drop(loop->lanes, trial->lane);
+        trial->lane = check_lanes_find(loop->lanes, key_of(trial, run));
+        return trial->lane != NULL ? 0 : check_lanes_open(loop->lanes, key_of(trial, run), &content, &trial->lane, err);
+    }
+    trial->lane->key.run = run;
+    if (candidate_place_is_whole(&trial->lane->place))
+        return 0;
+    log_indent(loop->log, 1);
+    rc = prepare(loop, trial, err);
+    if (rc == 0)
+        rc = candidate_place_write(&trial->lane->place, &content, err);
+    log_indent(loop->log, -1);
+    return rc;
+}
+
+/* An unreliable check will be run on the same candidate several times: the next runs begin at once where there is room. */
+static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
+{
+    struct candidate_content content = content_of(loop, trial);
+    struct error ignored; /* what is wrong will be seen when it is this run's turn */
+
+    if (!loop->repeated.enabled || !trial->candidate.has_identity || !check_knows_time_limit(loop->check))
+        return;
+    for (size_t i = run + 1; i < run + check_lanes_jobs(loop->lanes) && check_lanes_have_room(loop->lanes); i++) {
+        struct lane *lane = check_lanes_find(loop->lanes, key_of(trial, i));
+
+        if (lane == NULL && (check_lanes_open(loop->lanes, key_of(trial, i), &content, &lane, &ignored) < 0 ||
+                             lane_launch(loop->lanes, lane, &ignored) < 0))
+            return;
+    }
+}
+
+/* ---- Its check ---- */
+
+/* What the check finds, as often as it is run. */
+struct scene {
+    struct loop *loop;
+    struct trial *trial;
+    size_t runs;
+};
+
+static int wait_for_end(struct loop *loop, const struct trial *trial, size_t run, struct error *err)
+{
+    struct lane *lane = trial->lane;
+    /* One that could not be run ahead may have lacked what is there by now. */
+    bool failed_ahead = lane->state == LANE_LAUNCHED && lane_has_ended(loop->lanes, lane) && lane->rc < 0;
+    int rc = lane->state == LANE_WRITTEN || failed_ahead || check_lanes_jobs(loop->lanes) == 1
+                 ? lane_launch(loop->lanes, lane, err)
+                 : 0;
+
+    if (rc < 0)
+        return rc;
+    run_ahead(loop, trial, run);
+    while (!lane_has_ended(loop->lanes, lane)) {
+        if (loop->ahead != NULL && check_knows_time_limit(loop->check))
+            checks_ahead_fill(loop->ahead, lane);
+        if (!lane_has_ended(loop->lanes, lane))
+            check_lanes_sleep(loop->lanes);
+    }
+    if (lane->rc < 0)
+        *err = lane->err;
+    return lane->rc;
+}
+
+static int run_once(void *data, enum verdict *ret, struct error *err)
+{
+    struct scene *scene = data;
+    struct loop *loop = scene->loop;
+    struct lane *lane;
+    int rc = 0;
+
+    if (scene->runs > 0)
+        rc = open_again(loop, scene->trial, scene->runs, err);
+    if (rc < 0)
+        return rc;
+    lane = scene->trial->lane;
+    if (check_is_interactive(loop->check)) {
+        scene->runs++;
+        return check_ask(loop->check, loop->settings.check.files.items[CANDIDATE_ARTIFACT], ret, err);
+    }
+    check_announce(loop->check);
+    rc = wait_for_end(loop, scene->trial, scene->runs++, err);
+    if (rc < 0)
+        return rc;
+    loop->check_seconds += lane->result.seconds;
+    rc = loop_refuse_changes(loop, lane, err);
+    return rc == 0 ? check_judge(loop->check, &lane->run, &lane->result, ret, err) : rc;
+}
+
+static int run_check(struct loop *loop, struct trial *trial, struct error *err)
+{
+    struct scene scene = {.loop = loop, .trial = trial};
+    struct single_run single = {.run = run_once, .data = &scene};
+
+    return loop->repeated.enabled ? repeated_check_run(&loop->repeated, trial->candidate.expectation, &single,
+                                                       &trial->counts, &trial->verdict, err)
+                                  : run_once(&scene, &trial->verdict, err);
+}
+
+/* ---- All of it ---- */
+
+static struct saved_verdict to_be_saved(const struct trial *trial)
+{
+    return (struct saved_verdict){trial->index, trial->num_nodes, trial->verdict, trial->counts};
+}
+
+/* Sorts the artifacts. A file of the candidate that was among them has found its place. */
+static int sort_artifacts(struct loop *loop, const struct trial *trial, struct error *err)
+{
+    struct artifact_settings artifacts = loop->settings.artifacts;
+    int rc;
+
+    artifacts.usual = loop->settings.check.files;
+    artifacts.actual = trial->lane->run.files;
+    rc = artifacts_sort(&artifacts, trial->verdict, trial->key, loop->log, err);
+    if (artifacts.count > 0)
+        candidate_place_forget_moved(&trial->lane->place);
+    return rc;
+}
+
+/* Whether a verdict of another session will do. What every other verdict is held against shows whether the check still works. */
+static bool may_be_known(enum expectation expectation)
+{
+    return expectation != EXPECT_AGAIN && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS;
+}
+
+/* ---- What was checked, byte for byte ---- */
+
+static void remember_file(struct loop *loop, const struct trial *trial)
+{
+    struct seen_candidate seen = {.verdict = trial->verdict, .what = trial->what};
+
+    seen_candidates_correct(&loop->files, trial->file, seen);
+    seen_candidates_add(&loop->files, trial->file, seen);
+}
+
+static int recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err)
+{
+    const struct seen_candidate *seen;
+    int rc = trial->subject->describe(trial->subject->data, trial->index, false, &trial->candidate, err);
+
+    if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
+        return rc;
+    rc = open_lane(loop, trial, 0, err);
+    if (rc < 0 || !trial->has_file)
+        return rc;
+    seen = seen_candidates_find(&loop->files, trial->file);
+    *ret_known = seen != NULL;
+    if (seen != NULL)
+        trial->verdict = seen->verdict;
+    return 0;
+}
+
+int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err)
+{
+    bool muted = loop->log != NULL && loop->log->muted;
+    int rc;
+
+    *ret_known = false;
+    if (loop->log != NULL)
+        loop->log->muted = true;
+    rc = recall(loop, trial, ret_known, err);
+    if (loop->log != NULL)
+        loop->log->muted = muted;
+    trial_clean_up(loop, trial);
+    trial->lane = NULL;
+    return rc;
+}
+
+int trial_check(struct loop *loop, struct trial *trial, struct error *err)
+{
+    struct saved_verdict saved = to_be_saved(trial);
+    int rc = open_lane(loop, trial, 0, err);
+    bool keeps = rc == 0 && trial->lane->has_content;
+    struct hash question = keeps ? trial->lane->question : (struct hash){0};
+
+    if (rc == 0 && trial->lane->cached.found && may_be_known(trial->candidate.expectation)) {
+        loop_use_cached(loop, trial);
+        return trial->index >= 0 ? sort_artifacts(loop, trial, err) : 0;
+    }
+    if (rc == 0 && !trial->anew)
+        rc = session_replay_save_as_failed(&loop->replay, trial->key, &saved, err);
+    loop_show_progress(loop, trial->subject);
+    if (rc == 0)
+        rc = run_check(loop, trial, err);
+    loop->checks += trial->is_control ? 0 : 1;
+    if (rc == 0 && keeps)
+        loop_keep_in_cache(loop, trial, question);
+    if (rc == 0 && trial->has_file && trial->verdict != VERDICT_SKIP)
+        remember_file(loop, trial);
+    if (rc == 0 && trial->index >= 0)
+        rc = sort_artifacts(loop, trial, err);
+    return rc;
+}
+
+void trial_clean_up(struct loop *loop, struct trial *trial)
+{
+    if (trial->lane != NULL)
+        lane_keep_artifact(loop->lanes, trial->lane);
+    check_lanes_drop_until(loop->lanes, trial->index);
+}

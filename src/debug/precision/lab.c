@@ -1,0 +1,314 @@
+/* debug/precision/lab.c: see lab.h. */
+#include "debug/precision/lab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/precision/onnx.h"
+#include "debug/precision/scores.h"
+#include "debug/reduce/candidate_files.h"
+#include "engine/plan/plan.h"
+#include "onnx/write/save.h"
+
+struct precision_lab {
+    const struct precision_lab_settings *settings;
+    const struct network *network;
+    const struct precision_override *given; /* before anything was chosen */
+    size_t given_count;
+    struct precision_override *overrides; /* those, then one for each chosen layer */
+    struct layer_precision *low, *high;   /* of each layer, with none and with all chosen */
+    struct engine *engine;                /* the candidate, or */
+    struct model *model;                  /* the candidate as an ONNX model */
+    struct candidate_files files;
+    bool has_files;
+    bool rounds; /* ONNX models compute in float32, on rounded values */
+};
+
+/* ---- Which layers ---- */
+
+static bool is_lowered(void *data, size_t layer)
+{
+    const struct precision_lab *lab = data;
+
+    return lab->low[layer].precision > lab->high[layer].precision;
+}
+
+static const char *layer_name(void *data, size_t layer)
+{
+    const struct precision_lab *lab = data;
+
+    return lab->network->layers.items[layer].name;
+}
+
+static void add_override(struct precision_lab *lab, size_t layer)
+{
+    struct precision_settings *precision = &lab->settings->builder->precision;
+
+    lab->overrides[precision->layer_count++] =
+        (struct precision_override){lab->network->layers.items[layer].name, lab->settings->high};
+}
+
+static void reset_overrides(struct precision_lab *lab)
+{
+    struct precision_settings *precision = &lab->settings->builder->precision;
+
+    if (lab->given_count > 0)
+        memcpy(lab->overrides, lab->given, lab->given_count * sizeof(*lab->given));
+    precision->layers = lab->overrides;
+    precision->layer_count = lab->given_count;
+}
+
+static int assign(struct precision_lab *lab, struct log *log, struct layer_precision **ret, struct error *err)
+{
+    struct layer_precision *precisions = memory_alloc_zero(lab->network->layers.count, sizeof(*precisions));
+    int rc = precisions_assign(lab->network, &lab->settings->builder->precision, log, precisions, err);
+
+    if (rc < 0)
+        free(precisions);
+    else
+        *ret = precisions;
+    return rc;
+}
+
+/* Those that may be chosen: they can have the higher precision, and would have a lower one. */
+static int find_precisions(struct precision_lab *lab, struct error *err)
+{
+    enum precision high = precision_of_type(lab->settings->high);
+    int rc;
+
+    reset_overrides(lab);
+    rc = assign(lab, lab->settings->log, &lab->low, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < lab->network->layers.count; i++)
+        if (lab->low[i].precision > high && precision_eligible(lab->network, &lab->network->layers.items[i], high))
+            add_override(lab, i);
+    rc = assign(lab, NULL, &lab->high, err);
+    reset_overrides(lab);
+    return rc;
+}
+
+/* A search among layers that are in higher precision anyway would find that none of them has to be. */
+static int refuse_without_choice(const struct precision_lab *lab, struct error *err)
+{
+    const struct precision_settings *precision = &lab->settings->builder->precision;
+    enum precision lowest = PRECISION_COUNT - 1;
+    struct string_builder why;
+    int rc;
+
+    for (size_t i = 0; i < lab->network->layers.count; i++)
+        if (lab->low[i].precision > lab->high[i].precision)
+            return 0;
+    while (lowest > PRECISION_FLOAT32 && !precision->enabled[lowest])
+        lowest--;
+    string_init(&why);
+    precision_explain_unused(lab->network, precision, lab->low, lowest, &why);
+    rc = error_set(err, ERR_INVALID, "no layer would be in %s, so there is nothing to choose from: %s",
+                   precision_name(lowest), why.data);
+    string_release(&why);
+    return rc;
+}
+
+/* ---- Candidates ---- */
+
+static void drop_candidate(struct precision_lab *lab)
+{
+    engine_free(lab->engine);
+    model_free(lab->model);
+    lab->engine = NULL;
+    lab->model = NULL;
+}
+
+static void find_half(struct precision_lab *lab, const struct bitset *chosen, struct bitset *ret)
+{
+    bitset_init(ret, lab->network->layers.count);
+    for (size_t i = 0; i < ret->size; i++)
+        if (is_lowered(lab, i) && !bitset_has(chosen, i))
+            bitset_add(ret, i);
+}
+
+static int make_model(struct precision_lab *lab, const struct bitset *chosen, bool rounds, struct log *log,
+                      struct error *err)
+{
+    struct bitset half;
+
+    find_half(lab, chosen, &half);
+    int rc = rounds ? precision_onnx_make_rounded(lab->network, &half, &lab->model, err)
+                    : precision_onnx_make(lab->network, &half, log, &lab->model, err);
+    bitset_release(&half);
+    return rc;
+}
+
+static int prepare(void *data, const struct bitset *chosen, struct error *err)
+{
+    struct precision_lab *lab = data;
+
+    drop_candidate(lab);
+    if (lab->settings->onnx)
+        return make_model(lab, chosen, lab->rounds, NULL, err);
+    reset_overrides(lab);
+    for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
+        add_override(lab, i);
+    int rc = lab->settings->build(lab->settings->data, lab->network, &lab->engine, err);
+    reset_overrides(lab);
+    return rc;
+}
+
+static int write_model(struct precision_lab *lab, const char *path, struct error *err)
+{
+    struct subgraph whole;
+
+    log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    subgraph_init_whole(&whole, lab->model);
+    int rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int write_candidate(void *data, const char *path, struct error *err)
+{
+    struct precision_lab *lab = data;
+
+    if (lab->settings->onnx)
+        return write_model(lab, path, err);
+    log_message(lab->settings->log, LOG_INFO, "Saving engine to %s", path);
+    int rc = plan_save(lab->engine, path, err);
+    if (rc == 0 && lab->settings->built != NULL)
+        rc = lab->settings->built(lab->settings->data, lab->engine, err);
+    return rc;
+}
+
+/* Float16 nodes are no proof that anything is stored in float16. */
+static bool insist(void *data)
+{
+    struct precision_lab *lab = data;
+
+    lab->rounds = true;
+    log_message(
+        lab->settings->log, LOG_WARNING,
+        "The check passes with all layers in float16. A runtime without kernels for float16, such as ONNX Runtime "
+        "on a CPU, computes such a model in float32. From here on, nodes compute in float32, on values that Casts "
+        "have rounded to float16");
+    return true;
+}
+
+/* ---- Scores ---- */
+
+static int score(void *data, double *ret, struct error *err)
+{
+    struct precision_lab *lab = data;
+    struct engine *low;
+
+    log_message(lab->settings->log, LOG_INFO, "Scoring layers by what lower precision does to their outputs");
+    reset_overrides(lab);
+    int rc = lab->settings->build(lab->settings->data, lab->network, &low, err);
+    if (rc < 0)
+        return rc;
+    rc = precision_scores(low, lab->high, lab->settings->builder, ret, err);
+    engine_free(low);
+    return rc;
+}
+
+/* ---- The lab ---- */
+
+/* Candidates find the external data of the original beside them. */
+static int provide_files(struct precision_lab *lab, struct error *err)
+{
+    const struct precision_lab_settings *settings = lab->settings;
+    struct subgraph whole;
+    int rc = candidate_files_init(&lab->files, settings->artifact, settings->keep_artifact, settings->take_over, err);
+
+    lab->has_files = true;
+    lab->files.copy = settings->copy_weights;
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, lab->network->model);
+    rc = candidate_files_provide(&lab->files, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err)
+{
+    struct precision_lab *lab = memory_alloc_zero(1, sizeof(*lab));
+    const struct precision_settings *precision = &settings->builder->precision;
+
+    *lab = (struct precision_lab){.settings = settings,
+                                  .network = settings->network,
+                                  .given = precision->layers,
+                                  .given_count = precision->layer_count};
+    lab->overrides =
+        memory_alloc_zero(precision->layer_count + settings->network->layers.count, sizeof(*lab->overrides));
+    int rc = find_precisions(lab, err);
+    if (rc == 0)
+        rc = refuse_without_choice(lab, err);
+    if (rc == 0 && settings->onnx)
+        rc = provide_files(lab, err);
+    if (rc < 0)
+        precision_lab_free(lab);
+    else
+        *ret = lab;
+    return rc;
+}
+
+void precision_lab_free(struct precision_lab *lab)
+{
+    size_t count;
+
+    if (!lab)
+        return;
+    count = lab->network->layers.count;
+    drop_candidate(lab);
+    if (lab->has_files)
+        candidate_files_release(&lab->files);
+    if (lab->low != NULL)
+        precisions_release(lab->low, count);
+    if (lab->high != NULL)
+        precisions_release(lab->high, count);
+    lab->settings->builder->precision.layers = lab->given;
+    lab->settings->builder->precision.layer_count = lab->given_count;
+    free(lab->low);
+    free(lab->high);
+    free(lab->overrides);
+    free(lab);
+}
+
+struct precision_target precision_lab_target(struct precision_lab *lab)
+{
+    return (struct precision_target){.data = lab,
+                                     .count = lab->network->layers.count,
+                                     .name = layer_name,
+                                     .is_lowered = is_lowered,
+                                     .score = score,
+                                     .prepare = prepare,
+                                     .write = write_candidate,
+                                     .insist = lab->settings->onnx ? insist : NULL};
+}
+
+int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)
+{
+    struct external_settings external = {.file_name = NULL};
+    struct subgraph whole;
+
+    for (size_t i = 0; i < lab->network->layers.count; i++)
+        if (is_lowered(lab, i) && lab->low[i].precision != PRECISION_FLOAT16)
+            return error_set(err, ERR_UNSUPPORTED,
+                             "layer '%s' is %s: only float16 can be written into an ONNX model as Cast nodes",
+                             lab->network->layers.items[i].name, precision_name(lab->low[i].precision));
+    drop_candidate(lab);
+    int rc = make_model(lab, chosen, false, lab->settings->log, err);
+    if (rc < 0)
+        return rc;
+    if (!lab->settings->onnx || lab->rounds)
+        log_message(lab->settings->log, LOG_WARNING,
+                    "The model that is saved is no candidate: %s. No check has seen it, so check it before you rely on "
+                    "it",
+                    lab->rounds ? "it computes in float16, and they in float32 on rounded values"
+                                : "those were engines");
+    log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    subgraph_init_whole(&whole, lab->model);
+    rc = model_save(&whole, path, &external, false, err);
+    subgraph_release(&whole);
+    return rc;
+}

@@ -1,0 +1,46 @@
+/* debug/precision/lab.h: makes engines, or ONNX models, some of whose layers are in higher precision.
+ *
+ *   rc = precision_lab_new(&settings, &lab, err);
+ *   target = precision_lab_target(lab);
+ *   rc = precision_run(&target, ...);
+ */
+#ifndef DEBUG_PRECISION_LAB_H
+#define DEBUG_PRECISION_LAB_H
+
+#include "debug/precision/precision.h"
+#include "engine/build/builder.h"
+
+struct precision_lab_settings {
+    const struct network *network;
+    /* How engines are built; its precision.layers are changed for each. What they name at first holds for layers that
+     * are not chosen. */
+    struct builder_settings *builder;
+    enum data_type high; /* DATA_FLOAT32 or DATA_FLOAT16 */
+
+    /* Builds an engine as `builder` says, and is told of each that was written. */
+    int (*build)(void *data, const struct network *network, struct engine **ret, struct error *err);
+    int (*built)(void *data, const struct engine *engine, struct error *err); /* NULL: nothing */
+    void *data;
+
+    bool onnx;            /* candidates are ONNX models with Casts, not engines: float16 is the lower precision */
+    const char *artifact; /* their path, beside which they find their external data */
+    bool keep_artifact;   /* the last one stays */
+    bool copy_weights;    /* candidates share no external data with the original */
+    bool take_over;       /* what lies there is from the session that goes on */
+    struct log *log;
+};
+
+struct precision_lab;
+
+/* The settings have to outlive it. ERR_INVALID, with the reason, when no layer would be in lower precision. */
+int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err);
+void precision_lab_free(struct precision_lab *lab); /* NULL is fine */
+
+struct precision_target precision_lab_target(struct precision_lab *lab);
+
+/* Saves the model with all lowered layers but the chosen ones in float16, durably. ERR_UNSUPPORTED when they are not in
+ * float16 in the engine. */
+int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path,
+                            struct error *err);
+
+#endif

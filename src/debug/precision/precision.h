@@ -1,0 +1,56 @@
+/* debug/precision/precision.h: which layers have to run in higher precision for the check to pass.
+ *
+ * All layers in higher, then all in lower precision are checked first, apart from the numbered iterations: if the first
+ * fails or the second passes there is nothing to look for. Then a search proposes layers, a target makes a file of
+ * them.
+ */
+#ifndef DEBUG_PRECISION_PRECISION_H
+#define DEBUG_PRECISION_PRECISION_H
+
+#include "base/container/bitset.h"
+#include "debug/loop/loop.h"
+#include "search/precision_search.h"
+
+/* What is searched: layers in the order in which they run, and how a choice of them becomes a file. */
+struct precision_target {
+    void *data;
+    size_t count; /* layers */
+
+    const char *(*name)(void *data, size_t layer);
+
+    /* Whether the layer runs in lower precision unless it is chosen. The others stay as they are, but count. */
+    bool (*is_lowered)(void *data, size_t layer);
+
+    /* For the minimal search: how much each layer is thought to matter (`count` numbers, infinity included). */
+    int (*score)(void *data, double *ret, struct error *err);
+
+    /* Makes ready what write() writes: these layers are chosen, a subset of the lowered ones. An error other than
+     * ERR_INTERRUPTED and ERR_MEMORY is a failed iteration. */
+    int (*prepare)(void *data, const struct bitset *chosen, struct error *err);
+    int (*write)(void *data, const char *path, struct error *err);
+
+    /* Called when the check passes with all layers in lower precision. True when write() has another form from now on,
+     * in which lower precision cannot be left out by whoever runs it; the log says so. NULL: it never has. */
+    bool (*insist)(void *data);
+};
+
+struct precision_run_settings {
+    enum precision_mode mode;
+    bool reverse; /* from the last layer on; not for the minimal search */
+    bool verify;
+};
+
+struct precision_result {
+    enum precision_outcome outcome;
+    bool none_needed;     /* the check passes with all layers in lower precision */
+    int64_t selected;     /* how many layers were selected, those that stay as they are included */
+    struct bitset chosen; /* of them, those that are lowered */
+    double *scores;       /* of each layer; NULL: not made */
+    bool is_minimal;      /* without any one of `chosen` the check was seen to fail */
+};
+
+int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
+                  struct loop *loop, struct log *log, struct precision_result *ret, struct error *err);
+void precision_result_release(struct precision_result *result);
+
+#endif

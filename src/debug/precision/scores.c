@@ -1,0 +1,195 @@
+/* debug/precision/scores.c: see scores.h. */
+#include "debug/precision/scores.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "engine/build/inputs.h"
+#include "engine/build/layer_walk.h"
+
+struct scoring {
+    const struct engine *low;
+    struct engine high; /* the same, with layers of its own */
+    struct layer_walk high_walk, low_walk;
+    bool low_is_lost;              /* a layer failed on what lower precision made of its inputs */
+    struct layer_values *isolated; /* of each value: what a layer alone computes in lower precision */
+    double *errors;                /* of each value: how far the lower precision is off */
+};
+
+/* ---- Errors ---- */
+
+/* The mean square of the difference over that of `expected`; infinity when something finite is no longer. */
+static double relative_error(const struct tensor *actual, const struct tensor *expected)
+{
+    size_t count = expected->size / sizeof(float);
+    const float *a = actual->data, *b = expected->data;
+    double difference = 0, size = 0;
+
+    if (expected->type != DATA_FLOAT32)
+        return 0;
+    if (actual->type != DATA_FLOAT32 || actual->size != expected->size)
+        return INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double delta = (double)a[i] - (double)b[i];
+
+        if (!isfinite(b[i]))
+            continue;
+        if (!isfinite(a[i]))
+            return INFINITY;
+        difference += delta * delta;
+        size += (double)b[i] * (double)b[i];
+    }
+    return difference == 0 ? 0 : size == 0 ? INFINITY : difference / size;
+}
+
+/* The largest over the outputs of a layer. */
+static double output_error(const struct layer *layer, const struct layer_values *actual,
+                           const struct layer_values *expected)
+{
+    double ret = 0;
+
+    for (size_t i = 0; i < layer->outputs.count; i++) {
+        uint32_t value = layer->outputs.items[i];
+
+        if (value != VALUE_NONE && expected[value].exists)
+            ret = fmax(ret, actual[value].exists ? relative_error(&actual[value].tensor, &expected[value].tensor)
+                                                 : (double)INFINITY);
+    }
+    return ret;
+}
+
+/* By how much the error of the lower precision has grown in a layer; notes what it is behind it. */
+static double error_growth(struct scoring *scoring, const struct layer *layer)
+{
+    double before = 0, after = output_error(layer, scoring->low_walk.values, scoring->high_walk.values);
+
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        if (layer->inputs.items[i] != VALUE_NONE)
+            before = fmax(before, scoring->errors[layer->inputs.items[i]]);
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        if (layer->outputs.items[i] != VALUE_NONE)
+            scoring->errors[layer->outputs.items[i]] = after;
+    return after > before ? after - before : 0; /* infinite behind an infinity is no growth */
+}
+
+/* ---- Layers ---- */
+
+static int run_layer(const struct engine *engine, size_t index, const struct engine_layer *choice,
+                     struct layer_values *values, struct error *err)
+{
+    struct layer_step *step = NULL;
+    int rc = layer_step_new(engine, &engine->network->layers.items[index], choice, values, &step, err);
+
+    if (rc == 0)
+        rc = layer_step_run(step, values, err);
+    layer_step_free(step);
+    return rc;
+}
+
+static bool is_fatal(int rc)
+{
+    return rc == ERR_MEMORY || rc == ERR_INTERRUPTED;
+}
+
+/* In lower precision, on what the layers before it made in higher precision. */
+static int isolated_error(struct scoring *scoring, size_t index, double *ret, struct error *err)
+{
+    const struct layer *layer = &scoring->high.network->layers.items[index];
+    struct layer_values *values = scoring->isolated;
+
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        if (layer->inputs.items[i] != VALUE_NONE)
+            values[layer->inputs.items[i]] = scoring->high_walk.values[layer->inputs.items[i]];
+    int rc = run_layer(&scoring->high, index, &scoring->low->layers[index], values, err);
+    if (!is_fatal(rc)) {
+        *ret = rc < 0 ? (double)INFINITY : output_error(layer, values, scoring->high_walk.values);
+        rc = 0;
+    }
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        if (layer->outputs.items[i] != VALUE_NONE) {
+            tensor_release(&values[layer->outputs.items[i]].tensor);
+            values[layer->outputs.items[i]] = (struct layer_values){0};
+        }
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        if (layer->inputs.items[i] != VALUE_NONE)
+            values[layer->inputs.items[i]] = (struct layer_values){0};
+    return rc;
+}
+
+/* In lower precision, as all layers before it. */
+static int follow_low(struct scoring *scoring, size_t index, double *ret, struct error *err)
+{
+    int rc;
+
+    if (scoring->low_is_lost)
+        return 0;
+    rc = run_layer(scoring->low, index, &scoring->low->layers[index], scoring->low_walk.values, err);
+    if (is_fatal(rc))
+        return rc;
+    scoring->low_is_lost = rc < 0;
+    *ret = rc < 0 ? (double)INFINITY : error_growth(scoring, &scoring->high.network->layers.items[index]);
+    return 0;
+}
+
+static int score_layer(struct scoring *scoring, size_t index, double *ret, struct error *err)
+{
+    bool lowered = scoring->high.layers[index].precision.precision != scoring->low->layers[index].precision.precision;
+    double alone = 0, growth = 0;
+    int rc = interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : 0;
+
+    if (rc == 0)
+        rc = run_layer(&scoring->high, index, &scoring->high.layers[index], scoring->high_walk.values, err);
+    if (rc == 0 && lowered)
+        rc = isolated_error(scoring, index, &alone, err);
+    if (rc == 0)
+        rc = follow_low(scoring, index, &growth, err);
+    layer_walk_leave(&scoring->high_walk, index);
+    layer_walk_leave(&scoring->low_walk, index);
+    *ret = lowered ? fmax(alone, growth) : 0;
+    return rc;
+}
+
+/* ---- All of them ---- */
+
+static void make_high(struct scoring *scoring, const struct layer_precision *high)
+{
+    size_t count = scoring->low->network->layers.count;
+
+    scoring->high = *scoring->low;
+    scoring->high.layers = memory_alloc_zero(count, sizeof(*scoring->high.layers));
+    for (size_t i = 0; i < count; i++) {
+        scoring->high.layers[i] = scoring->low->layers[i];
+        scoring->high.layers[i].precision = high[i];
+    }
+}
+
+int precision_scores(const struct engine *low, const struct layer_precision *high,
+                     const struct builder_settings *settings, double *ret, struct error *err)
+{
+    const struct network *network = low->network;
+    struct scoring scoring = {.low = low};
+    struct tensor_list feed = {0};
+    size_t values = network->model->values.count;
+    int rc = builder_feed(network, settings, 0, &feed, err);
+
+    make_high(&scoring, high);
+    scoring.isolated = memory_alloc_zero(values, sizeof(*scoring.isolated));
+    scoring.errors = memory_alloc_zero(values, sizeof(*scoring.errors));
+    layer_walk_init(&scoring.high_walk, network);
+    layer_walk_init(&scoring.low_walk, network);
+    if (rc == 0)
+        rc = layer_walk_feed(&scoring.high_walk, &feed, err);
+    if (rc == 0)
+        rc = layer_walk_feed(&scoring.low_walk, &feed, err);
+    for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
+        rc = score_layer(&scoring, i, &ret[i], err);
+    layer_walk_release(&scoring.high_walk);
+    layer_walk_release(&scoring.low_walk);
+    tensor_list_release(&feed);
+    free(scoring.errors);
+    free(scoring.isolated);
+    free(scoring.high.layers);
+    return rc;
+}

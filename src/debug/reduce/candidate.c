@@ -1,0 +1,444 @@
+/* debug/reduce/candidate.c: see candidate.h. */
+#include "debug/reduce/candidate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/reduce/candidate_types.h"
+#include "onnx/model/text.h"
+#include "tensor/compare/validate.h"
+
+static bool are_static(const struct model *model, const struct value_list *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (!value_is_static(model, values->items[i]))
+            return false;
+    return true;
+}
+
+void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
+                          struct log *log)
+{
+    *maker = (struct candidate_maker){
+        .settings = settings,
+        .log = log,
+    };
+    subgraph_init_whole(&maker->whole, model);
+    maker->whole.only_stated =
+        true; /* what is known is more with every candidate, and they should not differ by that */
+    value_list_to_set(&maker->whole.inputs, model->values.count, &maker->whole_inputs);
+    bitset_init(&maker->not_tensors, model->values.count);
+    bitset_init(&maker->untold, model->values.count);
+    bitset_init(&maker->valueless, model->values.count);
+    maker->fixes_shapes = settings->fixed_shapes && are_static(model, &maker->whole.inputs);
+    reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
+                         settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
+                         log, &maker->reference);
+}
+
+void candidate_maker_release(struct candidate_maker *maker)
+{
+    reference_values_free(maker->reference);
+    bitset_release(&maker->whole_inputs);
+    bitset_release(&maker->not_tensors);
+    bitset_release(&maker->untold);
+    bitset_release(&maker->valueless);
+    free(maker->assumed);
+    free(maker->lent.items);
+    subgraph_release(&maker->whole);
+}
+
+void candidate_maker_remember(const struct candidate_maker *maker, struct candidate_knowledge *ret)
+{
+    const struct model *model = maker->whole.model;
+
+    *ret = (struct candidate_knowledge){
+        .values = memory_alloc(model->values.count * sizeof(*model->values.items)),
+        .values_missing = maker->values_missing,
+        .inference_done = maker->inference_done,
+        .whole_refused = maker->whole_refused,
+        .no_values = maker->no_values,
+        .no_shapes = maker->no_shapes,
+        .inference_error = maker->inference_error,
+        .has_assumed = maker->assumed != NULL,
+    };
+    memcpy(ret->values, model->values.items, model->values.count * sizeof(*model->values.items));
+    bitset_init_copy(&ret->not_tensors, &maker->not_tensors);
+    bitset_init_copy(&ret->untold, &maker->untold);
+    bitset_init_copy(&ret->valueless, &maker->valueless);
+}
+
+void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
+{
+    struct model *model = maker->whole.model;
+
+    memcpy(model->values.items, before->values, model->values.count * sizeof(*model->values.items));
+    bitset_assign(&maker->not_tensors, &before->not_tensors);
+    maker->values_missing = before->values_missing;
+    maker->inference_done = before->inference_done;
+    maker->whole_refused = before->whole_refused;
+    maker->no_values = before->no_values;
+    maker->no_shapes = before->no_shapes;
+    maker->inference_error = before->inference_error;
+    bitset_assign(&maker->untold, &before->untold);
+    bitset_assign(&maker->valueless, &before->valueless);
+    if (!before->has_assumed) {
+        free(maker->assumed);
+        maker->assumed = NULL;
+    }
+    bitset_release(&before->not_tensors);
+    bitset_release(&before->untold);
+    bitset_release(&before->valueless);
+    free(before->values);
+}
+
+/* Logs what was marked; its types are looked up first, so that the line can show them. */
+static void log_marked(struct candidate_maker *maker, const char *what, const struct value_list *values)
+{
+    struct string_builder text;
+
+    for (size_t i = 0; i < values->count; i++)
+        if (candidate_lacks_type(maker, values->items[i], true))
+            candidate_infer_once(maker);
+    if (!log_shows(maker->log, LOG_INFO))
+        return;
+    string_init(&text);
+    variable_list_text(&text, maker->whole.model, values);
+    log_message(maker->log, LOG_INFO, "%s%s", what, text.data);
+    string_release(&text);
+}
+
+static void warn_of_branches(struct candidate_maker *maker)
+{
+    if (!maker->settings->random_data)
+        return;
+    log_once(
+        maker->log, LOG_WARNING,
+        "This model includes multiple branches/paths. In order to continue reducing, one branch needs to be folded "
+        "away.\n"
+        "Please ensure that you have provided a data loader argument directly to `debug reduce` (i.e. prior to "
+        "`--check`) if your `--check` command is using a non-default data loader, for instance --load-inputs.\n"
+        "Not doing so may result in false negatives!");
+}
+
+/* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with them whatever
+ * depends on nothing else. */
+static void freeze(struct subgraph *candidate, const struct value_list *missing)
+{
+    struct value_list met = {0};
+    struct bitset constants;
+
+    bitset_init(&constants, candidate->model->values.count);
+    for (size_t i = 0; i < missing->count; i++)
+        bitset_add(&constants, missing->items[i]);
+    subgraph_fold(candidate, &constants);
+    subgraph_clean(candidate, &constants, &met, NULL);
+    for (size_t i = 0; i < met.count; i++)
+        *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){met.items[i], NULL};
+    bitset_release(&constants);
+    free(met.items);
+}
+
+/* A frozen value stands for every sample, so it has to be the same in all of them. And it must not be the failure itself: a
+ * frozen infinity would hide the node that made it. */
+static bool may_be_frozen(const struct candidate_maker *maker, const struct subgraph *candidate)
+{
+    for (size_t i = 0; i < candidate->frozen.count; i++) {
+        const char *why = NULL;
+        struct validation validation;
+
+        tensor_validate(candidate->frozen.items[i].tensor, &validation);
+        if (validation.nans + validation.infinities > 0)
+            why = "hold infinities or NaN";
+        else if (!reference_values_agree(maker->reference, candidate->frozen.items[i].value))
+            why = "differ between the samples of the input data";
+        if (why == NULL)
+            continue;
+        log_once(maker->log, LOG_WARNING,
+                 "Some tensors that would be frozen to constants %s. The branches that make them are kept, and fed.",
+                 why);
+        return false;
+    }
+    return true;
+}
+
+static void feed(struct subgraph *candidate, const struct value_list *missing)
+{
+    for (size_t i = 0; i < missing->count; i++)
+        value_list_add(&candidate->inputs, missing->items[i]);
+}
+
+static void feed_instead(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing)
+{
+    if (maker->no_values.code != 0)
+        log_once(maker->log, LOG_WARNING,
+                 "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
+                 maker->no_values.message);
+    feed(candidate, missing);
+}
+
+/* Turns the branches that `missing` begins into constants; or feeds these graph inputs, where that would be wrong. */
+static int freeze_missing(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing,
+                          bool quiet, bool *ret_frozen, struct error *err)
+{
+    struct subgraph frozen;
+    int rc;
+
+    *ret_frozen = false;
+    if (maker->values_missing) {
+        feed_instead(maker, candidate, missing);
+        return 0;
+    }
+    if (!quiet)
+        warn_of_branches(maker);
+    subgraph_init_copy(&frozen, candidate);
+    freeze(&frozen, missing);
+    rc = candidate_fill(maker, &frozen, err);
+    if (rc < 0 && rc != ERR_INTERRUPTED && maker->settings->random_data) {
+        maker->values_missing = true;
+        maker->no_values = *err;
+        subgraph_release(&frozen);
+        feed_instead(maker, candidate, missing);
+        return 0;
+    }
+    *ret_frozen = rc == 0 && may_be_frozen(maker, &frozen);
+    if (*ret_frozen) {
+        subgraph_release(candidate);
+        *candidate = frozen;
+        return 0;
+    }
+    subgraph_release(&frozen);
+    feed(candidate, missing);
+    return rc;
+}
+
+static void log_freezing(struct candidate_maker *maker, const struct value_list *missing)
+{
+    for (size_t i = 0; i < missing->count; i++) {
+        struct value_list one = {.items = &missing->items[i], .count = 1};
+        struct string_builder text;
+
+        string_init(&text);
+        variable_list_text(&text, maker->whole.model, &one);
+        log_message(maker->log, LOG_INFO, "Freezing tensor: %.*s to eliminate branches.", (int)text.size - 2,
+                    text.data + 1);
+        string_release(&text);
+    }
+}
+
+static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
+}
+
+static bool depends_on_constants_alone(const struct candidate_maker *maker, uint32_t value)
+{
+    struct subgraph upstream;
+    bool ret;
+
+    if (bitset_has(&maker->whole_inputs, value))
+        return false;
+    subgraph_init_copy(&upstream, &maker->whole);
+    upstream.outputs.count = 0;
+    value_list_add(&upstream.outputs, value);
+    subgraph_clean(&upstream, NULL, NULL, NULL);
+    ret = upstream.inputs.count == 0;
+    subgraph_release(&upstream);
+    return ret;
+}
+
+/* Shapes, axes and pads that are computed without any data have one value, and data that are made up for them mostly are nonsense: adds
+ * those among the candidate's inputs to `constants`, provided that others are left. */
+static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
+                        struct error *err)
+{
+    struct value_list certain = {0};
+    struct error why = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < candidate->inputs.count; i++) {
+        if (candidate_lacks_type(maker, candidate->inputs.items[i], true))
+            candidate_infer_once(maker);
+        if (is_discrete(maker, candidate->inputs.items[i]) &&
+            depends_on_constants_alone(maker, candidate->inputs.items[i]))
+            value_list_add(&certain, candidate->inputs.items[i]);
+    }
+    if (certain.count > 0 && certain.count < candidate->inputs.count && !maker->values_missing)
+        rc = reference_values_record(maker->reference, &certain, &why);
+    else
+        certain.count = 0;
+    for (size_t i = 0; rc == 0 && i < certain.count; i++)
+        bitset_add(constants, certain.items[i]);
+    free(certain.items);
+    return rc == ERR_INTERRUPTED ? error_set(err, ERR_INTERRUPTED, "%s", why.message) : 0;
+}
+
+/* Freezes them. */
+static int freeze_certain(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
+{
+    struct bitset constants;
+    size_t kept = 0;
+    int rc;
+
+    bitset_init(&constants, maker->whole.model->values.count);
+    rc = list_certain(maker, candidate, &constants, err);
+    for (size_t i = 0; i < candidate->inputs.count; i++) {
+        uint32_t value = candidate->inputs.items[i];
+
+        if (bitset_has(&constants, value))
+            *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){value, NULL};
+        else
+            candidate->inputs.items[kept++] = value;
+    }
+    candidate->inputs.count = kept;
+    bitset_release(&constants);
+    return rc;
+}
+
+static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate, uint32_t node, bool quiet,
+                      struct error *err)
+{
+    struct value_list missing = {0};
+    int rc;
+
+    subgraph_mark_inputs(candidate, node);
+    rc = freeze_certain(maker, candidate, err);
+    if (rc < 0)
+        return rc;
+    if (!quiet && candidate->inputs.count == 0)
+        log_message(maker->log, LOG_WARNING, "No non-constant tensors are available to mark.");
+    if (!quiet)
+        log_marked(maker, "Marking model inputs: ", &candidate->inputs);
+    subgraph_clean(candidate, NULL, NULL, &missing);
+    if (missing.count > 0) {
+        bool frozen;
+
+        rc = freeze_missing(maker, candidate, &missing, quiet, &frozen, err);
+        if (rc == 0 && frozen && !quiet)
+            log_freezing(maker, &missing);
+    }
+    free(missing.items);
+    return rc;
+}
+
+int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
+                  uint32_t node, bool quiet, struct subgraph *ret, struct error *err)
+{
+    struct subgraph candidate;
+    int rc = 0;
+
+    subgraph_init_copy(&candidate, base);
+    if (direction == INDEX_FOR_OUTPUTS) {
+        subgraph_mark_outputs(&candidate, node);
+        if (!quiet)
+            log_marked(maker, "Marking model outputs: ", &candidate.outputs);
+        subgraph_clean(&candidate, NULL, NULL, NULL);
+    } else {
+        rc = cut_inputs(maker, &candidate, node, quiet, err);
+    }
+    if (rc < 0)
+        subgraph_release(&candidate);
+    else
+        *ret = candidate;
+    return rc;
+}
+
+/* ---- Any nodes ---- */
+
+/* Whether `value` is to be frozen; when that can be told only from its values they are recorded. */
+static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *ret, struct error *err)
+{
+    struct value_list one = {.items = &value, .count = 1};
+    int rc;
+
+    *ret = false;
+    if (candidate_lacks_type(maker, value, true))
+        candidate_infer_once(maker);
+    if (maker->values_missing || bitset_has(&maker->whole_inputs, value) || !is_discrete(maker, value) ||
+        bitset_has(&maker->valueless, value))
+        return 0;
+    rc = reference_values_record(maker->reference, &one, err);
+    if (rc == ERR_BACKEND) {
+        bitset_add(&maker->valueless, value);
+        rc = 0;
+        log_once(maker->log, LOG_WARNING,
+                 "Tensors of integers that cannot be computed are fed instead of being frozen: %s", err->message);
+        *err = (struct error){0};
+        return 0;
+    }
+    *ret = rc == 0 && reference_values_agree(maker->reference, value);
+    return rc;
+}
+
+int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes, struct subgraph *ret,
+                       struct error *err)
+{
+    struct subgraph candidate;
+    size_t kept = 0;
+    int rc = 0;
+
+    subgraph_init_nodes(&candidate, &maker->whole, nodes);
+    for (size_t i = 0; rc == 0 && i < candidate.inputs.count; i++) {
+        uint32_t value = candidate.inputs.items[i];
+        bool frozen;
+
+        rc = choose_frozen(maker, value, &frozen, err);
+        if (rc == 0 && frozen)
+            *VECTOR_APPEND(&candidate.frozen) = (struct frozen_value){value, NULL};
+        else
+            candidate.inputs.items[kept++] = value;
+    }
+    candidate.inputs.count = kept;
+    if (rc < 0)
+        subgraph_release(&candidate);
+    else
+        *ret = candidate;
+    return rc;
+}
+
+int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
+{
+    struct value_list wanted = {0};
+    int rc;
+
+    for (size_t i = 0; i < candidate->frozen.count; i++)
+        if (candidate->frozen.items[i].tensor == NULL)
+            value_list_add(&wanted, candidate->frozen.items[i].value);
+    if (wanted.count == 0)
+        return 0;
+    rc = reference_values_record(maker->reference, &wanted, err);
+    for (size_t i = 0; rc == 0 && i < candidate->frozen.count; i++)
+        candidate->frozen.items[i].tensor = reference_values_get(maker->reference, candidate->frozen.items[i].value);
+    free(wanted.items);
+    return rc;
+}
+
+int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err)
+{
+    int rc = candidate_fill(maker, candidate, err);
+
+    if (rc == 0 && maker->settings->iteration_inputs != NULL)
+        rc = reference_values_record(maker->reference, &candidate->inputs, err);
+    if (rc == 0 && maker->settings->iteration_golden != NULL)
+        rc = reference_values_record(maker->reference, &candidate->outputs, err);
+    if (rc == 0 && path != NULL)
+        log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    return rc;
+}
+
+int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
+                    const struct candidate_paths *paths, const struct external_settings *external, struct error *err)
+{
+    int rc = candidate_data_write(maker->reference, candidate, paths, err);
+
+    if (rc < 0)
+        return rc;
+    candidate_assume(maker, candidate);
+    rc = model_write(candidate, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err);
+    candidate_assume_no_more(maker);
+    return rc;
+}

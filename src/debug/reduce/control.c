@@ -1,0 +1,398 @@
+/* debug/reduce/control.c: see control.h. */
+#include "debug/reduce/control.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/node.h"
+#include "tensor/compare/validate.h"
+
+#define WANTED_PARTS 2
+
+/* So many nodes are tried; most of them make a model, but not all. And so many are checked, should the check say nothing about some. */
+#define MOST_PARTS 16
+#define MOST_CONTROLS 4
+
+/* Of a model that is written without an operator set of ONNX's own. */
+#define ANY_OPSET 13
+
+/* Constants that are larger than this, in bytes, are not worth it. */
+#define MOST_CONSTANTS ((size_t)256 << 20)
+
+struct control {
+    struct candidate_maker *maker;
+    const struct subgraph *answer;
+    struct loop *loop;
+    struct log *log;
+    struct bitset rest;              /* nodes that may still be tried */
+    struct text kinds[WANTED_PARTS]; /* operators of the parts that were checked */
+    size_t parts, failed;            /* parts that were checked; of them, those that failed */
+    size_t number;                   /* of controls so far */
+
+    struct subgraph part; /* that is checked now */
+    char *constants;      /* the model that computes nothing, in memory */
+    size_t constants_size;
+};
+
+static int check(struct control *control, const struct loop_subject *subject, const char *what, enum verdict *ret,
+                 struct error *err)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "_control_%zu", ++control->number);
+    return loop_check_control(control->loop, subject, key, what, ret, err);
+}
+
+/* ---- Single nodes ---- */
+
+static bool answer_has_kind(const struct control *control, struct text kind)
+{
+    const struct subgraph *answer = control->answer;
+
+    for (size_t i = bitset_next(&answer->nodes, 0); i < answer->nodes.size; i = bitset_next(&answer->nodes, i + 1))
+        if (text_equal(answer->model->nodes.items[i].op_type, kind))
+            return true;
+    return false;
+}
+
+static bool was_tried(const struct control *control, struct text kind)
+{
+    for (size_t i = 0; i < control->parts; i++)
+        if (text_equal(control->kinds[i], kind))
+            return true;
+    return false;
+}
+
+static bool makes_floats(const struct model *model, const struct node *node)
+{
+    struct value_type type;
+
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+
+        if (value == VALUE_NONE)
+            continue;
+        value_info_decode(model->values.items[value].info, &type);
+        if (type.not_a_tensor == NULL && !data_type_is_integer(type.element) && type.element != DATA_BOOL)
+            return true;
+    }
+    return false;
+}
+
+/* A node of another kind than the answer's may have nothing of its failure; one of them may well have it. Then those that make floats,
+ * which checks mostly are about; then the one that is furthest away. */
+static size_t choose_node(const struct control *control)
+{
+    const struct model *model = control->answer->model;
+    size_t from = bitset_next(&control->answer->nodes, 0), best = control->rest.size, best_rank = 0;
+
+    for (size_t i = bitset_next(&control->rest, 0); i < control->rest.size; i = bitset_next(&control->rest, i + 1)) {
+        const struct node *node = &model->nodes.items[i];
+        size_t kinds = answer_has_kind(control, node->op_type) ? 0 : was_tried(control, node->op_type) ? 2 : 4;
+        size_t distance = i > from ? i - from : from - i;
+        size_t rank = (kinds + (makes_floats(model, node) ? 1 : 0)) * (model->nodes.count + 1) + distance;
+
+        if (best == control->rest.size || rank > best_rank) {
+            best = i;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+static int describe_part(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    const struct control *control = data;
+
+    (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = -1,
+                                   .has_identity = true,
+                                   .identity = subgraph_identity(&control->part),
+                                   .expectation = EXPECT_REMEDY};
+    return 0;
+}
+
+static int prepare_part(void *data, const char *path, struct error *err)
+{
+    struct control *control = data;
+
+    return candidate_prepare(control->maker, &control->part, path, err);
+}
+
+static int write_part(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    const struct control *control = data;
+
+    return candidate_write(control->maker, &control->part, paths, NULL, err);
+}
+
+/* Makes the model of one node. `ret_made`: it can be checked, and no verdict on it is known. */
+static int make_part(struct control *control, size_t node, bool *ret_made, struct error *err)
+{
+    uint32_t not_a_tensor = VALUE_NONE;
+    enum verdict known;
+    struct bitset nodes;
+    int rc;
+
+    *ret_made = false;
+    bitset_init(&nodes, control->rest.size);
+    bitset_add(&nodes, node);
+    rc = candidate_of_nodes(control->maker, &nodes, &control->part, err);
+    bitset_release(&nodes);
+    if (rc == 0) {
+        rc = candidate_complete(control->maker, &control->part, &not_a_tensor, err);
+        *ret_made = rc == 0 && not_a_tensor == VALUE_NONE && control->part.inputs.count > 0 &&
+                    control->part.outputs.count > 0 &&
+                    !loop_has_seen(control->loop, subgraph_identity(&control->part), &known);
+        if (!*ret_made)
+            subgraph_release(&control->part);
+    }
+    return rc == ERR_INTERRUPTED || rc == ERR_MEMORY ? rc : 0;
+}
+
+static int check_part(struct control *control, size_t node, enum verdict *ret, struct error *err)
+{
+    struct loop_subject subject = {
+        .data = control, .describe = describe_part, .prepare = prepare_part, .write = write_part};
+    struct model *model = control->answer->model;
+    struct text kind = model->nodes.items[node].op_type;
+    struct string_builder what;
+    bool made;
+    int rc = make_part(control, node, &made, err);
+
+    *ret = VERDICT_SKIP;
+    if (rc < 0 || !made)
+        return rc;
+    string_init(&what);
+    string_add_format(&what, "'%s' (" TEXT_FORMAT ") alone, which is no part of the result",
+                      model_node_label(model, (uint32_t)node), TEXT_ARGS(kind));
+    rc = check(control, &subject, what.data, ret, err);
+    string_release(&what);
+    subgraph_release(&control->part);
+    if (rc == 0 && *ret != VERDICT_SKIP)
+        control->kinds[control->parts++] = kind;
+    return rc;
+}
+
+static int check_parts(struct control *control, bool *ret_passed, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0;
+         rc == 0 && !*ret_passed && i < MOST_PARTS && control->parts < WANTED_PARTS && control->number < MOST_CONTROLS;
+         i++) {
+        size_t node = choose_node(control);
+        enum verdict verdict;
+
+        if (node == control->rest.size)
+            break;
+        bitset_remove(&control->rest, node);
+        rc = check_part(control, node, &verdict, err);
+        *ret_passed = rc == 0 && verdict == VERDICT_PASS;
+        control->failed += rc == 0 && verdict == VERDICT_FAIL ? 1 : 0;
+    }
+    return rc;
+}
+
+/* ---- A model that computes nothing ---- */
+
+static bool is_finite(const struct tensor *tensor)
+{
+    struct validation validation;
+
+    tensor_validate(tensor, &validation);
+    return validation.nans + validation.infinities == 0;
+}
+
+static int make_zeros(enum data_type type, const struct shape *shape, struct tensor *ret, struct error *err)
+{
+    int rc = tensor_allocate(type, shape, ret, err);
+
+    if (rc == 0)
+        memset(tensor_writable(ret), 0, ret->size);
+    return rc;
+}
+
+/* What the answer's output holds in the original. Returns false when nothing is known that would do. */
+static bool value_of_output(const struct control *control, uint32_t value, struct tensor *ret)
+{
+    const struct candidate_maker *maker = control->maker;
+    struct value_list one = {.items = &value, .count = 1};
+    struct value_type type;
+    struct error why;
+
+    if (!maker->values_missing && reference_values_record(maker->reference, &one, &why) == 0) {
+        const struct tensor *known = reference_values_get(maker->reference, value);
+
+        if (known->size > MOST_CONSTANTS)
+            return false;
+        if (is_finite(known)) {
+            tensor_borrow(known->type, &known->shape, known->data, known->size, ret);
+            return true;
+        }
+        /* A check that compares with these values wants them as they are. */
+        return maker->settings->iteration_golden == NULL && make_zeros(known->type, &known->shape, ret, &why) == 0;
+    }
+    value_info_decode(control->answer->model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && type.element != DATA_UNDEFINED && type.element != DATA_STRING &&
+           type.has_shape && shape_is_static(&type.shape) &&
+           tensor_bytes(type.element, shape_elements(&type.shape)) <= MOST_CONSTANTS &&
+           make_zeros(type.element, &type.shape, ret, &why) == 0;
+}
+
+/* An Identity that hands out a constant. */
+static bool add_output(const struct control *control, uint32_t value, struct arena *arena, struct string_builder *nodes,
+                       struct string_builder *others)
+{
+    const struct value *output = &control->answer->model->values.items[value];
+    struct string_builder text;
+    struct tensor tensor;
+
+    if (!value_of_output(control, value, &tensor))
+        return false;
+    string_init(&text);
+    string_add_format(&text, TEXT_FORMAT "_constant", TEXT_ARGS(output->name));
+
+    struct text constant = {text.data, text.size};
+    struct node_recipe recipe = {.op_type = TEXT("Identity"),
+                                 .name = constant,
+                                 .inputs = &constant,
+                                 .input_count = 1,
+                                 .outputs = &output->name,
+                                 .output_count = 1};
+    struct value_type type = {.element = tensor.type, .has_shape = true, .shape = tensor.shape};
+    struct span node = node_build(arena, &recipe), info = value_info_make(arena, output->name, &type);
+    struct string_builder proto;
+
+    string_init(&proto);
+    tensor_proto_write(&proto, constant, &tensor);
+    string_add_bytes(nodes, node.data, node.size);
+    wire_write_bytes(others, GRAPH_INITIALIZER, proto.data, proto.size);
+    wire_write_bytes(others, GRAPH_OUTPUT, info.data, info.size);
+    string_release(&proto);
+    string_release(&text);
+    tensor_release(&tensor);
+    return true;
+}
+
+/* `graph` as a model of the original's version. */
+static void wrap_graph(const struct model *model, const struct string_builder *graph, struct string_builder *ret)
+{
+    struct string_builder opset;
+    int64_t version = model_opset(model);
+
+    string_init(&opset);
+    wire_write_text(&opset, OPSET_DOMAIN, TEXT(""));
+    wire_write_integer(&opset, OPSET_VERSION, version > 0 ? version : ANY_OPSET);
+    wire_write_integer(ret, MODEL_IR_VERSION, model->ir_version);
+    wire_write_text(ret, MODEL_PRODUCER_NAME, TEXT("polygraphy"));
+    wire_write_bytes(ret, MODEL_GRAPH, graph->data, graph->size);
+    wire_write_bytes(ret, MODEL_OPSET_IMPORT, opset.data, opset.size);
+    string_release(&opset);
+}
+
+/* Returns false when that is not possible. */
+static bool make_constants(struct control *control)
+{
+    const struct subgraph *answer = control->answer;
+    struct string_builder graph, others, model;
+    struct arena arena;
+    bool ret = answer->outputs.count > 0;
+
+    arena_init(&arena);
+    string_init(&graph);
+    string_init(&others);
+    string_init(&model);
+    for (size_t i = 0; i < answer->inputs.count; i++) {
+        const struct span info = answer->model->values.items[answer->inputs.items[i]].info;
+
+        wire_write_bytes(&others, GRAPH_INPUT, info.data, info.size);
+    }
+    for (size_t i = 0; ret && i < answer->outputs.count; i++)
+        ret = add_output(control, answer->outputs.items[i], &arena, &graph, &others);
+    if (ret) {
+        wire_write_text(&graph, GRAPH_NAME, TEXT("control"));
+        string_add_bytes(&graph, others.data, others.size);
+        wrap_graph(answer->model, &graph, &model);
+        control->constants_size = model.size;
+        control->constants = string_take(&model);
+    }
+    string_release(&model);
+    string_release(&others);
+    string_release(&graph);
+    arena_release(&arena);
+    return ret;
+}
+
+static int describe_constants(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    (void)data, (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_REMEDY};
+    return 0;
+}
+
+/* The data beside it are those of the answer. */
+static int write_constants(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    const struct control *control = data;
+    int rc = candidate_data_write(control->maker->reference, control->answer, paths, err);
+
+    return rc == 0 ? file_write(paths->items[CANDIDATE_ARTIFACT], control->constants, control->constants_size,
+                                FILE_INTERMEDIATE, err)
+                   : rc;
+}
+
+/* VERDICT_SKIP also when there is no such model. */
+static int check_constants(struct control *control, enum verdict *ret, struct error *err)
+{
+    struct loop_subject subject = {.data = control, .describe = describe_constants, .write = write_constants};
+    struct subgraph answer;
+    int rc;
+
+    *ret = VERDICT_SKIP;
+    if (!make_constants(control))
+        return 0;
+    subgraph_init_copy(&answer, control->answer);
+    rc = candidate_prepare(control->maker, &answer, NULL, err);
+    if (rc == 0)
+        rc = check(control, &subject, "a model with the result's inputs and outputs that computes nothing", ret, err);
+    subgraph_release(&answer);
+    free(control->constants);
+    return rc;
+}
+
+/* ---- Both ---- */
+
+int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct loop *loop, struct log *log,
+                       enum control_outcome *ret, struct error *err)
+{
+    struct control control = {.maker = maker, .answer = answer, .loop = loop, .log = log};
+    enum verdict constants = VERDICT_SKIP;
+    bool passed = false;
+    int rc;
+
+    log_message(log, LOG_INFO, "No candidate has passed. Does the check fail on everything?");
+    bitset_init_copy(&control.rest, &maker->whole.nodes);
+    bitset_subtract(&control.rest, &answer->nodes);
+    rc = check_parts(&control, &passed, err);
+    if (rc == 0 && !passed)
+        rc = check_constants(&control, &constants, err);
+    bitset_release(&control.rest);
+    passed = passed || constants == VERDICT_PASS;
+    *ret = passed ? CONTROL_PASSED : CONTROL_IMPOSSIBLE;
+    if (rc < 0 || passed)
+        return rc;
+    if (constants == VERDICT_FAIL || control.failed == WANTED_PARTS)
+        return loop_refuse_check(loop, err,
+                                 "the check fails on everything that it is given, also on what has nothing to do with "
+                                 "the result, so that nothing is known of the model%s. Last time",
+                                 loop_evidence(loop)->alike ? ". It always says the same" : "");
+    return 0;
+}

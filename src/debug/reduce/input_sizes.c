@@ -1,0 +1,134 @@
+/* debug/reduce/input_sizes.c: see input_sizes.h. */
+#include "debug/reduce/input_sizes.h"
+
+#include <stdlib.h>
+
+#include "base/container/name_map.h"
+#include "base/memory.h"
+#include "base/stopwatch.h"
+#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
+
+#define LONGEST_SEARCH 60                /* seconds */
+#define LARGEST_INPUT ((size_t)16 << 20) /* elements */
+
+static const int64_t tried_sizes[] = {2, 8, 16, 64, 224, 512};
+
+/* False for what is no tensor, or has no rank to fill in. */
+static bool is_open(const struct value_type *type)
+{
+    return type->not_a_tensor == NULL && type->has_shape && !shape_is_static(&type->shape);
+}
+
+bool input_sizes_are_open(const struct subgraph *subgraph)
+{
+    for (size_t i = 0; i < subgraph->inputs.count; i++) {
+        struct value_type type;
+
+        value_info_decode(subgraph->model->values.items[subgraph->inputs.items[i]].info, &type);
+        if (is_open(&type))
+            return true;
+    }
+    return false;
+}
+
+/* Names of dimensions that are the first one of an input with several. */
+static void list_batches(const struct subgraph *subgraph, struct name_map *ret)
+{
+    for (size_t i = 0; i < subgraph->inputs.count; i++) {
+        struct value_type type;
+
+        value_info_decode(subgraph->model->values.items[subgraph->inputs.items[i]].info, &type);
+        if (is_open(&type) && type.shape.rank > 1 && type.shape.dims[0] < 0)
+            name_map_add(ret, type.symbols[0], 0);
+    }
+}
+
+static void fill(const struct name_map *batches, struct value_type *type, int64_t size, bool batch_too)
+{
+    for (size_t i = 0; i < type->shape.rank; i++) {
+        bool batch = type->symbols[i].size > 0 ? name_map_find(batches, type->symbols[i]) != NAME_MAP_NONE
+                                               : i == 0 && type->shape.rank > 1;
+
+        if (type->shape.dims[i] < 0)
+            type->shape.dims[i] = batch && !batch_too ? 1 : size;
+    }
+}
+
+/* Gives the copy of the model's open inputs these sizes. False when that is too much to try. */
+static bool set_sizes(const struct subgraph *subgraph, struct model *copy, int64_t size, bool batch_too,
+                      struct input_sizes *ret)
+{
+    struct name_map batches;
+    bool fits = true;
+
+    name_map_init(&batches);
+    list_batches(subgraph, &batches);
+    ret->count = 0;
+    for (size_t i = 0; i < subgraph->inputs.count; i++) {
+        struct model *model = subgraph->model;
+        uint32_t value = subgraph->inputs.items[i];
+        struct value_type type;
+
+        value_info_decode(model->values.items[value].info, &type);
+        if (!is_open(&type))
+            continue;
+        fill(&batches, &type, size, batch_too);
+        fits &= shape_elements(&type.shape) <= LARGEST_INPUT;
+        model_set_type(copy, value, &type);
+        *VECTOR_APPEND(ret) =
+            (struct data_loader_shape){arena_text(&model->arena, model->values.items[value].name), type.shape};
+    }
+    name_map_release(&batches);
+    return fits;
+}
+
+static int try_sizes(const struct sandbox *sandbox, const struct subgraph *subgraph, int64_t size, bool batch_too,
+                     struct input_sizes *ret, enum soundness *ret_soundness, struct error *ret_why, struct error *err)
+{
+    struct subgraph copy;
+    int rc = 0;
+
+    *ret_soundness = SOUND_TO_LOAD;
+    subgraph_init_copy(&copy, subgraph);
+    copy.model = model_copy(subgraph->model);
+    if (set_sizes(subgraph, copy.model, size, batch_too, ret)) {
+        model_forget_shapes(copy.model);
+        rc = model_soundness(sandbox, &copy, false, ret_soundness, ret_why, err);
+    }
+    model_free(copy.model);
+    subgraph_release(&copy);
+    return rc;
+}
+
+int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct input_sizes *ret,
+                     struct error *err)
+{
+    double start = stopwatch_now();
+    enum soundness soundness;
+    int rc;
+
+    *ret = (struct input_sizes){.outcome = INPUT_SIZES_FIT};
+    if (!input_sizes_are_open(subgraph))
+        return 0;
+    rc = try_sizes(sandbox, subgraph, 1, true, ret, &soundness, &ret->why, err);
+    if (rc < 0 || soundness > SOUND_TO_LOAD)
+        return rc;
+    ret->outcome = soundness == SOUND_NOT_AT_ALL ? INPUT_SIZES_UNKNOWN : INPUT_SIZES_NONE;
+    for (size_t i = 0; ret->outcome == INPUT_SIZES_NONE && i < 2 * ARRAY_LEN(tried_sizes); i++) {
+        if (stopwatch_now() - start > LONGEST_SEARCH)
+            break;
+        rc = try_sizes(sandbox, subgraph, tried_sizes[i / 2], i % 2 == 1, ret, &soundness, NULL, err);
+        if (rc < 0)
+            return rc;
+        if (soundness > SOUND_TO_LOAD)
+            ret->outcome = INPUT_SIZES_FOUND;
+    }
+    return 0;
+}
+
+void input_sizes_release(struct input_sizes *sizes)
+{
+    free(sizes->items);
+    *sizes = (struct input_sizes){0};
+}

@@ -1,0 +1,648 @@
+/* debug/reduce/reduce.c: see reduce.h. */
+#include "debug/reduce/reduce.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/stopwatch.h"
+#include "debug/reduce/candidate.h"
+#include "debug/reduce/candidate_files.h"
+#include "debug/reduce/control.h"
+#include "debug/reduce/cuts.h"
+#include "debug/reduce/given_model.h"
+#include "debug/reduce/minimal.h"
+#include "debug/simplify/simplify.h"
+#include "onnx/model/text.h"
+#include "onnx/write/save.h"
+
+/* Of the original model's verdicts in the replay. */
+#define VERIFY_KEY "_verify"
+#define VERIFY_AGAIN_KEY "_verify_again"
+
+/* Of a control that tells whether the check works on candidates at all. */
+#define SIGHT_KEY "_sight"
+
+struct reduce {
+    const struct reduce_settings *settings;
+    struct loop *loop;
+    struct log *log;
+    size_t original_nodes;
+    struct candidate_maker maker;
+    struct given_models given; /* what is checked apart from the searches */
+    struct subgraph bad;       /* the smallest that failed */
+    struct subgraph good;      /* the one that passed and is closest to it */
+    bool has_good;
+    bool is_minimal;                  /* so was `bad` seen to be, node by node */
+    bool is_ended;                    /* the minimal search for it came to its end */
+    size_t untested;                  /* nodes of `bad` without which the check says nothing */
+    enum ruled_out ruled_out;         /* whether the check fails on everything */
+    bool controlled;                  /* controls were checked */
+    struct external_settings results; /* how the files that the user wants are saved */
+    struct external_settings checked; /* how what is checked in their place is: under other names */
+    struct candidate_files files;
+    double started; /* looking for the culprit that is looked for now */
+};
+
+static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
+{
+    struct subgraph copy;
+
+    subgraph_init_copy(&copy, subgraph);
+    subgraph_release(&reduce->bad);
+    reduce->bad = copy;
+}
+
+/* ---- The searches ---- */
+
+static int run_cuts(struct reduce *reduce, struct error *err)
+{
+    const struct reduce_settings *settings = reduce->settings;
+    struct cut_reduction reduction;
+    int rc = 0;
+
+    cut_reduction_init(&reduction, &reduce->maker, &reduce->bad, settings->mode, reduce->loop, reduce->log);
+    if (settings->reduce_outputs)
+        rc = cut_reduction_run(&reduction, INDEX_FOR_OUTPUTS, err);
+    if (rc == 0 && settings->reduce_inputs)
+        rc = cut_reduction_run(&reduction, INDEX_FOR_INPUTS, err);
+    if (rc == 0) {
+        keep_as_bad(reduce, &reduction.bad);
+        rc = cut_reduction_find_good(&reduction, &reduce->bad, &reduce->has_good, &reduce->good, err);
+    }
+    cut_reduction_release(&reduction);
+    return rc;
+}
+
+/* Both phases at once, and more: see search/minimal_search.h. */
+static int run_minimal(struct reduce *reduce, size_t number, struct error *err)
+{
+    struct minimal_reduction reduction;
+    int rc;
+
+    minimal_reduction_init(&reduction, &reduce->maker, &reduce->bad, reduce->loop, reduce->log);
+    rc = minimal_reduction_run(&reduction, number, err);
+    if (rc == 0) {
+        keep_as_bad(reduce, &reduction.bad);
+        reduce->is_ended = reduction.is_ended;
+        reduce->untested = reduction.untested;
+    }
+    if (rc == 0 && reduction.has_good && !reduce->has_good) {
+        reduce->has_good = true;
+        subgraph_init_copy(&reduce->good, &reduction.good);
+    }
+    minimal_reduction_release(&reduction);
+    return rc;
+}
+
+/* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
+static bool looks_again_in_the_end(const struct reduce *reduce)
+{
+    return loop_is_flaky(reduce->loop) && !reduce->settings->minimal && !reduce->results.save;
+}
+
+/* The loop wants to know whether the check still works. */
+static int verify_again(void *data, struct error *err)
+{
+    struct reduce *reduce = data;
+    const struct given_model original = {.model = &reduce->maker.whole, .expectation = EXPECT_AGAIN};
+    enum verdict verdict = VERDICT_FAIL;
+    int rc = given_model_check(&reduce->given, &original, VERIFY_AGAIN_KEY, "the original model", &verdict, err);
+
+    if (rc == 0 && verdict == VERDICT_PASS)
+        log_message(reduce->log, LOG_WARNING,
+                    "The original model does not fail any more: the check does not always say the same. See --flaky");
+    return rc;
+}
+
+/* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that it does with its
+ * weights outside, too. */
+static struct given_model as_written(struct reduce *reduce, const struct subgraph *model)
+{
+    reduce->checked = (struct external_settings){.save = true, .threshold = reduce->results.threshold};
+    return (struct given_model){.model = model,
+                                .external = reduce->results.save && reduce->settings->verify ? &reduce->checked : NULL,
+                                .expectation = looks_again_in_the_end(reduce) ? EXPECT_AGAIN : EXPECT_NOTHING};
+}
+
+static int confirm_as_written(struct reduce *reduce, const struct subgraph *subgraph, const char *what,
+                              enum verdict expected, struct error *err)
+{
+    const struct given_model model = as_written(reduce, subgraph);
+
+    return given_model_confirm(&reduce->given, &model, what, expected, err);
+}
+
+/* ---- Results ---- */
+
+static void log_summary(struct reduce *reduce, const char *title, const struct subgraph *subgraph)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    subgraph_summary(&text, subgraph);
+    log_message(reduce->log, LOG_INFO, "%s\n%s\n", title, text.data);
+    string_release(&text);
+}
+
+static int save(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
+{
+    int rc = candidate_fill(&reduce->maker, subgraph, err);
+
+    log_message(reduce->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    if (rc == 0) {
+        candidate_assume(&reduce->maker, subgraph);
+        rc = model_save(subgraph, path, &reduce->results, reduce->settings->ignore_external_data, err);
+        candidate_assume_no_more(&reduce->maker);
+    }
+    if (rc == 0)
+        candidate_files_leave_for(&reduce->files, subgraph, path);
+    return rc;
+}
+
+static void report_found(struct reduce *reduce)
+{
+    struct model *model = reduce->maker.whole.model;
+    size_t nodes = bitset_count(&reduce->bad.nodes);
+    size_t first = bitset_next(&reduce->bad.nodes, 0);
+    long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
+
+    loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->bad));
+    if (nodes == 1)
+        log_message(reduce->log, LOG_FINISH,
+                    "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s", reduce->original_nodes,
+                    model_node_label(model, (uint32_t)first), TEXT_ARGS(model->nodes.items[first].op_type), checks,
+                    stopwatch_now() - reduce->started);
+    else
+        log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu, %lld iterations in %.1f s",
+                    reduce->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
+}
+
+/* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has not typed is
+ * passed over when there is such a file already, unless an earlier part of this session has left it. */
+static char *path_of_culprit(const struct reduce *reduce, const char *path, size_t number)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    bool has_extension = dot != NULL && dot != path && (slash == NULL || dot > slash + 1);
+    size_t stem = has_extension ? (size_t)(dot - path) : strlen(path);
+    struct string_builder ret;
+
+    string_init(&ret);
+    if (number == 1) {
+        string_add(&ret, path);
+        return string_take(&ret);
+    }
+    do {
+        string_clear(&ret);
+        string_add_format(&ret, "%.*s_%zu%s", (int)stem, path, number++, path + stem);
+    } while (!loop_resumes(reduce->loop) && file_exists(ret.data));
+    return string_take(&ret);
+}
+
+static int save_bad(struct reduce *reduce, size_t number, struct error *err)
+{
+    size_t nodes = bitset_count(&reduce->bad.nodes);
+    struct simplified_model simpler;
+    struct subgraph *bad = &reduce->bad;
+    char *path;
+    int rc;
+
+    if (reduce->settings->output == NULL)
+        return 0;
+    rc = simplify_run(&reduce->maker, &reduce->bad, reduce->loop, number, &simpler, err);
+    if (rc < 0)
+        return rc;
+    if (simpler.bytes != NULL)
+        bad = &simpler.whole;
+    if (!reduce->settings->minimal && reduce->settings->mode == INDEX_BISECT && nodes > 1 &&
+        nodes * 4 >= reduce->original_nodes)
+        log_message(reduce->log, LOG_WARNING,
+                    "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
+    if (number > 1)
+        reduce->results.file_name = NULL; /* that file has the weights of the first one */
+    log_summary(reduce, "Minimum Bad Model:", bad);
+    path = path_of_culprit(reduce, reduce->settings->output, number);
+    rc = save(reduce, bad, path, err);
+    free(path);
+    simplified_model_release(&simpler);
+    return rc;
+}
+
+static int save_good(struct reduce *reduce, struct error *err)
+{
+    uint32_t not_a_tensor;
+    int rc;
+
+    if (reduce->settings->min_good == NULL)
+        return 0;
+    if (!reduce->has_good) {
+        log_message(reduce->log, LOG_WARNING,
+                    "Could not find a minimal model that passes: no candidate passed, so '%s' is not written",
+                    reduce->settings->min_good);
+        return 0;
+    }
+    rc = candidate_complete(&reduce->maker, &reduce->good, &not_a_tensor, err);
+    if (rc == 0)
+        rc = confirm_as_written(reduce, &reduce->good, "the model of --min-good", VERDICT_PASS, err);
+    reduce->controlled = true;
+    if (rc < 0)
+        return rc;
+    if (reduce->settings->output != NULL)
+        reduce->results.file_name = NULL; /* that file has the weights of the other model */
+    log_summary(reduce, "Minimum Good Model:", &reduce->good);
+    return save(reduce, &reduce->good, reduce->settings->min_good, err);
+}
+
+/* The result has to be a model that was seen to fail, in the form that it is written in. */
+static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
+{
+    char key[64] = "_final";
+    struct given_model bad = as_written(reduce, &reduce->bad);
+    enum verdict verdict = VERDICT_PASS;
+    bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->bad), &verdict) && verdict == VERDICT_FAIL;
+    int rc = 0;
+
+    if (number > 1)
+        snprintf(key, sizeof(key), "_final_%zu", number);
+    if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
+        (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
+        rc = given_model_check(&reduce->given, &bad, key, "the result", &verdict, err);
+    if (rc == 0 && seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
+        seen = false;
+        log_message(reduce->log, LOG_WARNING,
+                    "The result does not fail when it is looked at again, so the search was led astray. --mode minimal "
+                    "goes back to where it was right");
+    } else if (rc == 0 && seen && verdict == VERDICT_PASS) {
+        log_message(reduce->log, LOG_WARNING,
+                    "The result fails the check, but not when its weights are external data: they stay inside");
+        reduce->results.save = false;
+    }
+    *ret_fails = rc == 0 && (seen || verdict == VERDICT_FAIL);
+    bad = as_written(reduce, &reduce->bad);
+    return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : rc;
+}
+
+/* ---- Whether the check is to be believed ---- */
+
+/* Once more, of a model whose verdict is known. */
+static int check_once_more(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
+                           enum verdict *ret, struct error *err)
+{
+    const struct given_model model = {.model = subgraph, .expectation = EXPECT_AGAIN};
+    char key[64];
+
+    snprintf(key, sizeof(key), "_once_more_%zu", number);
+    reduce->controlled = true;
+    return given_model_check_control(&reduce->given, &model, key, what, ret, err);
+}
+
+/* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
+#define SUSPICIOUS_VERDICTS 4
+
+/* If it has only failed of late, what has passed must still do so; if it has only passed, the result must still fail. */
+static int look_back(struct reduce *reduce, size_t number, struct error *err)
+{
+    enum verdict late, verdict;
+    int rc;
+
+    if (loop_same_verdicts(reduce->loop, &late) < SUSPICIOUS_VERDICTS)
+        return 0;
+    if (late == VERDICT_FAIL && reduce->has_good) {
+        rc = check_once_more(reduce, &reduce->good, number, "a candidate that has passed, once more", &verdict, err);
+        if (rc == 0 && verdict == VERDICT_FAIL)
+            return loop_refuse_check(reduce->loop, err,
+                                     "the check fails on a candidate that it has passed on before" LOOP_NOT_BELIEVED);
+        return rc;
+    }
+    rc = check_once_more(reduce, &reduce->bad, number, "the result, once more", &verdict, err);
+    if (rc == 0 && verdict != VERDICT_FAIL)
+        return loop_refuse_check(reduce->loop, err,
+                                 "the result does not fail any more when it is checked once more" LOOP_NOT_BELIEVED);
+    return rc;
+}
+
+/* In a search in which nothing was learnt there is nothing to be believed. */
+static bool said_nothing(const struct reduce *reduce)
+{
+    return bitset_equal(&reduce->bad.nodes, &reduce->maker.whole.nodes) && loop_skipped(reduce->loop) > 0 &&
+           !loop_has_passed(reduce->loop) && loop_check_counts(reduce->loop)->other_failure == 0 &&
+           !loop_is_flaky(reduce->loop);
+}
+
+/* With --flaky the searches see to themselves whether verdicts stay the same. */
+static int question_check(struct reduce *reduce, size_t number, struct error *err)
+{
+    enum control_outcome outcome;
+    int rc = 0;
+
+    if (loop_is_interactive(reduce->loop))
+        return 0;
+    if (said_nothing(reduce))
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check says nothing about any part of the model, so there is nothing to go by. Last "
+            "time");
+    if (loop_has_passed(reduce->loop)) {
+        if (reduce->ruled_out == RULED_OUT_BY_NOTHING)
+            reduce->ruled_out = RULED_OUT_BY_CANDIDATE;
+        if (reduce->settings->verify && !loop_is_flaky(reduce->loop) && !loop_went_without(reduce->loop, VERIFY_KEY))
+            rc = look_back(reduce, number, err);
+        return rc;
+    }
+    reduce->controlled = true;
+    rc = reduce_control_run(&reduce->maker, &reduce->bad, reduce->loop, reduce->log, &outcome, err);
+    if (rc == 0 && outcome == CONTROL_PASSED)
+        reduce->ruled_out = RULED_OUT_BY_CONTROL;
+    else if (rc == 0)
+        log_message(reduce->log, LOG_WARNING,
+                    "No candidate has passed, and there is no other model on which the check would have to. It is not "
+                    "ruled out that it fails on everything");
+    return rc;
+}
+
+/* With --no-remove-intermediate the candidate that stays is no control. */
+static int leave_result(struct reduce *reduce, struct error *err)
+{
+    struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = loop_artifact(reduce->loop)}};
+    int rc = candidate_fill(&reduce->maker, &reduce->bad, err);
+
+    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->bad, &paths, NULL, err) : rc;
+}
+
+/* What the minimal search has shown. */
+static void certify(struct reduce *reduce)
+{
+    bool believed = reduce->ruled_out != RULED_OUT_BY_NOTHING || loop_is_interactive(reduce->loop);
+
+    reduce->is_minimal = reduce->is_ended && reduce->untested == 0 && believed;
+    if (reduce->is_ended && believed)
+        minimal_reduction_certify(bitset_count(&reduce->bad.nodes), reduce->untested, reduce->log);
+}
+
+/* Looks for the smallest part of `reduce->bad` that fails, and saves it. */
+static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
+{
+    int rc = reduce->settings->minimal ? run_minimal(reduce, ret->count + 1, err) : run_cuts(reduce, err);
+
+    *ret_found = false;
+    if (rc == 0)
+        rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
+    if (rc == 0 && *ret_found)
+        rc = question_check(reduce, ret->count + 1, err);
+    if (rc == 0 && *ret_found && reduce->settings->output != NULL)
+        rc = confirm_as_written(reduce, &reduce->bad, "the result", VERDICT_FAIL, err);
+    if (rc == 0 && *ret_found && reduce->settings->keep_intermediate)
+        rc = leave_result(reduce, err);
+    if (rc == 0 && *ret_found && reduce->settings->minimal)
+        certify(reduce);
+    if (rc == 0 && *ret_found) {
+        struct culprit *culprit = VECTOR_APPEND(ret);
+
+        culprit->is_minimal = reduce->is_minimal;
+        bitset_init_copy(&culprit->nodes, &reduce->bad.nodes);
+        rc = save_bad(reduce, ret->count, err);
+    }
+    return rc;
+}
+
+/* The check says of what is left without the culprits so far whether there are more. What they made is fed. */
+static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
+                      struct error *err)
+{
+    const struct given_model given = {.model = &reduce->bad, .expectation = EXPECT_NOTHING};
+    char key[64], what[64];
+    struct subgraph part;
+    enum verdict verdict;
+    int rc;
+
+    *ret_fails = false;
+    if (bitset_count(rest) == 0)
+        return 0;
+    rc = candidate_of_nodes(&reduce->maker, rest, &part, err);
+    if (rc < 0)
+        return rc;
+    subgraph_release(&reduce->bad);
+    reduce->bad = part;
+    snprintf(key, sizeof(key), "_rest_%zu", number);
+    snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
+    rc = given_model_check(&reduce->given, &given, key, what, &verdict, err);
+    *ret_fails = rc == 0 && verdict == VERDICT_FAIL;
+    return rc;
+}
+
+static int find_more(struct reduce *reduce, struct reduce_result *ret, struct error *err)
+{
+    struct bitset rest;
+    bool more = true;
+    int rc = 0;
+
+    bitset_init_copy(&rest, &reduce->maker.whole.nodes);
+    while (rc == 0 && more && !loop_is_spent(reduce->loop)) {
+        bitset_subtract(&rest, &ret->items[ret->count - 1].nodes);
+        reduce->started = stopwatch_now();
+        rc = check_rest(reduce, &rest, ret->count, &more, err);
+        if (rc == 0 && more)
+            rc = find_culprit(reduce, ret, &more, err);
+        if (rc == 0 && more)
+            report_found(reduce);
+    }
+    bitset_release(&rest);
+    if (rc == 0)
+        log_message(reduce->log, LOG_FINISH, "Found %zu part(s) that fail independently of each other%s", ret->count,
+                    more ? "; there may be more" : "");
+    return rc;
+}
+
+/* The original passes. A check that says the same of something that is no model has not looked at it. */
+static int report_good_original(struct reduce *reduce, struct error *err)
+{
+    bool late = loop_evidence(reduce->loop)->timed_out;
+    enum verdict sight;
+    int rc = loop_check_sight(reduce->loop, SIGHT_KEY, "model", VERDICT_PASS, &sight, err);
+
+    if (rc < 0)
+        return rc;
+    if (sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check passes on the original model, and on a file that is no model just as well: it "
+            "does not look at what it is given. Last time");
+    log_message(
+        reduce->log, LOG_WARNING,
+        "The original model does not fail the check%s, so there is nothing to reduce. Try the check on its own, "
+        "on the model that fails; --no-verify reduces all the same. If it fails only now and then, `polygraphy debug "
+        "repeat` counts how often, and --flaky reduces it.",
+        late ? " (running out of time does not count as failing)" : "");
+    return 0;
+}
+
+/* A hang can be what is looked for, unless the failure was said to be something else. */
+static int question_hang(struct reduce *reduce, struct error *err)
+{
+    if (loop_looks_for_other_than_hangs(reduce->loop))
+        return loop_refuse_check(reduce->loop, err,
+                                 "the check of the original model did not come to its end, and a failure is something "
+                                 "else by --fail-regex or --fail-code: give it more time with --check-timeout");
+    log_message(
+        reduce->log, LOG_WARNING,
+        "The check of the original model did not come to its end: hangs are what is looked for now. If it is only "
+        "slow, a longer --check-timeout tells");
+    return 0;
+}
+
+static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
+{
+    const struct given_model original = {.model = &reduce->bad, .expectation = EXPECT_FAILURE};
+    int rc;
+
+    *ret = VERDICT_FAIL;
+    if (!reduce->settings->verify || loop_is_interactive(reduce->loop) || loop_went_without(reduce->loop, VERIFY_KEY))
+        return 0;
+    rc = given_model_check(&reduce->given, &original, VERIFY_KEY, "the original model", ret, err);
+    if (rc < 0)
+        return rc;
+    loop_verify_with(reduce->loop, verify_again, reduce);
+    if (*ret == VERDICT_PASS)
+        rc = given_model_confirm_known(&reduce->given, &original, "the original model", VERDICT_PASS, err);
+    if (rc < 0)
+        return rc;
+    if (*ret == VERDICT_SKIP)
+        return loop_refuse_check(
+            reduce->loop, err,
+            "the check says nothing about the original model, so it cannot tell anything about its "
+            "parts");
+    if (*ret == VERDICT_FAIL && loop_evidence(reduce->loop)->timed_out)
+        return question_hang(reduce, err);
+    return *ret == VERDICT_PASS ? report_good_original(reduce, err) : 0;
+}
+
+static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
+{
+    enum verdict original;
+    bool found;
+    int rc;
+
+    reduce->started = stopwatch_now();
+    rc = verify_original(reduce, &original, err);
+    if (rc < 0)
+        return rc;
+    ret->outcome = original == VERDICT_PASS ? REDUCE_DOES_NOT_FAIL : REDUCE_NOTHING_FAILED;
+    if (original == VERDICT_PASS)
+        return 0;
+    rc = find_culprit(reduce, ret, &found, err);
+    if (rc < 0)
+        return rc;
+    ret->ruled_out = reduce->ruled_out;
+    if (found)
+        ret->outcome = REDUCE_FOUND;
+    else
+        log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
+    rc = save_good(reduce, err);
+    if (rc == 0 && found && reduce->settings->min_good != NULL && reduce->settings->keep_intermediate)
+        rc = leave_result(reduce, err);
+    ret->has_good = rc == 0 && reduce->settings->min_good != NULL && reduce->has_good;
+    if (rc == 0 && found)
+        report_found(reduce);
+    return rc == 0 && found && reduce->settings->all ? find_more(reduce, ret, err) : rc;
+}
+
+void reduce_result_release(struct reduce_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        bitset_release(&result->items[i].nodes);
+    free(result->items);
+}
+
+/* ---- Around the search ---- */
+
+static bool is_dynamic(const struct model *model, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && (!type.has_shape || !shape_is_static(&type.shape));
+}
+
+static void warn_of_shapes(struct reduce *reduce)
+{
+    const struct model *model = reduce->maker.whole.model;
+
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (is_dynamic(model, model->inputs.items[i])) {
+            log_message(
+                reduce->log, LOG_WARNING,
+                "This model uses dynamic input shapes. You may need to give shapes with --model-input-shapes, so that "
+                "cuts through the model have shapes that can be fed.");
+            break;
+        }
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (text_equal_string(model->nodes.items[i].op_type, "Shape")) {
+            log_message(
+                reduce->log, LOG_WARNING,
+                "This model includes shape operations. Fold them first if they get in the way: polygraphy surgeon "
+                "sanitize --fold-constants");
+            break;
+        }
+}
+
+/* Candidates refer to the original external data, which therefore have to be in reach of them. */
+static int provide_external_data(struct reduce *reduce, struct error *err)
+{
+    struct text_list locations = {0};
+    int rc;
+
+    reduce->files.copy = reduce->settings->copy_weights;
+    if (!reduce->settings->ignore_external_data) {
+        rc = candidate_files_provide(&reduce->files, &reduce->maker.whole, err);
+        for (size_t i = 0; rc == 0 && i < reduce->files.made.count; i++)
+            loop_watch(reduce->loop, reduce->files.made.items[i]);
+        return rc;
+    }
+    rc = external_data_locations(&reduce->maker.whole, &locations, err);
+    if (locations.count > 0) {
+        reduce->maker.values_missing = true;
+        log_message(
+            reduce->log, LOG_WARNING,
+            "Without its external data the model has no values to freeze tensors to: branches that are cut off stay, "
+            "and are fed.");
+    }
+    free(locations.items);
+    return rc;
+}
+
+int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
+               struct log *log, struct reduce_result *ret, struct error *err)
+{
+    struct reduce reduce = {.settings = settings,
+                            .loop = loop,
+                            .log = log,
+                            .original_nodes = original_nodes,
+                            .results = settings->external};
+    int rc;
+
+    if (model->nodes.count == 0)
+        return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
+                         model->display_name);
+    candidate_maker_init(&reduce.maker, model, settings, log);
+    given_models_init(&reduce.given, &reduce.maker, loop, &reduce.files);
+    subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
+    rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
+                              err);
+    if (rc == 0 && settings->force_fallback)
+        rc = candidate_maker_force_shapes(&reduce.maker, err);
+    if (rc == 0) {
+        warn_of_shapes(&reduce);
+        rc = provide_external_data(&reduce, err);
+    }
+    if (rc == 0)
+        rc = search_and_save(&reduce, ret, err);
+    candidate_files_release(&reduce.files);
+    given_models_release(&reduce.given);
+    subgraph_release(&reduce.bad);
+    if (reduce.has_good)
+        subgraph_release(&reduce.good);
+    candidate_maker_release(&reduce.maker);
+    return rc;
+}

@@ -1,0 +1,604 @@
+/* debug/simplify/simplify.c: see simplify.h. */
+#include "debug/simplify/simplify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "debug/simplify/kind.h"
+#include "debug/simplify/soundness.h"
+#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
+#include "search/greedy_search.h"
+
+/* In the order in which they run, by enum simplification. Bodies come first: the weights of a branch that has taken the place of
+ * its `If` are the model's own then. */
+static const struct simplify_kind *const kinds[] = {
+    [SIMPLIFY_BODIES] = &simplify_bodies,
+    [SIMPLIFY_WEIGHTS] = &simplify_weights,
+    [SIMPLIFY_ATTRIBUTES] = &simplify_attributes,
+    [SIMPLIFY_SHAPES] = &simplify_shapes,
+};
+
+/* A model that is made of another one's bytes. */
+struct changed_model {
+    struct model *model; /* NULL: there is none */
+    struct subgraph whole;
+    struct hash identity;
+    bool is_complete; /* types and shapes are right, too */
+};
+
+/* What ONNX Runtime says about a candidate. */
+struct opinion {
+    struct hash identity;
+    char *objection; /* NULL: it may be checked */
+};
+
+struct opinions {
+    struct opinion *items;
+    size_t count, capacity;
+};
+
+struct simplify {
+    struct candidate_maker *maker;
+    const struct subgraph *bad; /* what it all began with */
+    struct loop *loop;
+    struct log *log;
+    struct simplified_model now;  /* the simplest that was seen to fail */
+    struct hash identity;         /* of it */
+    bool changed;                 /* it is simpler than what it all began with */
+    struct string_builder suffix; /* of the phase's replay keys: names the kinds so far, on which its models depend */
+
+    const struct simplify_kind *kind;
+    struct simplify_parts parts;
+    struct greedy_search search;
+    enum soundness soundness; /* of `now` */
+    struct opinions opinions; /* on candidates made of it */
+    struct changed_model candidate;
+    bool skipped; /* it is not checked */
+};
+
+/* ---- Models ---- */
+
+static void drop_changed(struct changed_model *changed)
+{
+    if (changed->model == NULL)
+        return;
+    subgraph_release(&changed->whole);
+    model_free(changed->model);
+    changed->model = NULL;
+}
+
+/* Outputs whose shape the runtime cannot tell any more (those of a Loop, say) have as many dimensions as before. */
+static void keep_ranks(const struct simplify *simplify, struct changed_model *changed)
+{
+    const struct model *before = simplify->now.model;
+
+    for (size_t i = 0; i < changed->model->outputs.count; i++) {
+        uint32_t value = changed->model->outputs.items[i];
+        struct value_type type, known;
+
+        value_info_decode(changed->model->values.items[value].info, &type);
+        value_info_decode(before->values.items[value].info, &known);
+        if (type.not_a_tensor != NULL || type.has_shape || !known.has_shape || type.element != known.element)
+            continue;
+        for (size_t axis = 0; axis < known.shape.rank; axis++) {
+            known.shape.dims[axis] = -1;
+            known.symbols[axis] = (struct text){"", 0};
+        }
+        model_set_type(changed->model, value, &known);
+    }
+}
+
+/* Shapes are the same when the inputs are, however that has come about. */
+static struct hash identify(const struct simplify *simplify, const uint8_t *choices, const struct model *changed)
+{
+    const struct simplify_kind *kind = simplify->kind;
+    struct hash hash = hash_combine(simplify->identity, hash_bytes(kind->suffix, strlen(kind->suffix)));
+
+    return hash_combine(hash,
+                        kind->identify != NULL ? kind->identify(changed) : hash_bytes(choices, simplify->parts.count));
+}
+
+/* The present model, changed by these choices, but for types and shapes. */
+static int make_changed(const struct simplify *simplify, const uint8_t *choices, struct changed_model *ret,
+                        struct error *err)
+{
+    struct changed_model changed = {.model = model_copy(simplify->now.model)};
+    int rc = simplify->kind->apply(&simplify->parts, changed.model, choices, err);
+
+    /* What is written is what was checked, so that Constant nodes have to go before the check. */
+    if (rc == 0)
+        rc = model_lower_constants(changed.model, err);
+    subgraph_init_whole(&changed.whole, changed.model);
+    if (rc < 0) {
+        drop_changed(&changed);
+        return rc;
+    }
+    changed.identity = identify(simplify, choices, changed.model);
+    *ret = changed;
+    return 0;
+}
+
+/* ERR_BACKEND when the runtime refuses the model. */
+static int complete_types(const struct simplify *simplify, struct changed_model *changed, struct error *err)
+{
+    const struct reduce_settings *settings = simplify->maker->settings;
+    int rc = 0;
+
+    if (simplify->kind->changes_types && !changed->is_complete) {
+        model_forget_shapes(changed->model);
+        rc = types_infer(&changed->whole, settings->backend, &settings->request, NULL, err);
+        keep_ranks(simplify, changed);
+    }
+    changed->is_complete = rc == 0;
+    return rc;
+}
+
+void simplified_model_release(struct simplified_model *simplified)
+{
+    if (simplified->bytes == NULL)
+        return;
+    subgraph_release(&simplified->whole);
+    model_free(simplified->model);
+    free(simplified->bytes);
+    simplified->bytes = NULL;
+}
+
+/* Makes `subgraph` a model of its own in place of the present one (which it may be made of). Its external data stay where they
+ * are. */
+static int take_over(struct simplify *simplify, const struct subgraph *subgraph, struct error *err)
+{
+    struct simplified_model taken = {0};
+    size_t size;
+    int rc = model_write_memory(subgraph, &taken.bytes, &size, err);
+
+    if (rc == 0)
+        rc = model_parse((struct span){(const uint8_t *)taken.bytes, size}, subgraph->model->display_name, &taken.model,
+                         err);
+    if (rc < 0) {
+        model_free(taken.model);
+        free(taken.bytes);
+        return rc;
+    }
+    free(taken.model->folder);
+    taken.model->folder = memory_strdup(subgraph->model->folder);
+    subgraph_init_whole(&taken.whole, taken.model);
+    simplified_model_release(&simplify->now);
+    simplify->now = taken;
+    return 0;
+}
+
+/* ---- What the loop asks ---- */
+
+static void log_trial(const struct simplify *simplify)
+{
+    const struct greedy_search *search = &simplify->search;
+    const struct simplify_kind *kind = simplify->kind;
+    size_t changed = 0, last = 0;
+    struct string_builder name;
+
+    for (size_t i = 0; i < search->count; i++)
+        if (search->candidate[i] != search->current[i]) {
+            changed++;
+            last = i;
+        }
+    string_init(&name);
+    kind->name(&simplify->parts, simplify->now.model, last, &name);
+    if (changed == 1)
+        log_message(simplify->log, LOG_INFO, "Trying %s for '%s'", kind->choice_name(search->choice), name.data);
+    else
+        log_message(simplify->log, LOG_INFO, "Trying %s for %zu of %zu %s", kind->choice_name(search->choice), changed,
+                    search->count, kind->parts);
+    string_release(&name);
+}
+
+static const struct opinion *find_opinion(const struct simplify *simplify, struct hash identity)
+{
+    for (size_t i = 0; i < simplify->opinions.count; i++)
+        if (hash_equal(simplify->opinions.items[i].identity, identity))
+            return &simplify->opinions.items[i];
+    return NULL;
+}
+
+/* What speaks against checking a candidate: ONNX Runtime does not get on with it as well as with the present model. */
+static int ask(struct simplify *simplify, struct changed_model *candidate, const struct opinion **ret,
+               struct error *err)
+{
+    struct opinion opinion = {.identity = candidate->identity};
+    enum soundness soundness;
+    struct error why = {0};
+    bool objects;
+    int rc;
+
+    *ret = find_opinion(simplify, candidate->identity);
+    if (*ret != NULL)
+        return 0;
+    rc = complete_types(simplify, candidate, &why);
+    if (rc < 0 && rc != ERR_BACKEND)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    objects = rc < 0;
+    if (rc == 0 && simplify->soundness > SOUND_NOT_AT_ALL) {
+        rc = model_soundness(simplify->maker->settings->sandbox, &candidate->whole, simplify->kind->changes_inputs,
+                             &soundness, &why, err);
+        if (rc < 0)
+            return rc;
+        objects = soundness < simplify->soundness;
+    }
+    if (objects)
+        opinion.objection = memory_strdup(why.message);
+    *VECTOR_APPEND(&simplify->opinions) = opinion;
+    *ret = &simplify->opinions.items[simplify->opinions.count - 1];
+    return 0;
+}
+
+static void forget_opinions(struct simplify *simplify)
+{
+    for (size_t i = 0; i < simplify->opinions.count; i++)
+        free(simplify->opinions.items[i].objection);
+    free(simplify->opinions.items);
+    simplify->opinions = (struct opinions){0};
+}
+
+static struct loop_candidate describe_changed(const struct simplify *simplify, const struct changed_model *changed,
+                                              bool skipped)
+{
+    return (struct loop_candidate){.action = skipped ? CANDIDATE_SKIP : CANDIDATE_CHECK,
+                                   .skip_verdict = VERDICT_PASS,
+                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
+                                   .has_identity = true,
+                                   .identity = changed->identity};
+}
+
+/* What cannot be made is not checked. */
+static int refuse(struct simplify *simplify, struct loop_candidate *ret, const struct error *why)
+{
+    log_message(simplify->log, LOG_INFO, "Not checked: %s", why->message);
+    simplify->skipped = true;
+    *ret = (struct loop_candidate){
+        .action = CANDIDATE_SKIP, .skip_verdict = VERDICT_PASS, .num_nodes = (int64_t)simplify->now.model->nodes.count};
+    return 0;
+}
+
+/* Where a verdict is known nobody has to be asked. */
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct simplify *simplify = data;
+    const struct opinion *opinion = NULL;
+    int rc;
+
+    (void)index;
+    drop_changed(&simplify->candidate);
+    if (!quiet)
+        log_trial(simplify);
+    rc = make_changed(simplify, simplify->search.candidate, &simplify->candidate, err);
+    if (rc == ERR_INVALID)
+        return refuse(simplify, ret, err);
+    if (rc == 0 && !quiet)
+        rc = ask(simplify, &simplify->candidate, &opinion, err);
+    if (rc < 0)
+        return rc;
+    simplify->skipped = opinion != NULL && opinion->objection != NULL;
+    if (simplify->skipped)
+        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s",
+                    opinion->objection);
+    *ret = describe_changed(simplify, &simplify->candidate, simplify->skipped);
+    return 0;
+}
+
+static int prepare_candidate(void *data, const char *path, struct error *err)
+{
+    struct simplify *simplify = data;
+
+    log_message(simplify->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    return simplify->candidate.model != NULL ? complete_types(simplify, &simplify->candidate, err) : 0;
+}
+
+/* What the inputs hold has not changed, as far as that is wanted: then they are as large as they were. */
+static int write_model(const struct simplify *simplify, const struct subgraph *whole,
+                       const struct candidate_paths *paths, struct error *err)
+{
+    int rc = candidate_data_write(simplify->maker->reference, simplify->bad, paths, err);
+
+    return rc == 0 ? model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, err) : rc;
+}
+
+static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    const struct simplify *simplify = data;
+
+    return write_model(simplify, &simplify->candidate.whole, paths, err);
+}
+
+/* ---- Ahead of its turn ---- */
+
+static const void *search_now(void *data)
+{
+    const struct simplify *simplify = data;
+
+    return &simplify->search;
+}
+
+static void *copy_search(const void *search)
+{
+    struct greedy_search *copy = memory_alloc_zero(1, sizeof(*copy));
+
+    greedy_search_copy(copy, search);
+    return copy;
+}
+
+static void release_search(void *search)
+{
+    greedy_search_release(search);
+    free(search);
+}
+
+static bool advance_search(void *search, int64_t nodes, enum verdict verdict)
+{
+    (void)nodes;
+    return greedy_search_advance(search, verdict);
+}
+
+static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+{
+    struct simplify *simplify = data;
+    struct changed_model changed = {0};
+    const struct opinion *opinion;
+    int rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
+
+    if (rc == 0)
+        rc = ask(simplify, &changed, &opinion, err);
+    if (rc == 0)
+        *ret = describe_changed(simplify, &changed, opinion->objection != NULL);
+    drop_changed(&changed);
+    return rc;
+}
+
+static int write_ahead(void *data, const void *search, const struct candidate_paths *paths, struct error *err)
+{
+    const struct simplify *simplify = data;
+    struct changed_model changed = {0};
+    int rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
+
+    if (rc == 0)
+        rc = complete_types(simplify, &changed, err);
+    if (rc == 0)
+        rc = write_model(simplify, &changed.whole, paths, err);
+    drop_changed(&changed);
+    return rc;
+}
+
+static const struct foresight foresight = {
+    .search = search_now,
+    .copy = copy_search,
+    .release = release_search,
+    .advance = advance_search,
+    .describe = describe_ahead,
+    .write = write_ahead,
+};
+
+/* ---- A verdict ---- */
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    struct simplify *simplify = data;
+
+    (void)index, (void)num_nodes;
+    return greedy_search_advance(&simplify->search, simplify->skipped ? VERDICT_PASS : verdict);
+}
+
+static int64_t remaining(void *data)
+{
+    const struct simplify *simplify = data;
+
+    return (int64_t)greedy_search_remaining(&simplify->search);
+}
+
+/* ---- A phase ---- */
+
+/* Goes on from what the search has found. */
+static int keep_result(struct simplify *simplify, struct error *err)
+{
+    const struct greedy_search *search = &simplify->search;
+    struct changed_model changed = {0};
+    struct string_builder report;
+    size_t kept = 0;
+    int rc;
+
+    for (size_t i = 0; i < search->count; i++)
+        kept += search->current[i] != 0;
+    if (kept == 0) {
+        log_message(simplify->log, LOG_FINISH, "Nothing was changed: none of %zu %s can be", search->count,
+                    simplify->kind->parts);
+        return 0;
+    }
+    string_init(&report);
+    rc = make_changed(simplify, search->current, &changed, err);
+    if (rc == 0)
+        rc = complete_types(simplify, &changed, err);
+    if (rc == 0) {
+        simplify->kind->report(&simplify->parts, changed.model, search->current, &report);
+        simplify->identity = changed.identity;
+        rc = take_over(simplify, &changed.whole, err);
+    }
+    if (rc == 0) {
+        log_message(simplify->log, LOG_FINISH, "%s", report.data);
+        simplify->changed = true;
+    }
+    string_release(&report);
+    drop_changed(&changed);
+    return rc;
+}
+
+static int search_parts(struct simplify *simplify, struct error *err)
+{
+    struct loop_subject subject = {.data = simplify,
+                                   .suffix = simplify->suffix.data,
+                                   .may_be_kept = true,
+                                   .describe = describe,
+                                   .prepare = prepare_candidate,
+                                   .write = write_candidate,
+                                   .advance = advance,
+                                   .remaining = remaining,
+                                   .foresight = &foresight};
+    int rc = 0;
+
+    if (greedy_search_start(&simplify->search, simplify->parts.alternatives, simplify->parts.count)) {
+        rc = loop_run(simplify->loop, &subject, err);
+        drop_changed(&simplify->candidate);
+        if (rc == 0)
+            rc = keep_result(simplify, err);
+    } else {
+        log_message(simplify->log, LOG_FINISH, "The model has no %s to simplify", simplify->kind->parts);
+    }
+    greedy_search_release(&simplify->search);
+    forget_opinions(simplify);
+    return rc;
+}
+
+static void warn(const struct simplify *simplify)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    simplify->kind->warn(simplify->now.model, &text);
+    if (text.size > 0)
+        log_message(simplify->log, LOG_WARNING, "%s", text.data);
+    string_release(&text);
+}
+
+static int run_kind(struct simplify *simplify, const struct simplify_kind *kind, struct error *err)
+{
+    struct error why = {0};
+    int rc;
+
+    log_message(simplify->log, LOG_START, "%s", kind->title);
+    simplify->kind = kind;
+    simplify->parts = (struct simplify_parts){0};
+    string_add_format(&simplify->suffix, "_%s", kind->suffix);
+    rc = model_soundness(simplify->maker->settings->sandbox, &simplify->now.whole, kind->changes_inputs,
+                         &simplify->soundness, &why, err);
+    if (rc < 0)
+        return rc;
+    if (simplify->soundness == SOUND_NOT_AT_ALL && kind->changes_types) {
+        log_message(simplify->log, LOG_WARNING,
+                    "ONNX Runtime does not take the model, so it cannot tell whether a changed one is valid. This is "
+                    "left out: %s",
+                    why.message);
+        return 0;
+    }
+    if (kind->survey(simplify->now.model, &simplify->parts, &why) == 0)
+        rc = search_parts(simplify, err);
+    else /* external data that are not there, say: no reason to give up what was found */
+        log_message(simplify->log, LOG_WARNING, "This is left out: %s", why.message);
+    kind->release(&simplify->parts);
+    if (rc == 0 && kind->warn != NULL)
+        warn(simplify);
+    return rc;
+}
+
+/* ---- All of it ---- */
+
+static int describe_result(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    const struct simplify *simplify = data;
+
+    (void)index, (void)quiet, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
+                                   .has_identity = true,
+                                   .identity = simplify->identity,
+                                   .expectation = EXPECT_AGAIN};
+    return 0;
+}
+
+static int write_result(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    const struct simplify *simplify = data;
+
+    return write_model(simplify, &simplify->now.whole, paths, err);
+}
+
+static struct loop_subject result_as_subject(struct simplify *simplify)
+{
+    return (struct loop_subject){.data = simplify,
+                                 .may_be_kept = true,
+                                 .describe = describe_result,
+                                 .prepare = prepare_candidate,
+                                 .write = write_result};
+}
+
+/* By an unreliable check failures were seen that may have been none. */
+static int look_again(struct simplify *simplify, struct error *err)
+{
+    struct loop_subject subject = result_as_subject(simplify);
+    enum verdict verdict;
+    char *key;
+    int rc;
+
+    string_add(&simplify->suffix, "_final");
+    key = memory_strdup(simplify->suffix.data);
+    rc = loop_check_apart(simplify->loop, &subject, key, "the simplified model", &verdict, err);
+    free(key);
+    if (rc == 0 && verdict != VERDICT_FAIL) {
+        log_message(simplify->log, LOG_WARNING,
+                    "The simplified model does not fail when it is looked at again: the model stays as it was");
+        simplify->changed = false;
+    }
+    return rc;
+}
+
+/* It is written as it was checked, in this session. */
+static int confirm(struct simplify *simplify, struct error *err)
+{
+    struct loop_subject subject = result_as_subject(simplify);
+
+    return loop_confirm(simplify->loop, &subject, "the simplified model", VERDICT_FAIL, err);
+}
+
+static bool is_wanted(const struct reduce_settings *settings)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (settings->simplify[i])
+            return true;
+    return false;
+}
+
+int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, struct loop *loop, size_t number,
+                 struct simplified_model *ret, struct error *err)
+{
+    struct simplify simplify = {
+        .maker = maker, .bad = bad, .loop = loop, .log = maker->log, .identity = subgraph_identity(bad)};
+    struct subgraph filled;
+    int rc;
+
+    *ret = (struct simplified_model){0};
+    if (!is_wanted(maker->settings))
+        return 0;
+    string_init(&simplify.suffix);
+    string_add(&simplify.suffix, "simplify");
+    if (number > 1)
+        string_add_format(&simplify.suffix, "_%zu", number);
+    subgraph_init_copy(&filled, bad);
+    rc = candidate_prepare(maker, &filled, NULL, err);
+    if (rc == 0) {
+        candidate_assume(maker, &filled);
+        rc = take_over(&simplify, &filled, err);
+        candidate_assume_no_more(maker);
+    }
+    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
+        if (maker->settings->simplify[i])
+            rc = run_kind(&simplify, kinds[i], err);
+    if (rc == 0 && simplify.changed && loop_is_flaky(loop))
+        rc = look_again(&simplify, err);
+    if (rc == 0 && simplify.changed)
+        rc = confirm(&simplify, err);
+    if (rc == 0 && simplify.changed)
+        *ret = simplify.now;
+    else
+        simplified_model_release(&simplify.now);
+    subgraph_release(&filled);
+    string_release(&simplify.suffix);
+    return rc;
+}

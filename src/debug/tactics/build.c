@@ -1,0 +1,134 @@
+/* debug/tactics/build.c: see build.h. */
+#include "debug/tactics/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/plan/plan.h"
+
+/* So many failures of the first builds, each with the same message, are not due to the tactics that builds choose. */
+#define ALIKE_FAILURES 5
+
+/* Whether an error is about this one build: another one may go well. */
+static bool may_go_well_next_time(int rc)
+{
+    return rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_MEMORY;
+}
+
+struct builds {
+    const struct build_session *session;
+    struct engine *engine; /* of the current iteration; NULL: none */
+    bool built;            /* an engine, so far */
+    char *failure;         /* the message of the last build that failed; NULL: there was none */
+    size_t alike;          /* how many in a row have failed with it */
+};
+
+/* A session that only ends with a good engine never does when none can be built. Memory may be there again later. */
+static int note_failure(struct builds *builds, const struct error *why, struct error *err)
+{
+    bool same = builds->failure != NULL && strcmp(builds->failure, why->message) == 0;
+
+    builds->alike = same ? builds->alike + 1 : 1;
+    free(builds->failure);
+    builds->failure = memory_strdup(why->message);
+    if (builds->session->end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
+        builds->alike < ALIKE_FAILURES)
+        return 0;
+    return error_set(
+        err, (enum error_code)why->code,
+        "no engine can be built, so none can be good, and nothing is known of the check: the first %d builds "
+        "have all failed alike: %s",
+        ALIKE_FAILURES, why->message);
+}
+
+/* There is no replay of verdicts, so every description is of an engine that will be looked at. */
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct builds *builds = data;
+    const struct build_session *session = builds->session;
+    struct error why = {0};
+    int rc;
+
+    (void)quiet;
+    engine_free(builds->engine);
+    builds->engine = NULL;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
+    rc = session->maker.make(session->maker.data, index, NULL, &builds->engine, &why);
+    builds->built |= rc == 0;
+    if (rc == 0)
+        return 0;
+    if (!may_go_well_next_time(rc))
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = note_failure(builds, &why, err);
+    if (rc < 0)
+        return rc;
+    log_message(session->log, LOG_ERROR, "%s", why.message);
+    log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
+    ret->action = CANDIDATE_SKIP;
+    ret->skip_verdict = VERDICT_FAIL;
+    return 0;
+}
+
+static int write(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    const struct builds *builds = data;
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
+
+    log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
+    return plan_save(builds->engine, path, err);
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    const struct builds *builds = data;
+
+    (void)num_nodes;
+    return !builds->session->is_last(builds->session->until, index, verdict);
+}
+
+/* No build has passed: the check may fail whatever it is given. */
+static int question_check(const struct build_session *session, struct loop *loop, struct error *err)
+{
+    const struct check_evidence *evidence = loop_evidence(loop);
+    enum verdict sight;
+    int rc;
+
+    if (evidence->runs == 0 || loop_is_interactive(loop))
+        return 0;
+    if (evidence->alike && evidence->runs > 1)
+        return loop_refuse_check(
+            loop, err, "all builds fail, and the check says the same of each: it is not about builds. Each time");
+    rc = loop_check_sight(loop, "_sight", "engine", VERDICT_FAIL, &sight, err);
+    if (rc < 0)
+        return rc;
+    if (sight == VERDICT_FAIL)
+        return loop_refuse_check(
+            loop, err,
+            "the check says the same of the engine and of a file that is no engine, so nothing shows that it looks "
+            "at what it is given, and no other build has passed");
+    log_message(session->log, LOG_WARNING,
+                "No build has passed. As long as none does, it is not known whether it is the builds that fail, or the "
+                "check");
+    return 0;
+}
+
+int build_run(const struct build_session *session, struct loop *loop, struct error *err)
+{
+    struct builds builds = {.session = session};
+    struct loop_subject subject = {.data = &builds,
+                                   .kind = "engine",
+                                   .beside = session->tactics,
+                                   .end = session->end,
+                                   .looks_into_failure = true,
+                                   .describe = describe,
+                                   .write = write,
+                                   .advance = advance};
+    int rc = loop_run(loop, &subject, err);
+
+    if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)
+        rc = question_check(session, loop, err);
+    engine_free(builds.engine);
+    free(builds.failure);
+    return rc;
+}

@@ -1,0 +1,32 @@
+/* debug/tactics/build.h: engines as candidates of the loop, and `debug build`: one network, built again and again.
+ */
+#ifndef DEBUG_TACTICS_BUILD_H
+#define DEBUG_TACTICS_BUILD_H
+
+#include "debug/loop/loop.h"
+#include "engine/engine.h"
+
+/* Who builds. */
+struct engine_maker {
+    void *data;
+    /* Builds an engine, and saves what is wanted beside it (its tactics). `forced`: the tactics that its layers have to
+     * have, NULL: the builder chooses. `index` is that of the iteration, -1 outside of these. */
+    int (*make)(void *data, int64_t index, const struct tactic_replay *forced, struct engine **ret, struct error *err);
+};
+
+struct build_session {
+    struct engine_maker maker;
+    struct log *log;
+    /* Whether the iteration with this verdict is the last one. */
+    bool (*is_last)(const void *until, int64_t index, enum verdict verdict);
+    const void *until;
+    enum loop_end end;
+    const char *tactics; /* where those of each build are saved, which the check may look at; NULL: nowhere */
+};
+
+/* Builds and checks until the session says so. An engine that cannot be built is a failed iteration, which the log tells; but
+ * what the next build cannot get right either (a layer or a file that is not there), and an interruption, are errors; and in a
+ * session that only a good engine ends, so are the first builds when all fail alike. */
+int build_run(const struct build_session *session, struct loop *loop, struct error *err);
+
+#endif

@@ -1,0 +1,146 @@
+/* debug/tactics/diff.c: from tactic replays to a table of builds. */
+#include "debug/tactics/diff.h"
+
+#include <stdlib.h>
+
+#include "base/container/name_map.h"
+#include "base/file/file.h"
+#include "base/file/list.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+
+/* --- loading ------------------------------------------------------------------------------------------------------ */
+
+static int load_file(struct tactic_builds *builds, const char *path, struct log *log, struct error *err)
+{
+    struct tactic_replay replay;
+    struct error reason = {0};
+
+    if (interrupt_pending())
+        return error_set(err, ERR_INTERRUPTED, "interrupted while loading tactic replays");
+    log_message(log, LOG_VERBOSE, "Loading tactic replay file from %s", path);
+    tactic_replay_init(&replay);
+    switch (tactic_replay_load(&replay, path, &reason)) {
+    case 0:
+        *VECTOR_APPEND(builds) = (struct tactic_build){memory_strdup(path), replay};
+        return 0;
+    case ERR_IO:
+        log_message(log, LOG_WARNING, "%s, skipping.", reason.message);
+        return 0;
+    case ERR_MEMORY:
+        return error_set(err, ERR_MEMORY, "%s", reason.message);
+    default:
+        log_message(log, LOG_VERBOSE, "%s does not look like a tactic replay file, skipping.\n%s", path,
+                    reason.message);
+        return 0;
+    }
+}
+
+int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err)
+{
+    struct file_list files;
+
+    if (!file_is_folder(path))
+        return load_file(builds, path, log, err);
+    int rc = file_list_find(&files, path, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < files.count && rc == 0; i++)
+        rc = load_file(builds, files.items[i], log, err);
+    file_list_release(&files);
+    return rc;
+}
+
+static void builds_release(struct tactic_builds *builds)
+{
+    for (size_t i = 0; i < builds->count; i++) {
+        tactic_replay_release(&builds->items[i].replay);
+        free(builds->items[i].path);
+    }
+    free(builds->items);
+}
+
+void tactic_diff_init(struct tactic_diff *diff)
+{
+    *diff = (struct tactic_diff){0};
+}
+
+void tactic_diff_release(struct tactic_diff *diff)
+{
+    blame_release(&diff->blame);
+    blame_table_release(&diff->table);
+    for (size_t i = 0; i < diff->layers.count; i++)
+        free(diff->layers.items[i].tactics.items);
+    free(diff->layers.items);
+    free(diff->tactics.items);
+    builds_release(&diff->good);
+    builds_release(&diff->bad);
+    tactic_diff_init(diff);
+}
+
+/* --- comparing ---------------------------------------------------------------------------------------------------- */
+
+/* Finds the layer, or adds it. */
+static size_t layer_index(struct tactic_diff *diff, struct name_map *names, const char *name)
+{
+    size_t index = name_map_add(names, text_of(name), (uint32_t)diff->layers.count);
+
+    if (index == diff->layers.count)
+        *VECTOR_APPEND(&diff->layers) = (struct tactic_layer){.name = name};
+    return index;
+}
+
+/* Finds the algorithm among those of the layer, or adds it. A layer has few, so that they are looked through. */
+static size_t tactic_index(struct tactic_diff *diff, size_t layer, const struct tactic_algorithm *algorithm)
+{
+    struct tactic_indices *tactics = &diff->layers.items[layer].tactics;
+
+    for (size_t i = 0; i < tactics->count; i++)
+        if (tactic_algorithm_equal(diff->tactics.items[tactics->items[i]].algorithm, algorithm))
+            return tactics->items[i];
+    *VECTOR_APPEND(tactics) = diff->tactics.count;
+    *VECTOR_APPEND(&diff->tactics) = (struct seen_tactic){layer, algorithm};
+    blame_table_add(&diff->table, layer);
+    return diff->tactics.count - 1;
+}
+
+static void tabulate(struct tactic_diff *diff, struct name_map *names, const struct tactic_builds *builds,
+                     size_t first_build)
+{
+    for (size_t i = 0; i < builds->count; i++) {
+        const struct tactic_replay *replay = &builds->items[i].replay;
+
+        for (size_t k = 0; k < replay->count; k++) {
+            size_t layer = layer_index(diff, names, replay->items[k].layer);
+            size_t tactic = tactic_index(diff, layer, &replay->items[k].algorithm);
+
+            bitset_add(&diff->table.items[tactic].builds, first_build + i);
+        }
+    }
+}
+
+void tactic_diff_compare(struct tactic_diff *diff)
+{
+    struct name_map names;
+
+    blame_table_init(&diff->table, diff->bad.count + diff->good.count);
+    for (size_t i = 0; i < diff->bad.count; i++)
+        bitset_add(&diff->table.failed, i);
+    name_map_init(&names);
+    tabulate(diff, &names, &diff->bad, 0);
+    tabulate(diff, &names, &diff->good, diff->bad.count);
+    name_map_release(&names);
+    blame_rank(&diff->blame, &diff->table);
+}
+
+bool tactic_diff_only_in_bad(const struct tactic_diff *diff, size_t tactic)
+{
+    struct association association = blame_table_association(&diff->table, tactic);
+
+    return association.failed_with > 0 && association.passed_with == 0;
+}
+
+bool tactic_diff_is_ranked(const struct tactic_diff *diff)
+{
+    return diff->good.count > 0 && diff->bad.count > 0;
+}

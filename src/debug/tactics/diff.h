@@ -1,0 +1,74 @@
+/* debug/tactics/diff.h: what the tactics of bad builds have that those of good builds do not.
+ *
+ *   tactic_diff_init(&diff);
+ *   rc = tactic_builds_load(&diff.good, "replays/good", log, err);
+ *   ...
+ *   tactic_diff_compare(&diff);
+ *
+ * A tactic is an algorithm for a layer: the same algorithm in two layers is two tactics, and layers are the same when
+ * their names are.
+ */
+#ifndef DEBUG_TACTICS_DIFF_H
+#define DEBUG_TACTICS_DIFF_H
+
+#include "base/log.h"
+#include "blame/blame.h"
+#include "format/polygraphy/tactic_replay.h"
+
+struct tactic_build {
+    char *path; /* of the replay */
+    struct tactic_replay replay;
+};
+
+struct tactic_builds {
+    struct tactic_build *items;
+    size_t count, capacity;
+};
+
+/* Appends the replays in a folder and all folders below it, in the order of their paths, or the one in a file. A file
+ * that holds something else is skipped with a verbose line, one that cannot be read with a warning. */
+int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err);
+
+struct seen_tactic {
+    size_t layer; /* index */
+    const struct tactic_algorithm *algorithm;
+};
+
+struct tactic_layer {
+    const char *name;
+    struct tactic_indices { /* of its tactics, in the order in which they appeared */
+        size_t *items;
+        size_t count, capacity;
+    } tactics;
+};
+
+struct tactic_diff {
+    struct tactic_builds good, bad;
+
+    /* From here on filled by tactic_diff_compare(). Layers and tactics are in the order in which they appear, bad builds
+     * before good ones. */
+    struct {
+        struct tactic_layer *items;
+        size_t count, capacity;
+    } layers;
+    struct {
+        struct seen_tactic *items;
+        size_t count, capacity;
+    } tactics;
+    struct blame_table table; /* its columns are the tactics; its builds the bad ones, then the good ones */
+    struct blame blame;
+};
+
+void tactic_diff_init(struct tactic_diff *diff);
+void tactic_diff_release(struct tactic_diff *diff);
+
+/* Compares what was loaded; to be called once. */
+void tactic_diff_compare(struct tactic_diff *diff);
+
+/* Whether bad builds have the tactic and no good build has: what Polygraphy calls potentially bad. */
+bool tactic_diff_only_in_bad(const struct tactic_diff *diff, size_t tactic);
+
+/* Whether the blame says anything: that takes good and bad builds. */
+bool tactic_diff_is_ranked(const struct tactic_diff *diff);
+
+#endif

@@ -1,0 +1,288 @@
+/* debug/tactics/isolation.c: see isolation.h. */
+#include "debug/tactics/isolation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/plan/plan.h"
+
+/* ---- Differences ---- */
+
+void tactic_isolation_init(struct tactic_isolation *isolation, const struct tactic_replay *good,
+                           const struct tactic_replay *bad)
+{
+    size_t common = 0;
+
+    *isolation = (struct tactic_isolation){.good = good, .bad = bad};
+    tactic_replay_init(&isolation->mixture);
+    for (size_t i = 0; i < bad->count; i++) {
+        const struct tactic_algorithm *algorithm = tactic_replay_find(good, bad->items[i].layer);
+
+        common += algorithm != NULL;
+        if (algorithm && !tactic_algorithm_equal(algorithm, &bad->items[i].algorithm))
+            *VECTOR_APPEND(&isolation->differences) =
+                (struct tactic_difference){bad->items[i].layer, algorithm, &bad->items[i].algorithm};
+    }
+    isolation->only_in_one = good->count - common + (bad->count - common);
+}
+
+void tactic_isolation_release(struct tactic_isolation *isolation)
+{
+    tactic_replay_release(&isolation->mixture);
+    if (isolation->search.count > 0)
+        set_isolation_release(&isolation->search);
+    free(isolation->differences.items);
+    *isolation = (struct tactic_isolation){0};
+}
+
+/* ---- Mixtures ---- */
+
+static void copy_tensors(const struct tactic_tensors *from, struct tactic_tensors *ret)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const struct tactic_tensor *tensor = &from->items[i];
+        struct tactic_tensor *copy = tactic_tensors_add(ret, text_of(tensor->dtype), tensor->strides, tensor->rank);
+
+        copy->vectorized_dim = tensor->vectorized_dim;
+        copy->components_per_element = tensor->components_per_element;
+    }
+}
+
+static void add_choice(struct tactic_replay *replay, const char *layer, const struct tactic_algorithm *from)
+{
+    struct tactic_algorithm *algorithm = tactic_replay_set(replay, layer);
+
+    algorithm->implementation = from->implementation;
+    algorithm->tactic = from->tactic;
+    algorithm->name = from->name ? memory_strdup(from->name) : NULL;
+    copy_tensors(&from->inputs, &algorithm->inputs);
+    copy_tensors(&from->outputs, &algorithm->outputs);
+}
+
+/* The good replay, with the tactics of `from_bad` (differences) out of the bad one. Layers that only one of them has
+ * are left to the builder. */
+static void mix(struct tactic_isolation *isolation, const struct bitset *from_bad)
+{
+    size_t next = 0;
+
+    tactic_replay_release(&isolation->mixture);
+    tactic_replay_init(&isolation->mixture);
+    for (size_t i = 0; i < isolation->bad->count; i++) {
+        const char *layer = isolation->bad->items[i].layer;
+        const struct tactic_algorithm *algorithm = tactic_replay_find(isolation->good, layer);
+        bool differs = next < isolation->differences.count && isolation->differences.items[next].layer == layer;
+
+        if (!algorithm)
+            continue;
+        if (differs && bitset_has(from_bad, next))
+            algorithm = isolation->differences.items[next].bad;
+        next += differs;
+        add_choice(&isolation->mixture, layer, algorithm);
+    }
+}
+
+/* ---- What the loop asks ---- */
+
+/* Built is only what has to be checked: that is, when it is written. */
+static void make_candidate(struct tactic_isolation *isolation, const struct bitset *from_bad,
+                           struct loop_candidate *ret)
+{
+    mix(isolation, from_bad);
+    *ret = (struct loop_candidate){
+        .action = CANDIDATE_CHECK,
+        .num_nodes = -1,
+        .has_identity = true,
+        .identity = hash_bytes(from_bad->words, bitset_words(from_bad) * sizeof(*from_bad->words)),
+    };
+}
+
+static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct tactic_isolation *isolation = data;
+    const struct bitset *candidate = &isolation->search.candidate;
+
+    (void)index, (void)err;
+    if (!quiet)
+        log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
+                    bitset_count(candidate), candidate->size);
+    make_candidate(isolation, candidate, ret);
+    ret->expectation = EXPECT_BOUNDARY;
+    return 0;
+}
+
+/* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
+static int write(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    struct tactic_isolation *isolation = data;
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
+    struct engine *engine = NULL;
+    int rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
+
+    if (rc < 0)
+        return rc;
+    isolation->builds++;
+    log_message(isolation->log, LOG_INFO, "Saving engine to %s", path);
+    rc = plan_save(engine, path, err);
+    engine_free(engine);
+    return rc;
+}
+
+static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+{
+    struct tactic_isolation *isolation = data;
+
+    (void)index, (void)num_nodes;
+    return set_isolation_advance(&isolation->search, verdict);
+}
+
+static int64_t remaining(void *data)
+{
+    const struct tactic_isolation *isolation = data;
+
+    return (int64_t)set_isolation_remaining(&isolation->search);
+}
+
+/* ---- The replays themselves ---- */
+
+#define WITH_GOOD "with the tactics of the good replay"
+#define WITH_BAD "with the tactics of the bad replay"
+
+struct whole_replay {
+    struct tactic_isolation *isolation;
+    struct bitset from_bad;
+    bool again; /* it was checked before */
+};
+
+static int describe_whole(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+{
+    struct whole_replay *whole = data;
+
+    (void)index, (void)quiet, (void)err;
+    make_candidate(whole->isolation, &whole->from_bad, ret);
+    ret->expectation = whole->again ? EXPECT_AGAIN : bitset_count(&whole->from_bad) > 0 ? EXPECT_FAILURE : EXPECT_PASS;
+    return 0;
+}
+
+static int write_whole(void *data, const struct candidate_paths *paths, struct error *err)
+{
+    return write(((struct whole_replay *)data)->isolation, paths, err);
+}
+
+static int check_whole(struct tactic_isolation *isolation, bool bad, bool again, struct loop *loop, enum verdict *ret,
+                       struct error *err)
+{
+    struct whole_replay whole = {.isolation = isolation, .again = again};
+    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
+    int rc;
+
+    bitset_init(&whole.from_bad, isolation->differences.count);
+    if (bad)
+        bitset_fill(&whole.from_bad);
+    if (again)
+        rc = loop_check_control(loop, &subject, bad ? "_bad_once_more" : "_good_once_more",
+                                bad ? "the bad replay, once more" : "the good replay, once more", ret, err);
+    else
+        rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret,
+                              err);
+    bitset_release(&whole.from_bad);
+    return rc;
+}
+
+/* The answer rests on what the check said of the engine with these tactics of the bad replay. If that is known from a debug replay or a
+ * verdict cache, it is checked now. */
+static int confirm(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *what,
+                   enum verdict expected, struct loop *loop, struct error *err)
+{
+    struct whole_replay whole = {.isolation = isolation, .again = true};
+    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
+    struct loop_candidate candidate;
+    enum verdict known;
+    int rc = 0;
+
+    make_candidate(isolation, from_bad, &candidate);
+    bitset_init_copy(&whole.from_bad, from_bad);
+    if (loop_has_seen(loop, candidate.identity, &known) && known == expected && !loop_has_run(loop, candidate.identity))
+        rc = loop_confirm(loop, &subject, what, expected, err);
+    bitset_release(&whole.from_bad);
+    return rc;
+}
+
+/* The same for one of the replays. */
+static int confirm_whole(struct tactic_isolation *isolation, bool bad, enum verdict expected, struct loop *loop,
+                         struct error *err)
+{
+    struct bitset from_bad;
+    int rc;
+
+    bitset_init(&from_bad, isolation->differences.count);
+    if (bad)
+        bitset_fill(&from_bad);
+    rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, expected, loop, err);
+    bitset_release(&from_bad);
+    return rc;
+}
+
+/* Without a build that passes and one that fails, there is nothing between them. */
+static int check_ends(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    enum verdict verdict;
+    int rc = check_whole(isolation, false, false, loop, &verdict, err);
+
+    if (rc < 0)
+        return rc;
+    if (verdict != VERDICT_PASS) {
+        isolation->outcome = ISOLATION_GOOD_FAILS;
+        rc = loop_question_end(loop, WITH_GOOD, verdict, err);
+        return rc == 0 ? confirm_whole(isolation, false, verdict, loop, err) : rc;
+    }
+    rc = check_whole(isolation, true, false, loop, &verdict, err);
+    if (rc == 0 && verdict != VERDICT_FAIL) {
+        isolation->outcome = ISOLATION_BAD_PASSES;
+        rc = loop_question_end(loop, WITH_BAD, verdict, err);
+        if (rc == 0)
+            rc = confirm_whole(isolation, true, verdict, loop, err);
+    }
+    return rc;
+}
+
+struct end_check {
+    struct tactic_isolation *isolation;
+    struct loop *loop;
+};
+
+static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+{
+    const struct end_check *end = data;
+
+    return check_whole(end->isolation, bad, true, end->loop, ret, err);
+}
+
+int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    struct loop_subject subject = {.data = isolation,
+                                   .kind = "engine",
+                                   .describe = describe,
+                                   .write = write,
+                                   .advance = advance,
+                                   .remaining = remaining};
+    struct end_check end = {isolation, loop};
+    const struct loop_ends ends = {.data = &end, .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
+    int rc;
+
+    isolation->outcome = ISOLATION_FOUND;
+    if (isolation->differences.count == 0) {
+        isolation->outcome = ISOLATION_SAME;
+        return 0;
+    }
+    rc = check_ends(isolation, loop, err);
+    if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
+        return rc;
+    if (set_isolation_start(&isolation->search, isolation->differences.count))
+        rc = loop_run(loop, &subject, err);
+    if (rc == 0)
+        rc = loop_look_back(loop, &ends, err);
+    return rc == 0 ? confirm(isolation, &isolation->search.found, "the engine with the tactics that were found",
+                             VERDICT_FAIL, loop, err)
+                   : rc;
+}

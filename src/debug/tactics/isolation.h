@@ -1,0 +1,55 @@
+/* debug/tactics/isolation.h: `debug tactics`: which tactics make the difference between a good build and a bad one, by
+ * trying.
+ *
+ * Statistics over many builds point at a tactic; this proves it. Two replays of one network are enough, of a build that
+ * passes and one that fails: where they differ, each layer's tactic is taken from the one or from the other, the
+ * mixture is built and checked, and a search (search/set_isolation.h) narrows the difference down.
+ */
+#ifndef DEBUG_TACTICS_ISOLATION_H
+#define DEBUG_TACTICS_ISOLATION_H
+
+#include "debug/tactics/build.h"
+#include "format/polygraphy/tactic_replay.h"
+#include "search/set_isolation.h"
+
+/* A layer that has another tactic in the bad replay than in the good one. */
+struct tactic_difference {
+    const char *layer;
+    const struct tactic_algorithm *good, *bad; /* of the replays */
+};
+
+enum isolation_outcome {
+    ISOLATION_FOUND,
+    ISOLATION_SAME,       /* the replays have the same tactics */
+    ISOLATION_GOOD_FAILS, /* the good one was seen to fail: the difference is elsewhere */
+    ISOLATION_BAD_PASSES, /* the bad one was seen to pass */
+};
+
+struct tactic_isolation {
+    const struct tactic_replay *good, *bad; /* borrowed */
+    struct engine_maker maker;
+    struct log *log;
+
+    struct { /* in the order of the bad replay */
+        struct tactic_difference *items;
+        size_t count, capacity;
+    } differences;
+    size_t only_in_one; /* layers that only one of the replays has: they cannot be mixed */
+
+    enum isolation_outcome outcome;
+    struct set_isolation search; /* over the differences: search.found is the result */
+
+    struct tactic_replay mixture; /* of the current iteration */
+    size_t builds;                /* so far, those of the replays themselves included */
+};
+
+/* Compares the replays; nothing is built yet. */
+void tactic_isolation_init(struct tactic_isolation *isolation, const struct tactic_replay *good,
+                           const struct tactic_replay *bad);
+void tactic_isolation_release(struct tactic_isolation *isolation);
+
+/* Builds with the tactics of one replay, then with those of the other, to see the one pass and the other fail; then
+ * isolates. maker and log are set. */
+int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* debug/tactics/pair.c: see pair.h. */
+#include "debug/tactics/pair.h"
+
+#include <string.h>
+
+/* Replays of one network have their layers in one order: so it is looked up at the same place first. */
+static const struct tactic_algorithm *find_near(const struct tactic_replay *replay, size_t place, const char *layer)
+{
+    if (place < replay->count && strcmp(replay->items[place].layer, layer) == 0)
+        return &replay->items[place].algorithm;
+    return tactic_replay_find(replay, layer);
+}
+
+static size_t count_differences(const struct tactic_replay *good, const struct tactic_replay *bad)
+{
+    size_t common = 0, different = 0;
+
+    for (size_t i = 0; i < bad->count; i++) {
+        const struct tactic_algorithm *algorithm = find_near(good, i, bad->items[i].layer);
+
+        common += algorithm != NULL;
+        different += algorithm != NULL && !tactic_algorithm_equal(algorithm, &bad->items[i].algorithm);
+    }
+    return different + (good->count - common) + (bad->count - common);
+}
+
+static bool are_alike(const struct tactic_options *a, const struct tactic_options *b)
+{
+    return !a->known || !b->known || tactic_options_equal(a, b);
+}
+
+static int refuse_empty(const char *kind, struct error *err)
+{
+    return error_set(err, ERR_MISSING, "there is no tactic replay of a %s build", kind);
+}
+
+static int refuse_unlike(const struct tactic_build *good, const struct tactic_build *bad, struct error *err)
+{
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    string_add_format(&text, "'%s' is of a build with ", good->path);
+    tactic_options_text(&good->replay.precision, &text);
+    string_add_format(&text, ", '%s' of one with ", bad->path);
+    tactic_options_text(&bad->replay.precision, &text);
+    rc = error_set(err, ERR_INVALID, "no good and no bad replay are of builds in the same precision: %s", text.data);
+    string_release(&text);
+    return rc;
+}
+
+static bool is_better(const struct tactic_pair *pair, size_t differences)
+{
+    if (pair->good == NULL)
+        return true;
+    return pair->differences == 0 ? differences > 0 : differences > 0 && differences < pair->differences;
+}
+
+int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_builds *bad, struct tactic_pair *ret,
+                       struct error *err)
+{
+    struct tactic_pair pair = {0};
+
+    if (good->count == 0)
+        return refuse_empty("good", err);
+    if (bad->count == 0)
+        return refuse_empty("bad", err);
+    for (size_t i = 0; i < good->count; i++)
+        for (size_t k = 0; k < bad->count; k++) {
+            const struct tactic_build *one = &good->items[i], *other = &bad->items[k];
+            size_t differences;
+
+            if (!are_alike(&one->replay.precision, &other->replay.precision))
+                continue;
+            pair.count++;
+            differences = count_differences(&one->replay, &other->replay);
+            if (is_better(&pair, differences)) {
+                pair.good = one;
+                pair.bad = other;
+                pair.differences = differences;
+            }
+            if (differences == 0 && pair.same_good == NULL) {
+                pair.same_good = one;
+                pair.same_bad = other;
+            }
+        }
+    if (pair.good == NULL)
+        return refuse_unlike(&good->items[0], &bad->items[0], err);
+    *ret = pair;
+    return 0;
+}

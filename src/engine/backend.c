@@ -1,0 +1,179 @@
+/* engine/backend.c: the built-in engine as a backend. See backend.h. */
+#include "engine/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/io.h"
+#include "engine/plan/plan.h"
+#include "engine/profile_text.h"
+#include "engine/run/executor.h"
+#include "onnx/model/model.h"
+
+struct backend_session {
+    struct engine *engine;
+    struct executor *executor;
+    struct backend_io *inputs, *outputs;
+    struct log *log;
+    bool profile;
+};
+
+/* --- open --- */
+
+static int open_model(const struct backend_request *request, struct model **ret, struct error *err)
+{
+    int rc;
+
+    if (request->model_path != NULL)
+        return model_open(request->model_path, request->external_folder, ret, err);
+    rc = model_parse((struct span){request->model_data, request->model_size}, "the model in memory", ret, err);
+    if (rc == 0 && request->external_folder != NULL) {
+        free((*ret)->folder);
+        (*ret)->folder = memory_strdup(request->external_folder);
+    }
+    return rc;
+}
+
+/* The engine owns its network and its providers from here on. */
+static int build_network(const struct engine_request *wish, struct network *network, struct engine **ret,
+                         struct error *err)
+{
+    struct builder_settings *settings = wish->builder;
+    struct provider_list providers = {0};
+    int rc = providers_open(wish->providers, &providers, err);
+
+    if (rc < 0)
+        return rc;
+    settings->providers = providers;
+    rc = engine_build(network, settings, ret, err);
+    settings->providers = (struct provider_list){0};
+    if (rc < 0) {
+        providers_close(&providers);
+        return rc;
+    }
+    (*ret)->owned_network = network;
+    (*ret)->owns_providers = true;
+    return 0;
+}
+
+static int build(const struct backend_request *request, struct engine **ret, struct error *err)
+{
+    const struct engine_request *wish = request->engine;
+    struct network *network;
+    struct model *model;
+    int rc = open_model(request, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = network_build(model, wish->network, &network, err);
+    if (rc < 0)
+        return rc;
+    rc = build_network(wish, network, ret, err);
+    if (rc < 0) {
+        network_free(network);
+        return rc;
+    }
+    rc = wish->built != NULL ? wish->built(wish->data, *ret, err) : 0;
+    if (rc < 0)
+        engine_free(*ret);
+    return rc;
+}
+
+static bool is_plan(const struct backend_request *request)
+{
+    return request->model_path != NULL ? plan_is(request->model_path) || plan_is_tensorrt(request->model_path)
+                                       : plan_is_bytes((struct span){request->model_data, request->model_size});
+}
+
+static int load_plan(const struct backend_request *request, struct engine **ret, struct error *err)
+{
+    struct provider_settings settings = {.request = *request, .threads = request->intra_threads, .log = request->log};
+    const struct provider_settings *providers =
+        request->engine != NULL && request->engine->providers != NULL ? request->engine->providers : &settings;
+
+    settings.request.model_path = NULL;
+    settings.request.model_data = NULL;
+    if (request->model_path != NULL)
+        return plan_load(request->model_path, providers, ret, err);
+    return plan_parse_to_run((struct span){request->model_data, request->model_size}, "the plan in memory", providers,
+                             ret, err);
+}
+
+/* TensorRT engines and files that are neither get the message of the plan reader, which knows what they are not. */
+static int obtain_engine(const struct backend_request *request, struct engine **ret, struct error *err)
+{
+    if (request->model_path != NULL && !file_exists(request->model_path))
+        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
+    if (is_plan(request) || request->engine == NULL || request->engine->builder == NULL)
+        return load_plan(request, ret, err);
+    return build(request, ret, err);
+}
+
+static void engine_close(struct backend_session *session)
+{
+    if (session == NULL)
+        return;
+    if (session->profile && session->executor != NULL)
+        engine_log_profile(session->engine, session->executor, session->log);
+    executor_free(session->executor);
+    if (session->engine != NULL) {
+        engine_io_free(session->inputs, session->engine->network->inputs.count);
+        engine_io_free(session->outputs, session->engine->network->outputs.count);
+    }
+    engine_free(session->engine);
+    free(session);
+}
+
+static int engine_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    int rc = obtain_engine(request, &session->engine, err);
+
+    if (rc < 0) {
+        free(session);
+        return rc;
+    }
+    session->log = request->log;
+    session->inputs = engine_inputs_new(session->engine);
+    session->outputs = engine_outputs_new(session->engine);
+    rc = executor_new(session->engine, request->log, &session->executor, err);
+    if (rc < 0) {
+        engine_close(session);
+        return rc;
+    }
+    session->profile = request->engine != NULL && request->engine->profile;
+    executor_set_profiling(session->executor, session->profile);
+    *ret = session;
+    return 0;
+}
+
+/* --- what it is, and running it --- */
+
+static const struct backend_io *engine_inputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->engine->network->inputs.count;
+    return session->inputs;
+}
+
+static const struct backend_io *engine_outputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->engine->network->outputs.count;
+    return session->outputs;
+}
+
+static int engine_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
+                      size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    return executor_run(session->executor, feed, wanted, wanted_count, ret, seconds, err);
+}
+
+const struct backend engine_backend = {
+    .name = "trt",
+    .runner_prefix = "trt-runner",
+    .open = engine_open,
+    .close = engine_close,
+    .inputs = engine_inputs,
+    .outputs = engine_outputs,
+    .run = engine_run,
+};

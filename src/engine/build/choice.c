@@ -1,0 +1,545 @@
+/* engine/build/choice.c: see choice.h. */
+#include "engine/build/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "engine/build/timing.h"
+#include "engine/tactic/replay.h"
+#include "onnx/proto/value_info.h"
+
+/* A tactic that takes that many times as long as the best one is not measured any further. */
+#define HOPELESS 4.0
+#define CLOSE 1.25    /* times the best one's time: worth a second look */
+#define MOST_EFFORT 5 /* of optimization levels */
+
+/* An algorithm that was that many times slower for one layer is not tried for others of the kind, nor in another
+ * layout. What is meant are reference implementations: a run of one takes seconds where others take a millisecond. */
+#define SLOW_ALGORITHM 16.0
+
+struct candidate {
+    const struct tactic *tactic;
+    double seconds; /* TIMING_FAILED: it does not work; 0: not timed */
+    double later;   /* what its output layouts will cost the next layers, about */
+    bool fresh;     /* timed just now */
+};
+
+/* The tactics of one layer. */
+struct candidates {
+    struct tactic_list tactics;
+    struct candidate *items; /* those that are considered */
+    size_t count;
+    struct error last; /* why the last one that does not work does not */
+};
+
+static void release_candidates(struct candidates *candidates)
+{
+    tactic_list_release(&candidates->tactics);
+    free(candidates->items);
+}
+
+static const struct layer *layer_of(const struct build *build, size_t layer)
+{
+    return &build->engine->network->layers.items[layer];
+}
+
+/* Notes what a source made of the layer. */
+static void note_source(struct source_use *source, const struct tactic_provider *provider, const char *layer,
+                        bool has_tactics)
+{
+    source->offered += has_tactics;
+    if (provider->obstacle == NULL || source->refused++ > 0)
+        return;
+    source->obstacle = provider->obstacle;
+    source->layer = layer;
+}
+
+static int list_tactics(const struct build *build, const struct kernel_request *request, struct tactic_list *ret,
+                        bool counts, struct error *err)
+{
+    const struct provider_list *providers = &build->engine->providers;
+
+    for (size_t i = 0; i < providers->count; i++) {
+        size_t before = ret->count;
+        int rc = providers->items[i]->list(providers->items[i], request, ret, err);
+
+        if (rc < 0)
+            return error_context(err, "layer '%s'", request->layer->name);
+        if (counts)
+            note_source(&build->sources[i], providers->items[i], request->layer->name, ret->count > before);
+    }
+    if (ret->count == 0) {
+        const struct model *model = request->network->model;
+        const struct node *node = &model->nodes.items[request->layer->nodes.items[0]];
+
+        return error_set(err, ERR_BACKEND, "layer '%s': no tactic source can compute " TEXT_FORMAT,
+                         request->layer->name, TEXT_ARGS(node->op_type));
+    }
+    return 0;
+}
+
+/* All of them, or the best guesses of each provider. */
+static void consider(struct candidates *candidates, size_t per_provider)
+{
+    const struct tactic_list *tactics = &candidates->tactics;
+    const struct tactic_provider *provider = NULL;
+    size_t of_provider = 0;
+
+    candidates->items = memory_alloc_zero(tactics->count, sizeof(*candidates->items));
+    for (size_t i = 0; i < tactics->count; i++) {
+        of_provider = tactics->items[i].provider == provider ? of_provider + 1 : 1;
+        provider = tactics->items[i].provider;
+        if (of_provider <= per_provider)
+            candidates->items[candidates->count++].tactic = &tactics->items[i];
+    }
+}
+
+static void give_up(const struct build *build, size_t layer, struct candidates *candidates, size_t number,
+                    const struct error *why)
+{
+    const struct tactic *tactic = candidates->items[number].tactic;
+
+    candidates->items[number].seconds = TIMING_FAILED;
+    candidates->last = *why;
+    log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': tactic '%s:%s' is skipped: %s",
+                layer_of(build, layer)->name, tactic->provider->name, tactic->name, why->message);
+}
+
+static bool is_fatal(int code)
+{
+    return code == ERR_INTERRUPTED || code == ERR_MEMORY;
+}
+
+/* ---- Replays ---- */
+
+/* The replay's tactic becomes the only candidate. */
+static int pin(const struct build *build, const struct kernel_request *request, const struct tactic_algorithm *wanted,
+               struct candidates *candidates, struct error *err)
+{
+    const struct tactic *tactic = NULL;
+    int rc = replay_tactic_find(&build->engine->providers, request, wanted, &candidates->tactics, &tactic, err);
+
+    if (rc < 0)
+        return rc;
+    candidates->items[0] = (struct candidate){.tactic = tactic};
+    candidates->count = 1;
+    return 0;
+}
+
+/* ---- Times ---- */
+
+struct timing {
+    struct build *build;
+    size_t layer;
+    const struct layer_request *request;
+    struct layer_timer *timer;
+    struct candidates *candidates;
+    double best, hopeless; /* seconds; factor */
+};
+
+static int measure_candidate(struct timing *timing, size_t number, struct hash key, struct error *err)
+{
+    struct candidate *candidate = &timing->candidates->items[number];
+    struct build *build = timing->build;
+    struct error failure = {0};
+    bool made = false;
+    int rc;
+
+    if (build->settings->cache && build->settings->error_on_cache_miss)
+        return error_set(err, ERR_MISSING, "layer '%s': the timing cache has no time for tactic '%s:%s'",
+                         layer_of(build, timing->layer)->name, candidate->tactic->provider->name,
+                         candidate->tactic->name);
+    rc = interrupt_pending() ? error_set(&failure, ERR_INTERRUPTED, "interrupted")
+                             : layer_timer_measure(timing->timer, candidate->tactic, timing->best * timing->hopeless,
+                                                   &candidate->seconds, &made, &failure);
+    if (is_fatal(rc)) {
+        if (err)
+            *err = failure;
+        return rc;
+    }
+    if (rc < 0)
+        give_up(build, timing->layer, timing->candidates, number, &failure);
+    build->measured++;
+    candidate->fresh = rc == 0;
+    if (rc == 0 || !made) /* a run may fail because of what it is fed with; the next build has other data */
+        timing_cache_add(build->cache, key, candidate->seconds);
+    return 0;
+}
+
+/* NULL when nothing bad is known of the algorithm. The highest level tries everything. */
+static const struct slow_algorithm *find_slow(const struct timing *timing, const struct tactic *tactic)
+{
+    const struct build *build = timing->build;
+
+    for (size_t i = 0; i < build->slow.count && build->settings->optimization_level < MOST_EFFORT; i++)
+        if (build->slow.items[i].kind == timing->request->kernel.layer->kind &&
+            build->slow.items[i].implementation == tactic->implementation)
+            return &build->slow.items[i];
+    return NULL;
+}
+
+static void note_slow(struct timing *timing, const struct candidate *candidate)
+{
+    double ratio = candidate->seconds / timing->best;
+
+    if (isfinite(ratio) && ratio > fmax(SLOW_ALGORITHM, timing->hopeless) && !find_slow(timing, candidate->tactic))
+        *VECTOR_APPEND(&timing->build->slow) =
+            (struct slow_algorithm){timing->request->kernel.layer->kind, candidate->tactic->implementation, ratio};
+}
+
+/* What is skipped here is skipped with a warm cache, too: that depends on nothing but times, which are in the cache. */
+static int time_candidates(struct timing *timing, struct error *err)
+{
+    const struct kernel_request *request = &timing->request->kernel;
+
+    for (size_t i = 0; i < timing->candidates->count; i++) {
+        struct candidate *candidate = &timing->candidates->items[i];
+        struct hash key = timing_cache_key(request, candidate->tactic);
+        const struct slow_algorithm *slow = find_slow(timing, candidate->tactic);
+        int rc = 0;
+
+        if (slow && isfinite(timing->best)) {
+            candidate->seconds = timing->best * slow->ratio;
+            continue;
+        }
+        if (timing_cache_find(timing->build->cache, key, &candidate->seconds))
+            timing->build->remembered++;
+        else
+            rc = measure_candidate(timing, i, key, err);
+        if (rc < 0)
+            return rc;
+        timing->best = fmin(timing->best, candidate->seconds);
+        note_slow(timing, candidate);
+    }
+    return 0;
+}
+
+/* As the model says; where it does not, about as large as what is read. Nothing that only a run tells: a build with a
+ * warm cache has to come to the same result. */
+static size_t output_bytes(const struct kernel_request *request, uint32_t value)
+{
+    struct value_type type;
+    size_t bytes = 0;
+
+    value_info_decode(request->network->model->values.items[value].info, &type);
+    if (!type.not_a_tensor && type.has_shape && shape_is_static(&type.shape))
+        return tensor_bytes(DATA_FLOAT32, shape_elements(&type.shape));
+    for (size_t i = 0; i < request->layer->inputs.count; i++) {
+        const struct kernel_input *input = &request->inputs[i];
+
+        if (input->present && !input->constant && shape_elements(&input->shape) * sizeof(float) > bytes)
+            bytes = shape_elements(&input->shape) * sizeof(float);
+    }
+    return bytes;
+}
+
+static void look_ahead(const struct timing *timing)
+{
+    const struct kernel_request *request = &timing->request->kernel;
+    const struct value_list *outputs = &request->layer->outputs;
+
+    for (size_t k = 0; k < outputs->count; k++) {
+        size_t bytes = outputs->items[k] != VALUE_NONE ? output_bytes(request, outputs->items[k]) : 0;
+
+        for (size_t i = 0; bytes > 0 && i < timing->candidates->count; i++) {
+            struct candidate *candidate = &timing->candidates->items[i];
+
+            candidate->later += layout_wishes_cost(&timing->build->wishes, outputs->items[k],
+                                                   &candidate->tactic->output_layouts[k], bytes);
+        }
+    }
+}
+
+/* Whether more than one tactic, at least one of them timed just now, may well be the fastest. */
+static bool is_open(const struct timing *timing)
+{
+    size_t contenders = 0, fresh = 0;
+
+    for (size_t i = 0; i < timing->candidates->count; i++)
+        if (timing->candidates->items[i].seconds <= timing->best * CLOSE) {
+            contenders++;
+            fresh += timing->candidates->items[i].fresh;
+        }
+    return contenders > 1 && fresh > 0;
+}
+
+/* Those that are close to the fastest get a second look, a while later: what else ran on the machine in the meantime
+ * is less likely to decide. The better time counts. */
+static int look_again(struct timing *timing, struct error *err)
+{
+    double best = timing->best;
+
+    for (size_t i = 0; is_open(timing) && i < timing->candidates->count; i++) {
+        struct candidate *candidate = &timing->candidates->items[i];
+        double before = candidate->seconds, again;
+        bool made;
+        int rc;
+
+        if (!candidate->fresh || before > best * CLOSE)
+            continue;
+        rc = interrupt_pending()
+                 ? error_set(err, ERR_INTERRUPTED, "interrupted")
+                 : layer_timer_measure(timing->timer, candidate->tactic, best * timing->hopeless, &again, &made, err);
+        if (is_fatal(rc))
+            return rc;
+        if (rc == 0 && again < before) {
+            candidate->seconds = again;
+            timing->best = fmin(timing->best, again);
+            timing_cache_add(timing->build->cache, timing_cache_key(&timing->request->kernel, candidate->tactic),
+                             again);
+        }
+    }
+    return 0;
+}
+
+static int time_layer(struct build *build, size_t layer, const struct layer_request *request,
+                      struct candidates *candidates, struct error *err)
+{
+    const struct builder_settings *settings = build->settings;
+    struct timing timing = {
+        .build = build,
+        .layer = layer,
+        .request = request,
+        .timer = layer_timer_new(request, timing_effort_of(settings->optimization_level)),
+        .candidates = candidates,
+        .best = INFINITY,
+        .hopeless = settings->explore ? fmax(HOPELESS, 2 * settings->explore_within) : HOPELESS,
+    };
+    int rc = time_candidates(&timing, err);
+
+    if (rc == 0)
+        rc = look_again(&timing, err);
+    look_ahead(&timing);
+    layer_timer_free(timing.timer);
+    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of(build, layer)->name) : rc;
+}
+
+/* ---- Which one ---- */
+
+static double fastest(const struct candidates *candidates)
+{
+    double best = TIMING_FAILED;
+
+    for (size_t i = 0; i < candidates->count; i++)
+        best = fmin(best, candidates->items[i].seconds);
+    return best;
+}
+
+/* Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014), as SplitMix64. */
+static uint64_t scramble(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* Each layer draws on its own: from the seed and its name, whatever the other layers are. */
+static size_t draw(const struct build *build, size_t layer, const struct candidates *candidates, double bound)
+{
+    const char *name = layer_of(build, layer)->name;
+    uint64_t random = scramble(scramble(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
+    size_t eligible = 0, i = 0;
+
+    for (size_t k = 0; k < candidates->count; k++)
+        eligible += candidates->items[k].seconds <= bound;
+    random %= eligible;
+    while (candidates->items[i].seconds > bound || random-- > 0)
+        i++;
+    return i;
+}
+
+/* The number of the candidate to take, or SIZE_MAX when none works. The first one of those that are equally good. */
+static size_t pick(const struct build *build, size_t layer, const struct candidates *candidates, bool timed)
+{
+    double best = fastest(candidates);
+    size_t chosen = 0;
+
+    if (!(best < TIMING_FAILED))
+        return SIZE_MAX;
+    if (timed && build->settings->explore)
+        return draw(build, layer, candidates, best * fmax(build->settings->explore_within, 1));
+    for (size_t i = 1; i < candidates->count; i++) {
+        const struct candidate *it = &candidates->items[i], *so_far = &candidates->items[chosen];
+
+        if (it->seconds + it->later < so_far->seconds + so_far->later)
+            chosen = i;
+    }
+    return chosen;
+}
+
+/* ---- Taking it ---- */
+
+static void choose(struct engine_layer *choice, const struct layer *layer, const struct candidates *candidates,
+                   size_t number)
+{
+    const struct candidate *candidate = &candidates->items[number];
+
+    tactic_release(&choice->tactic);
+    tactic_copy(&choice->tactic, candidate->tactic, layer);
+    choice->seconds = candidate->seconds;
+    choice->share_of_fastest = candidate->seconds > 0 ? candidate->seconds / fastest(candidates) : 0;
+    choice->tactic_count = candidates->tactics.count;
+}
+
+static int run_step(struct build *build, size_t layer, const struct engine_layer *choice, struct layer_step **ret,
+                    struct error *err)
+{
+    struct layer_step *step = NULL;
+    int rc = layer_step_new(build->engine, layer_of(build, layer), choice, build->walk.values, &step, err);
+
+    if (rc == 0)
+        rc = layer_step_run(step, build->walk.values, err);
+    if (rc == 0 && ret)
+        *ret = step;
+    else
+        layer_step_free(step);
+    return rc;
+}
+
+/* A failed run may have left some of its outputs. */
+static void drop_outputs(struct build *build, size_t layer)
+{
+    const struct value_list *outputs = &layer_of(build, layer)->outputs;
+
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->items[i] != VALUE_NONE) {
+            tensor_release(&build->walk.values[outputs->items[i]].tensor);
+            build->walk.values[outputs->items[i]] = (struct layer_values){0};
+        }
+}
+
+/* Why the last tactic did not work, without the layer's name, which stands in front of it already. */
+static const char *last_reason(const struct layer *layer, const struct candidates *candidates)
+{
+    const char *message = candidates->last.message;
+    size_t length = strlen(layer->name);
+
+    if (candidates->last.code == 0)
+        return "all of them have failed before";
+    if (strncmp(message, "layer '", 7) == 0 && strncmp(message + 7, layer->name, length) == 0 &&
+        strncmp(message + 7 + length, "': ", 3) == 0)
+        message += 7 + length + 3;
+    return message;
+}
+
+/* Goes on until one works. */
+static int take(struct build *build, size_t layer, struct candidates *candidates, bool timed,
+                struct engine_layer *choice, struct layer_step **ret_step, struct error *err)
+{
+    size_t number;
+
+    while ((number = pick(build, layer, candidates, timed)) != SIZE_MAX) {
+        struct error failure = {0};
+        int rc;
+
+        choose(choice, layer_of(build, layer), candidates, number);
+        rc = run_step(build, layer, choice, ret_step, &failure);
+        if (rc == 0)
+            return 0;
+        drop_outputs(build, layer);
+        if (is_fatal(rc)) {
+            if (err)
+                *err = failure;
+            return rc;
+        }
+        give_up(build, layer, candidates, number, &failure);
+    }
+    return error_set(err, ERR_BACKEND, "layer '%s': %s: %s", layer_of(build, layer)->name,
+                     candidates->count == 1 ? "its only tactic does not work" : "none of its tactics works",
+                     last_reason(layer_of(build, layer), candidates));
+}
+
+static void note_shapes(struct build *build, size_t layer)
+{
+    const struct layer *described = layer_of(build, layer);
+    struct engine_layer *choice = &build->engine->layers[layer];
+
+    choice->input_shapes = memory_alloc_zero(described->inputs.count, sizeof(*choice->input_shapes));
+    choice->output_shapes = memory_alloc_zero(described->outputs.count, sizeof(*choice->output_shapes));
+    for (size_t i = 0; i < described->inputs.count; i++)
+        if (described->inputs.items[i] != VALUE_NONE)
+            choice->input_shapes[i] = build->walk.values[described->inputs.items[i]].tensor.shape;
+    for (size_t i = 0; i < described->outputs.count; i++)
+        if (described->outputs.items[i] != VALUE_NONE)
+            choice->output_shapes[i] = build->walk.values[described->outputs.items[i]].tensor.shape;
+}
+
+static void log_choice(const struct build *build, size_t layer)
+{
+    const struct engine_layer *choice = &build->engine->layers[layer];
+    char time[96] = "";
+
+    if (choice->seconds > 0)
+        snprintf(time, sizeof(time), ", %.3f ms, %.2f times the fastest", choice->seconds * 1e3,
+                 choice->share_of_fastest);
+    log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': %s:%s%s (%zu tactics)", layer_of(build, layer)->name,
+                choice->tactic.provider->name, choice->tactic.name, time, choice->tactic_count);
+}
+
+/* Which tactics there are, which of them are considered and how long they take. */
+static int assess(struct build *build, size_t layer, const struct layer_request *request, struct candidates *candidates,
+                  bool *ret_timed, struct error *err)
+{
+    const struct builder_settings *settings = build->settings;
+    const struct tactic_algorithm *pinned =
+        settings->replay ? tactic_replay_find(settings->replay, layer_of(build, layer)->name) : NULL;
+    bool timing = !pinned && !settings->deterministic && settings->optimization_level > 0;
+    int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
+
+    if (rc < 0)
+        return rc;
+    consider(candidates, timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
+    *ret_timed = timing && candidates->count > 1;
+    if (pinned)
+        return pin(build, &request->kernel, pinned, candidates, err);
+    return *ret_timed ? time_layer(build, layer, request, candidates, err) : 0;
+}
+
+int build_layer(struct build *build, size_t layer, struct error *err)
+{
+    struct engine_layer *choice = &build->engine->layers[layer];
+    struct layer_request request;
+    struct candidates candidates = {0};
+    bool timed = false;
+    int rc = layer_request_make(build->engine->network, layer_of(build, layer), choice->precision.precision,
+                                build->engine->threads, build->walk.values, &request, err);
+
+    if (rc < 0)
+        return error_context(err, "layer '%s'", layer_of(build, layer)->name);
+    rc = assess(build, layer, &request, &candidates, &timed, err);
+    layer_request_release(&request); /* of weights that were rounded there is one copy at a time */
+    if (rc == 0)
+        rc = take(build, layer, &candidates, timed, choice, NULL, err);
+    if (rc == 0) {
+        note_shapes(build, layer);
+        log_choice(build, layer);
+    }
+    release_candidates(&candidates);
+    return rc;
+}
+
+int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_step, struct error *err)
+{
+    struct engine_layer choice = {.precision = {.precision = PRECISION_FLOAT32}};
+    struct layer_request request;
+    struct candidates candidates = {0};
+    int rc = layer_request_make(build->engine->network, layer_of(build, layer), PRECISION_FLOAT32,
+                                build->engine->threads, build->walk.values, &request, err);
+
+    if (rc < 0)
+        return error_context(err, "layer '%s'", layer_of(build, layer)->name);
+    rc = list_tactics(build, &request.kernel, &candidates.tactics, false, err);
+    if (rc == 0) {
+        consider(&candidates, SIZE_MAX);
+        rc = take(build, layer, &candidates, false, &choice, ret_step, err);
+    }
+    layer_request_release(&request);
+    release_candidates(&candidates);
+    tactic_release(&choice.tactic);
+    return rc;
+}

@@ -1,0 +1,45 @@
+/* engine/build/choice.h: which tactic a layer gets. */
+#ifndef ENGINE_BUILD_CHOICE_H
+#define ENGINE_BUILD_CHOICE_H
+
+#include "engine/build/builder.h"
+#include "engine/build/layer_walk.h"
+#include "engine/build/layout_wishes.h"
+
+/* An algorithm that has turned out to be far slower than another one for layers of some kind. */
+struct slow_algorithm {
+    enum layer_kind kind;
+    int64_t implementation;
+    double ratio; /* its time to that of the fastest */
+};
+
+/* An engine that is being built. */
+struct build {
+    const struct builder_settings *settings;
+    struct engine *engine;
+    struct timing_cache *cache; /* the settings' one, or one of this build's own */
+    struct layer_walk walk;
+    struct layout_wishes wishes;
+    struct {
+        struct slow_algorithm *items;
+        size_t count, capacity;
+    } slow;
+    size_t measured, remembered;  /* times of tactics */
+    size_t held[DATA_TYPE_COUNT]; /* layers that compute and store in a floating type */
+    struct source_use {
+        size_t offered, refused;      /* layers that it has tactics for; that it has not looked at */
+        const char *obstacle, *layer; /* why, of the first of these */
+    } * sources;                      /* of each provider */
+    size_t moving, other;             /* those that only move data; those without floating-point numbers */
+};
+
+/* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its
+ * precision and scales, which are there already, and runs it. ERR_BACKEND when no provider has a tactic,
+ * or none works, with the last one's reason; ERR_MISSING when the replay wants what is not there, or a
+ * time is missing that has to be in the cache. */
+int build_layer(struct build *build, size_t layer, struct error *err);
+
+/* The same for values alone: the first tactic that works, in float32. `ret_step` is the caller's, and runs again. */
+int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_step, struct error *err);
+
+#endif

@@ -1,0 +1,250 @@
+/* engine/build/inputs.c: see inputs.h. */
+#include "engine/build/inputs.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text/close_names.h"
+#include "onnx/proto/value_info.h"
+
+static struct text input_name(const struct network *network, size_t input)
+{
+    return network->model->values.items[network->inputs.items[input]].name;
+}
+
+static void describe_input(const struct network *network, size_t input, struct value_type *ret)
+{
+    value_info_decode(network->model->values.items[network->inputs.items[input]].info, ret);
+}
+
+/* NULL when the profile does not name the input. */
+static const struct input_profile *find_profile(const struct network *network, const struct builder_settings *settings,
+                                                size_t profile, size_t input)
+{
+    for (size_t i = 0; i < settings->profile_sizes[profile]; i++)
+        if (text_equal_string(input_name(network, input), settings->profiles[profile][i].name))
+            return &settings->profiles[profile][i];
+    return NULL;
+}
+
+/* ---- Checks ---- */
+
+static int wrong_shape(struct error *err, const char *name, const char *what, const struct shape *shape,
+                       const char *why)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    shape_to_text(shape, &text);
+    error_set(err, ERR_INVALID, "input '%s': the profile's %s shape %s %s", name, what, text.data, why);
+    string_release(&text);
+    return ERR_INVALID;
+}
+
+static bool is_below(const struct shape *a, const struct shape *b)
+{
+    for (size_t i = 0; i < a->rank; i++)
+        if (a->dims[i] > b->dims[i])
+            return false;
+    return true;
+}
+
+/* Where the model knows a dimension, it has to be that. */
+static bool fits_model(const struct value_type *type, const struct shape *shape)
+{
+    if (!type->has_shape)
+        return true;
+    for (size_t i = 0; i < type->shape.rank && type->shape.rank == shape->rank; i++)
+        if (type->shape.dims[i] >= 0 && type->shape.dims[i] != shape->dims[i])
+            return false;
+    return type->shape.rank == shape->rank;
+}
+
+static int check_input(const struct network *network, const struct input_profile *profile, struct error *err)
+{
+    const struct shape *shapes[] = {&profile->minimum, &profile->optimum, &profile->maximum};
+    static const char *const names[] = {"minimum", "optimum", "maximum"};
+    struct value_type type;
+    size_t input = 0;
+
+    while (input < network->inputs.count && !text_equal_string(input_name(network, input), profile->name))
+        input++;
+    if (input == network->inputs.count) {
+        struct close_names close;
+        struct string_builder text;
+
+        close_names_start(&close, text_of(profile->name));
+        for (size_t i = 0; i < network->inputs.count; i++)
+            close_names_offer(&close, input_name(network, i));
+        string_init(&text);
+        close_names_add_to(&close, &text);
+        error_set(err, ERR_INVALID, "a profile names '%s', which is no input of the network%s", profile->name,
+                  text.size > 0 ? text.data : "");
+        string_release(&text);
+        return ERR_INVALID;
+    }
+    describe_input(network, input, &type);
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+        if (!shape_is_static(shapes[i]))
+            return wrong_shape(err, profile->name, names[i], shapes[i], "has a dimension that is not known");
+        if (!fits_model(&type, shapes[i]))
+            return wrong_shape(err, profile->name, names[i], shapes[i], "is none that the model allows");
+        if (i > 0 && (shapes[i]->rank != shapes[i - 1]->rank || !is_below(shapes[i - 1], shapes[i])))
+            return wrong_shape(err, profile->name, names[i], shapes[i],
+                               i == 1 ? "is smaller than the minimum" : "is smaller than the optimum");
+    }
+    return 0;
+}
+
+int builder_check_profiles(const struct network *network, const struct builder_settings *settings, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < settings->profile_count; i++)
+        for (size_t j = 0; rc == 0 && j < settings->profile_sizes[i]; j++)
+            rc = check_input(network, &settings->profiles[i][j], err);
+    return rc;
+}
+
+/* ---- The sample ---- */
+
+static void describe(const struct network *network, const struct builder_settings *settings, size_t input,
+                     const struct value_type *type, struct backend_io *ret)
+{
+    struct text name = input_name(network, input);
+    const struct input_profile *profile =
+        settings->profile_count > 0 ? find_profile(network, settings, 0, input) : NULL;
+
+    *ret = (struct backend_io){
+        .name = memory_copy(name.data, name.size),
+        .type = type->element,
+        .not_a_tensor = type->not_a_tensor,
+        .has_shape = profile || type->has_shape,
+        .shape = profile ? profile->optimum : type->shape,
+    };
+    ret->symbols = memory_alloc_zero(ret->shape.rank, sizeof(*ret->symbols));
+    for (size_t i = 0; !profile && i < type->shape.rank; i++)
+        if (type->symbols[i].size > 0)
+            ret->symbols[i] = memory_copy(type->symbols[i].data, type->symbols[i].size);
+}
+
+static void release_io(struct backend_io *io)
+{
+    for (size_t i = 0; io->symbols && i < io->shape.rank; i++)
+        free(io->symbols[i]);
+    free(io->symbols);
+    free(io->name);
+}
+
+static int check_sample(const struct network *network, const struct builder_settings *settings, size_t input,
+                        const struct tensor *tensor, struct error *err)
+{
+    struct text name = input_name(network, input);
+    const struct input_profile *profile =
+        settings->profile_count > 0 ? find_profile(network, settings, 0, input) : NULL;
+    struct string_builder text;
+    struct value_type type;
+    int rc = 0;
+
+    string_init(&text);
+    shape_to_text(&tensor->shape, &text);
+    describe_input(network, input, &type);
+    if (type.element != DATA_UNDEFINED && type.element != tensor->type)
+        rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is %s, but the sample data are %s", TEXT_ARGS(name),
+                       data_type_name(type.element), data_type_name(tensor->type));
+    else if (!fits_model(&type, &tensor->shape))
+        rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "': the model does not allow the sample data's shape %s",
+                       TEXT_ARGS(name), text.data);
+    else if (profile && (tensor->shape.rank != profile->minimum.rank || !is_below(&profile->minimum, &tensor->shape) ||
+                         !is_below(&tensor->shape, &profile->maximum)))
+        rc = error_set(err, ERR_INVALID,
+                       "input '" TEXT_FORMAT "': the sample data's shape %s is outside of the first profile",
+                       TEXT_ARGS(name), text.data);
+    string_release(&text);
+    return rc;
+}
+
+static int check_samples(const struct network *network, const struct builder_settings *settings,
+                         const struct tensor_list *feed, struct error *err)
+{
+    int rc = 0;
+
+    if (feed->count != network->inputs.count)
+        return error_set(err, ERR_INVALID, "the sample data are %zu tensors for %zu inputs", feed->count,
+                         network->inputs.count);
+    for (size_t i = 0; rc == 0 && i < feed->count; i++)
+        rc = check_sample(network, settings, i, &feed->items[i].tensor, err);
+    return rc;
+}
+
+int builder_feed(const struct network *network, const struct builder_settings *settings, int64_t iteration,
+                 struct tensor_list *ret, struct error *err)
+{
+    size_t count = network->inputs.count;
+    struct backend_io *inputs = memory_alloc_zero(count, sizeof(*inputs));
+    int rc = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct value_type type;
+
+        describe_input(network, i, &type);
+        describe(network, settings, i, &type, &inputs[i]);
+        if (rc == 0 && type.not_a_tensor)
+            rc = error_set(err, ERR_UNSUPPORTED, "input '%s' is no tensor (%s): an engine cannot be fed with it",
+                           inputs[i].name, type.not_a_tensor);
+    }
+    if (rc == 0 && count > 0)
+        rc = settings->sample.feed(settings->sample.context, inputs, count, iteration, ret, err);
+    if (rc == 0)
+        rc = check_samples(network, settings, ret, err);
+    for (size_t i = 0; i < count; i++)
+        release_io(&inputs[i]);
+    free(inputs);
+    if (rc < 0)
+        tensor_list_release(ret);
+    return rc;
+}
+
+/* ---- Profiles of the engine ---- */
+
+static void set_bounds(const struct network *network, size_t input, const struct shape *sample,
+                       const struct engine_profile *ret)
+{
+    struct value_type type;
+
+    describe_input(network, input, &type);
+    ret->minimum[input] = ret->optimum[input] = ret->maximum[input] = *sample;
+    for (size_t i = 0; i < sample->rank; i++)
+        if (!type.has_shape || type.shape.dims[i] < 0) {
+            ret->minimum[input].dims[i] = 0;
+            ret->maximum[input].dims[i] = INT64_MAX;
+        }
+}
+
+void builder_add_profiles(struct engine *engine, const struct builder_settings *settings,
+                          const struct tensor_list *feed)
+{
+    const struct network *network = engine->network;
+    size_t inputs = network->inputs.count;
+
+    for (size_t i = 0; i < settings->profile_count || i == 0; i++) {
+        struct engine_profile *profile = VECTOR_APPEND(&engine->profiles);
+
+        profile->minimum = memory_alloc_zero(inputs, sizeof(*profile->minimum));
+        profile->optimum = memory_alloc_zero(inputs, sizeof(*profile->optimum));
+        profile->maximum = memory_alloc_zero(inputs, sizeof(*profile->maximum));
+        for (size_t j = 0; j < inputs; j++) {
+            const struct shape *sample = &feed->items[j].tensor.shape;
+            const struct input_profile *given =
+                settings->profile_count > 0 ? find_profile(network, settings, i, j) : NULL;
+
+            if (settings->profile_count == 0) {
+                set_bounds(network, j, sample, profile);
+            } else {
+                profile->minimum[j] = given ? given->minimum : *sample;
+                profile->optimum[j] = given ? given->optimum : *sample;
+                profile->maximum[j] = given ? given->maximum : *sample;
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+/* engine/build/timing.c: see timing.h. */
+#include "engine/build/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/stopwatch.h"
+#include "engine/run/layer_step.h"
+
+#define MOST_RUNS 100
+
+/* The first run of a tactic pays for cold caches and fresh memory: up to here, it is no reason to give up. */
+#define COLD_START 0.001
+#define SMALLEST_TIME 1e-9
+
+/* An input of the layer in another layout than it has. */
+struct reordered {
+    size_t input;
+    struct layout layout;
+    struct tensor tensor;
+    double seconds; /* of the reorder */
+};
+
+struct layer_timer {
+    const struct layer_request *request;
+    const struct timing_effort *effort;
+    struct {
+        struct reordered *items;
+        size_t count, capacity;
+    } reordered;
+    double spent; /* seconds, by all tactics so far */
+};
+
+const struct timing_effort *timing_effort_of(int level)
+{
+    static const struct timing_effort efforts[] = {
+        {3, 1, 10, 0.001, 0.01},           {8, 2, 20, 0.003, 0.05},          {SIZE_MAX, 5, 50, 0.01, 0.4},
+        {SIZE_MAX, 7, MOST_RUNS, 0.03, 1}, {SIZE_MAX, 9, MOST_RUNS, 0.1, 4},
+    };
+    int last = (int)ARRAY_LEN(efforts);
+
+    return &efforts[(level < 1 ? 1 : level > last ? last : level) - 1];
+}
+
+struct layer_timer *layer_timer_new(const struct layer_request *request, const struct timing_effort *effort)
+{
+    struct layer_timer *timer = memory_alloc_zero(1, sizeof(*timer));
+
+    timer->request = request;
+    timer->effort = effort;
+    return timer;
+}
+
+void layer_timer_free(struct layer_timer *timer)
+{
+    if (!timer)
+        return;
+    for (size_t i = 0; i < timer->reordered.count; i++)
+        tensor_release(&timer->reordered.items[i].tensor);
+    free(timer->reordered.items);
+    free(timer);
+}
+
+/* ---- Many runs, one number ---- */
+
+struct measured {
+    int (*run)(void *context, struct error *err);
+    void *context;
+};
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *seconds, size_t count)
+{
+    qsort(seconds, count, sizeof(*seconds), compare_seconds);
+    return count % 2 == 1 ? seconds[count / 2] : (seconds[count / 2 - 1] + seconds[count / 2]) / 2;
+}
+
+static int run_once(const struct measured *measured, double *ret_seconds, struct error *err)
+{
+    double start = stopwatch_now();
+    int rc = measured->run(measured->context, err);
+
+    *ret_seconds = fmax(stopwatch_now() - start, SMALLEST_TIME);
+    if (rc == 0 && interrupt_pending())
+        rc = error_set(err, ERR_INTERRUPTED, "interrupted");
+    return rc;
+}
+
+static bool is_enough(const struct layer_timer *timer, size_t runs, double spent)
+{
+    const struct timing_effort *effort = timer->effort;
+
+    if (timer->spent + spent > effort->seconds_per_layer)
+        return true;
+    return runs >= effort->minimum_runs && (spent >= effort->seconds_per_tactic || runs >= effort->maximum_runs);
+}
+
+static int measure(struct layer_timer *timer, const struct measured *measured, double limit, double *ret,
+                   struct error *err)
+{
+    double seconds[MOST_RUNS], spent = 0;
+    size_t runs = 0;
+    int rc = run_once(measured, ret, err);
+
+    if (rc < 0)
+        return rc;
+    timer->spent += *ret;
+    if (*ret > limit && *ret > COLD_START)
+        return 0;
+    do {
+        rc = run_once(measured, &seconds[runs], err);
+        if (rc < 0)
+            return rc;
+        spent += seconds[runs++];
+    } while (runs < MOST_RUNS && seconds[0] <= limit && !is_enough(timer, runs, spent));
+    timer->spent += spent;
+    *ret = median(seconds, runs);
+    return 0;
+}
+
+static int allocate(enum data_type type, const struct shape *shape, const struct layout *layout, struct tensor *ret,
+                    struct error *err)
+{
+    return step_tensor_allocate(type, shape, layout_bytes(layout, type, shape), ret, err);
+}
+
+/* ---- Reorders ---- */
+
+struct reorder_run {
+    struct reorder *state;
+    const struct tensor *source;
+    const struct layout *from, *to;
+    struct tensor *target;
+};
+
+static int reorder_once(void *context, struct error *err)
+{
+    struct reorder_run *run = context;
+
+    return reorder_run(&run->state, run->source->type, &run->source->shape, run->from, run->source->data, run->to,
+                       run->target->owner, err);
+}
+
+static int make_reordered(struct layer_timer *timer, size_t input, const struct layout *layout, struct reordered *ret,
+                          struct error *err)
+{
+    const struct tensor *source = &timer->request->tensors[input];
+    struct reorder_run run = {
+        .source = source, .from = &timer->request->inputs[input].layout, .to = layout, .target = &ret->tensor};
+    struct measured measured = {reorder_once, &run};
+    int rc = allocate(source->type, &source->shape, layout, &ret->tensor, err);
+
+    ret->input = input;
+    ret->layout = *layout;
+    if (rc == 0)
+        rc = measure(timer, &measured, INFINITY, &ret->seconds, err);
+    reorder_free(run.state);
+    if (rc < 0)
+        tensor_release(&ret->tensor);
+    return rc;
+}
+
+static const struct reordered *find_reordered(const struct layer_timer *timer, size_t input,
+                                              const struct layout *layout)
+{
+    for (size_t i = 0; i < timer->reordered.count; i++)
+        if (timer->reordered.items[i].input == input && layout_equal(&timer->reordered.items[i].layout, layout))
+            return &timer->reordered.items[i];
+    return NULL;
+}
+
+/* The input in the layout that the tactic wants; what getting it there costs is added to `seconds`. */
+static int prepare_input(struct layer_timer *timer, size_t input, const struct layout *layout, struct tensor *ret,
+                         double *seconds, struct error *err)
+{
+    const struct kernel_input *is = &timer->request->inputs[input];
+    const struct reordered *found;
+    struct reordered made = {0};
+
+    *ret = timer->request->tensors[input];
+    if (!is->present || is->constant || layer_layouts_agree(&is->layout, layout))
+        return 0;
+    found = find_reordered(timer, input, layout);
+    if (!found) {
+        int rc = make_reordered(timer, input, layout, &made, err);
+
+        if (rc < 0)
+            return rc;
+        *VECTOR_APPEND(&timer->reordered) = made;
+        found = &made;
+    }
+    *ret = found->tensor;
+    *seconds += found->seconds;
+    return 0;
+}
+
+/* ---- Kernels ---- */
+
+struct kernel_run {
+    struct kernel *kernel;
+    struct tensor *inputs, *outputs; /* inputs are borrowed, outputs owned */
+    size_t output_count;
+};
+
+/* What the kernel made itself is given back within the time: the next run could not do without. */
+static int kernel_once(void *context, struct error *err)
+{
+    struct kernel_run *run = context;
+    int rc = run->kernel->functions->run(run->kernel, run->inputs, run->outputs, err);
+
+    for (size_t i = 0; !run->kernel->outputs_known && i < run->output_count; i++)
+        tensor_release(&run->outputs[i]);
+    return rc;
+}
+
+/* As the model says, else that of what is read: a kernel that knows its outputs beforehand computes in one type. */
+static enum data_type output_type(const struct kernel_request *request, uint32_t value)
+{
+    enum data_type type = network_type(request->network, value);
+
+    for (size_t i = 0; i < request->layer->inputs.count && type == DATA_UNDEFINED; i++)
+        type = request->inputs[i].present ? request->inputs[i].type : DATA_UNDEFINED;
+    return type;
+}
+
+static int prepare_outputs(const struct kernel_request *request, const struct tactic *tactic, struct kernel_run *run,
+                           struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && run->kernel->outputs_known && i < run->output_count; i++) {
+        uint32_t value = request->layer->outputs.items[i];
+
+        if (value != VALUE_NONE)
+            rc = allocate(output_type(request, value), &run->kernel->output_shapes[i], &tactic->output_layouts[i],
+                          &run->outputs[i], err);
+    }
+    return rc;
+}
+
+int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, double limit, double *ret_seconds,
+                        bool *ret_made, struct error *err)
+{
+    const struct kernel_request *request = &timer->request->kernel;
+    const struct layer *layer = request->layer;
+    struct kernel_run run = {.output_count = layer->outputs.count};
+    struct measured measured = {kernel_once, &run};
+    double reorders = 0;
+    int rc = tactic->provider->create(tactic->provider, request, tactic, &run.kernel, err);
+
+    *ret_made = rc == 0;
+    if (rc < 0)
+        return rc;
+    run.inputs = memory_alloc_zero(layer->inputs.count, sizeof(*run.inputs));
+    run.outputs = memory_alloc_zero(layer->outputs.count, sizeof(*run.outputs));
+    for (size_t i = 0; rc == 0 && i < layer->inputs.count; i++)
+        rc = prepare_input(timer, i, &tactic->input_layouts[i], &run.inputs[i], &reorders, err);
+    if (rc == 0)
+        rc = prepare_outputs(request, tactic, &run, err);
+    if (rc == 0)
+        rc = measure(timer, &measured, limit, ret_seconds, err);
+    if (rc == 0)
+        *ret_seconds += reorders;
+    for (size_t i = 0; i < run.output_count; i++)
+        tensor_release(&run.outputs[i]);
+    free(run.outputs);
+    free(run.inputs);
+    kernel_free(run.kernel);
+    return rc;
+}

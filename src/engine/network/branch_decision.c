@@ -1,0 +1,300 @@
+/* engine/network/branch_decision.c: see branch_decision.h. */
+#include "engine/network/branch_decision.h"
+
+#include <stdlib.h>
+
+#include "backend/subgraph_session.h"
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/unused_names.h"
+#include "onnx/model/constants.h"
+#include "onnx/model/foldable.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/write/node.h"
+
+struct decision {
+    struct model *model;
+    const struct network_settings *settings;
+    struct bitset nodes;          /* the If nodes */
+    struct value_list conditions; /* each once */
+    struct tensor_list values;    /* of the conditions, in their order */
+    struct unused_names names;
+    struct span_list fields; /* of the new nodes */
+    struct value_list *guards;
+};
+
+/* ---- Which ---- */
+
+static bool is_constant(const struct model *model, uint32_t value)
+{
+    return model->values.items[value].producer == NODE_NONE &&
+           model->values.items[value].initializer != INITIALIZER_NONE;
+}
+
+/* Whether an input may decide: a number that is no measurement. */
+static bool is_control_input(const struct model *model, uint32_t value)
+{
+    struct value_type type;
+
+    value_info_decode(model->values.items[value].info, &type);
+    return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
+}
+
+static void follow(const struct model *model, struct edge_range range, struct bitset *seen, struct value_list *pending)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value == VALUE_NONE || bitset_has(seen, value))
+            continue;
+        bitset_add(seen, value);
+        value_list_add(pending, value);
+    }
+}
+
+/* Whether a value depends on constants, sizes and control inputs only. */
+static bool is_control(const struct model *model, uint32_t value)
+{
+    struct value_list pending = {0};
+    struct bitset seen;
+    bool control = true;
+
+    bitset_init(&seen, model->values.count);
+    value_list_add(&pending, value);
+    while (control && pending.count > 0) {
+        uint32_t next = pending.items[--pending.count], producer = model->values.items[next].producer;
+        const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
+
+        if (node == NULL) {
+            control = is_constant(model, next) || is_control_input(model, next);
+        } else if (!node_is(node, "Shape") && !node_is(node, "Size")) {
+            control = !node->has_subgraphs && node_is_foldable(model, node);
+            follow(model, node->inputs, &seen, &pending);
+        }
+    }
+    bitset_release(&seen);
+    free(pending.items);
+    return control;
+}
+
+static void find_nodes(struct decision *decision)
+{
+    const struct model *model = decision->model;
+    struct bitset control, other; /* values that were looked at */
+
+    bitset_init(&control, model->values.count);
+    bitset_init(&other, model->values.count);
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        uint32_t condition =
+            node_is(node, "If") && node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
+
+        if (condition == VALUE_NONE || is_constant(model, condition) || bitset_has(&other, condition))
+            continue;
+        if (!bitset_has(&control, condition) && !is_control(model, condition)) {
+            bitset_add(&other, condition);
+            continue;
+        }
+        bitset_add(&decision->nodes, i);
+        if (!bitset_has(&control, condition))
+            value_list_add(&decision->conditions, condition);
+        bitset_add(&control, condition);
+    }
+    bitset_release(&control);
+    bitset_release(&other);
+}
+
+/* ---- With which values ---- */
+
+static int make_feed(const struct decision *decision, struct tensor_list *ret, struct error *err)
+{
+    const struct model *model = decision->model;
+    const struct sample_source *sample = decision->settings->branch_sample;
+    struct backend_io *inputs = memory_alloc_zero(model->inputs.count, sizeof(*inputs));
+    int rc;
+
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        const struct value *value = &model->values.items[model->inputs.items[i]];
+        struct value_type type;
+
+        value_info_decode(value->info, &type);
+        inputs[i] = (struct backend_io){.name = memory_copy(value->name.data, value->name.size),
+                                        .type = type.element,
+                                        .not_a_tensor = type.not_a_tensor,
+                                        .has_shape = type.has_shape,
+                                        .shape = type.shape,
+                                        .symbols = memory_alloc_zero(TENSOR_MAX_RANK, sizeof(char *))};
+        for (size_t k = 0; type.has_shape && k < type.shape.rank; k++)
+            if (type.symbols[k].size > 0)
+                inputs[i].symbols[k] = memory_copy(type.symbols[k].data, type.symbols[k].size);
+    }
+    rc = model->inputs.count > 0 ? sample->feed(sample->context, inputs, model->inputs.count, 0, ret, err) : 0;
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        for (size_t k = 0; k < TENSOR_MAX_RANK; k++)
+            free(inputs[i].symbols[k]);
+        free(inputs[i].symbols);
+        free(inputs[i].name);
+    }
+    free(inputs);
+    return rc;
+}
+
+static int compute(struct decision *decision, const struct tensor_list *feed, struct error *err)
+{
+    const struct folding_settings *folding = &decision->settings->folding;
+    struct backend_request request = folding->request;
+    struct subgraph_session session;
+    struct subgraph part;
+    int rc;
+
+    subgraph_init_whole(&part, decision->model);
+    value_list_assign(&part.outputs, &decision->conditions);
+    subgraph_clean(&part, NULL, NULL, NULL);
+    request.providers = NULL;
+    rc = subgraph_session_open(&session, &part, folding->backend, &request, err);
+    if (rc == 0)
+        rc = subgraph_session_run(&session, feed, &decision->values, err);
+    subgraph_session_close(&session);
+    subgraph_release(&part);
+    return rc < 0 ? error_context(err, "the conditions of If nodes cannot be computed") : 0;
+}
+
+static int find_values(struct decision *decision, struct error *err)
+{
+    struct tensor_list feed = {0};
+    int rc = make_feed(decision, &feed, err);
+
+    if (rc == 0)
+        rc = compute(decision, &feed, err);
+    tensor_list_release(&feed);
+    for (size_t i = 0; rc == 0 && i < decision->values.count; i++)
+        if (decision->values.items[i].tensor.type != DATA_BOOL || decision->values.items[i].tensor.size != 1)
+            rc = error_set(err, ERR_CORRUPT, "%s: the condition '%s' of an If node is not one boolean",
+                           decision->model->display_name, decision->values.items[i].name);
+    return rc;
+}
+
+/* ---- The new nodes ---- */
+
+static struct text name_of(const struct decision *decision, uint32_t value)
+{
+    return decision->model->values.items[value].name;
+}
+
+static struct text guard_name(const struct decision *decision, uint32_t condition, const char *suffix)
+{
+    return text_of(
+        arena_printf(&decision->model->arena, TEXT_FORMAT "%s", TEXT_ARGS(name_of(decision, condition)), suffix));
+}
+
+/* A node with a new output of the same name, which becomes an output of the model. */
+static struct text add_guard_node(struct decision *decision, struct text label, const char *op_type,
+                                  const struct text *inputs, size_t input_count, const struct node_attribute *attribute)
+{
+    struct model *model = decision->model;
+    struct text output = unused_names_make(&decision->names, label, "");
+    struct node_recipe recipe = {.op_type = text_of(op_type),
+                                 .name = label,
+                                 .inputs = inputs,
+                                 .input_count = input_count,
+                                 .outputs = &output,
+                                 .output_count = 1,
+                                 .attributes = attribute,
+                                 .attribute_count = attribute != NULL};
+    uint32_t value = model_add_value(model, output);
+
+    *VECTOR_APPEND(&decision->fields) = node_build(&model->arena, &recipe);
+    value_list_add(&model->outputs, value);
+    value_list_add(decision->guards, value);
+    return output;
+}
+
+/* Nodes that fail when the condition is another one: they look up element 0 of one element, or else element 1. */
+static int add_guard(struct decision *decision, const char *label, uint32_t condition, uint32_t decided,
+                     struct error *err)
+{
+    struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = DATA_INT64};
+    struct shape one = {.rank = 1, .dims = {1}};
+    struct text inputs[2] = {name_of(decision, condition), name_of(decision, decided)};
+    struct model *model = decision->model;
+    uint32_t table = model_add_value(model, unused_names_make(&decision->names, inputs[1], "_table"));
+    struct tensor tensor;
+    int64_t zero = 0;
+    int rc;
+
+    tensor_borrow(DATA_INT64, &one, &zero, sizeof(zero), &tensor);
+    rc = model_set_tensor(model, table, &tensor, err);
+    if (rc < 0)
+        return rc;
+    inputs[1] = add_guard_node(decision, guard_name(decision, condition, "_differs"), "Xor", inputs, 2, NULL);
+    inputs[1] = add_guard_node(decision, guard_name(decision, condition, "_index"), "Cast", &inputs[1], 1, &to);
+    inputs[0] = name_of(decision, table);
+    add_guard_node(decision, text_of(label), "Gather", inputs, 2, NULL);
+    return 0;
+}
+
+static int decide_node(struct decision *decision, uint32_t number, struct error *err)
+{
+    struct model *model = decision->model;
+    uint32_t condition = model_edge(model, model->nodes.items[number].inputs, 0);
+    const struct named_tensor *value = tensor_list_find(&decision->values, name_of(decision, condition));
+    bool taken = *(const unsigned char *)value->tensor.data != 0;
+    uint32_t decided =
+        model_add_value(model, unused_names_make(&decision->names, name_of(decision, condition), "_decided"));
+    struct rename_map inputs;
+    struct span field;
+    int rc = model_set_tensor(model, decided, &value->tensor, err);
+
+    if (rc == 0)
+        rc = add_guard(decision,
+                       arena_printf(&model->arena, "%s takes its %s branch in this engine",
+                                    model_node_label(model, number), taken ? "then" : "else"),
+                       condition, decided, err);
+    if (rc < 0)
+        return rc;
+    rename_map_init(&inputs);
+    rename_map_add(&inputs, name_of(decision, condition), name_of(decision, decided));
+    rc = node_rename(&model->arena, model->nodes.items[number].field, &inputs, NULL, &field, err);
+    rename_map_release(&inputs);
+    if (rc == 0)
+        *VECTOR_APPEND(&decision->fields) = field;
+    return rc;
+}
+
+static int decide_all(struct decision *decision, struct error *err)
+{
+    struct model *model = decision->model;
+    int rc = 0;
+
+    unused_names_init(&decision->names, model);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+        if (bitset_has(&decision->nodes, i))
+            rc = decide_node(decision, i, err);
+        else
+            *VECTOR_APPEND(&decision->fields) = model->nodes.items[i].field;
+    }
+    if (rc == 0)
+        rc = model_set_nodes(model, &decision->fields, err);
+    unused_names_release(&decision->names);
+    return rc;
+}
+
+int branches_decide(struct model *model, const struct network_settings *settings, struct value_list *guards,
+                    bool *ret_any, struct error *err)
+{
+    struct decision decision = {.model = model, .settings = settings, .guards = guards};
+    int rc = 0;
+
+    bitset_init(&decision.nodes, model->nodes.count);
+    find_nodes(&decision);
+    *ret_any = decision.conditions.count > 0;
+    if (*ret_any)
+        rc = find_values(&decision, err);
+    if (rc == 0 && *ret_any)
+        rc = decide_all(&decision, err);
+    tensor_list_release(&decision.values);
+    bitset_release(&decision.nodes);
+    free(decision.conditions.items);
+    free(decision.fields.items);
+    return rc;
+}

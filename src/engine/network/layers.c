@@ -1,0 +1,150 @@
+/* engine/network/layers.c: names and order of layers. See layers.h. */
+#include "engine/network/layers.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+
+void layer_release(struct layer *layer)
+{
+    free(layer->name);
+    free(layer->nodes.items);
+    free(layer->inputs.items);
+    free(layer->outputs.items);
+    free(layer->fused.items);
+    *layer = (struct layer){0};
+}
+
+char *layer_name(const struct node_labels *labels, const struct layer *layer, struct name_map *taken)
+{
+    struct string_builder name;
+    size_t size;
+    char *result;
+
+    string_init(&name);
+    for (size_t i = 0; i < layer->nodes.count; i++) {
+        string_add(&name, i > 0 ? " + " : "");
+        string_add_text(&name, labels->items[layer->nodes.items[i]]);
+    }
+    size = name.size;
+    for (unsigned i = 2; name_map_find(taken, (struct text){name.data, name.size}) != NAME_MAP_NONE; i++) {
+        string_truncate(&name, size);
+        string_add_format(&name, "_%u", i);
+    }
+    result = string_take(&name);
+    name_map_add(taken, text_of(result), 0);
+    return result;
+}
+
+/* The values that exist before any layer has run. */
+static void add_sources(const struct network *network, struct bitset *ret)
+{
+    const struct model *model = network->model;
+
+    for (size_t i = 0; i < network->inputs.count; i++)
+        bitset_add(ret, network->inputs.items[i]);
+    for (size_t i = 0; i < model->initializers.count; i++)
+        if (model->values.items[model->initializers.items[i].value].producer == NODE_NONE)
+            bitset_add(ret, model->initializers.items[i].value);
+}
+
+/* The first input that does not exist; VALUE_NONE when all do. */
+static uint32_t missing_input(const struct layer *layer, const struct bitset *exists)
+{
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        if (layer->inputs.items[i] != VALUE_NONE && !bitset_has(exists, layer->inputs.items[i]))
+            return layer->inputs.items[i];
+    return VALUE_NONE;
+}
+
+static void add_outputs(const struct layer *layer, struct bitset *exists)
+{
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        if (layer->outputs.items[i] != VALUE_NONE)
+            bitset_add(exists, layer->outputs.items[i]);
+}
+
+static int refuse_missing(const struct network *network, const char *what, uint32_t value, struct error *err)
+{
+    return error_set(err, ERR_CORRUPT, "%s: %s '" TEXT_FORMAT "', which nothing has made by then",
+                     network->model->display_name, what, TEXT_ARGS(network->model->values.items[value].name));
+}
+
+static int compare_layers(const void *a, const void *b)
+{
+    const struct layer *x = a, *y = b;
+    uint32_t last_of_x = x->nodes.items[x->nodes.count - 1], last_of_y = y->nodes.items[y->nodes.count - 1];
+
+    return (last_of_x > last_of_y) - (last_of_x < last_of_y);
+}
+
+int layers_sort(struct network *network, struct error *err)
+{
+    size_t count = network->layers.count, placed = 0, before;
+    struct layer *sorted = memory_alloc_zero(count + 1, sizeof(*sorted));
+    struct layer *layers = network->layers.items;
+    struct bitset exists, done;
+    int rc = 0;
+
+    bitset_init(&exists, network->model->values.count);
+    bitset_init(&done, count);
+    add_sources(network, &exists);
+    if (count > 0)
+        qsort(layers, count, sizeof(*layers), compare_layers);
+    do { /* once, but for layers that are made of nodes which lie far apart */
+        before = placed;
+        for (size_t i = 0; i < count; i++) {
+            if (bitset_has(&done, i) || missing_input(&layers[i], &exists) != VALUE_NONE)
+                continue;
+            add_outputs(&layers[i], &exists);
+            bitset_add(&done, i);
+            sorted[placed++] = layers[i];
+        }
+    } while (placed > before && placed < count);
+    if (placed < count) {
+        size_t left = 0;
+
+        while (bitset_has(&done, left))
+            left++;
+        rc = refuse_missing(network, "a node reads", missing_input(&layers[left], &exists), err);
+        free(sorted);
+    } else {
+        free(network->layers.items);
+        network->layers.items = sorted;
+        network->layers.capacity = count + 1;
+    }
+    bitset_release(&exists);
+    bitset_release(&done);
+    return rc;
+}
+
+static bool is_made_twice(const struct network *network, uint32_t value, const struct bitset *exists)
+{
+    return bitset_has(exists, value) || network->model->values.items[value].initializer != INITIALIZER_NONE;
+}
+
+int layers_check(const struct network *network, struct error *err)
+{
+    struct bitset exists;
+    int rc = 0;
+
+    bitset_init(&exists, network->model->values.count);
+    add_sources(network, &exists);
+    for (size_t i = 0; rc == 0 && i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        if (missing_input(layer, &exists) != VALUE_NONE)
+            rc = refuse_missing(network, "a layer reads", missing_input(layer, &exists), err);
+        for (size_t k = 0; rc == 0 && k < layer->outputs.count; k++)
+            if (layer->outputs.items[k] != VALUE_NONE && is_made_twice(network, layer->outputs.items[k], &exists))
+                rc = error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
+                               TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
+        add_outputs(layer, &exists);
+    }
+    for (size_t i = 0; rc == 0 && i < network->outputs.count; i++)
+        if (!bitset_has(&exists, network->outputs.items[i]))
+            rc = refuse_missing(network, "an output is", network->outputs.items[i], err);
+    bitset_release(&exists);
+    return rc;
+}

@@ -1,0 +1,144 @@
+/* engine/network/network.h: what the builder compiles: the layers of a model.
+ *
+ * A layer is one node, or several that are computed as one: a convolution, matrix product, batch normalization or
+ * addition with the bias and the activation behind it. The network is an index over a model (its tensors are the
+ * model's values, its constants the model's initializers); making one folds constants and what scales channels by
+ * constants (batch normalizations) in that model first. A plan file embeds the model as it is then, and says which
+ * nodes form which layer.
+ */
+#ifndef ENGINE_NETWORK_NETWORK_H
+#define ENGINE_NETWORK_NETWORK_H
+
+#include "backend/backend.h"
+#include "backend/constant_folding.h"
+#include "onnx/model/model.h"
+
+enum layer_kind {
+    LAYER_OTHER, /* any ONNX operator */
+    LAYER_CONVOLUTION,
+    LAYER_DECONVOLUTION,
+    LAYER_MATMUL, /* MatMul and Gemm */
+    LAYER_POOLING,
+    LAYER_ACTIVATION, /* one input, element by element */
+    LAYER_BINARY,     /* Add (a Sum of two is made one), Sub, Mul, Div, Min, Max with broadcasting */
+    LAYER_CONCATENATION,
+    LAYER_SOFTMAX,
+    LAYER_BATCH_NORMALIZATION,
+    LAYER_LAYER_NORMALIZATION,
+    LAYER_LRN,
+    LAYER_REDUCTION,
+    LAYER_RESIZE,
+    LAYER_KIND_COUNT,
+};
+
+const char *layer_kind_name(enum layer_kind kind); /* "convolution", ...; as JSON and the log have it */
+
+enum activation {
+    ACTIVATION_NONE,
+    ACTIVATION_RELU,
+    ACTIVATION_LEAKY_RELU, /* alpha */
+    ACTIVATION_CLIP,       /* alpha: minimum, beta: maximum; infinities where there is none */
+    ACTIVATION_SIGMOID,
+    ACTIVATION_TANH,
+    ACTIVATION_ELU,   /* alpha */
+    ACTIVATION_SWISH, /* x * sigmoid(alpha * x): a Sigmoid and a Mul */
+    ACTIVATION_HARD_SWISH,
+    ACTIVATION_GELU_ERF,
+    ACTIVATION_EXP,
+    ACTIVATION_LOG,
+    ACTIVATION_ABS,
+    ACTIVATION_SQRT,
+    ACTIVATION_SOFTPLUS,
+};
+
+/* Something that is done to the result of a layer's first node before it is stored. */
+struct fused_operation {
+    enum { FUSED_ACTIVATION, FUSED_ADD } kind;
+    enum activation activation;
+    float alpha, beta;
+    /* FUSED_ADD: position in the layer's inputs of what is added (numpy broadcasting to the result's shape). */
+    size_t operand;
+};
+
+struct layer {
+    char *name; /* of its nodes, in order: "conv1 + relu1"; unique, UTF-8. A nameless node is "node_of_<output>" */
+    enum layer_kind kind;
+    struct { /* of the model, in order; the first one is what `kind` is about */
+        uint32_t *items;
+        size_t count, capacity;
+    } nodes;
+    /* Of the first node, VALUE_NONE where omitted; then captures of bodies; then operands of fused operations. The
+     * constants of a fused Clip or GELU are none of them: they are in alpha and beta, and in the model. Of nodes that exchange sequences: all that they read, each
+     * value once. */
+    struct value_list inputs;
+    struct value_list
+        outputs; /* of the last node; VALUE_NONE where omitted. Of nodes that exchange sequences: what others use */
+    struct {
+        struct fused_operation *items;
+        size_t count, capacity;
+    } fused;
+    enum activation activation; /* LAYER_ACTIVATION: which; else NONE */
+    float alpha, beta;
+    /* Stores what it was given, in another order or not at all: Identity, Reshape, Transpose, Concat, Slice, Gather,
+     * ... No precision of its own. */
+    bool moves_data;
+};
+
+struct network {
+    struct model *model; /* owned */
+    struct {
+        struct layer *items;
+        size_t count, capacity;
+    } layers;                  /* in an order in which they can run */
+    struct value_list inputs;  /* to feed */
+    struct value_list outputs; /* of the model, too; some may be constants, or inputs, that no layer makes */
+};
+
+struct sample_source; /* engine/build/builder.h */
+
+struct network_settings {
+    /* Backend, request, `log` and size_limit (0: none) for constant folding and type inference; the rest is decided
+     * here. Without a backend nothing is computed, and types are what the model says. */
+    struct folding_settings folding;
+    const char *const *outputs; /* --trt-outputs: names; NULL: the model's own */
+    size_t output_count;
+    bool mark_all;               /* --trt-outputs mark all */
+    const char *const *excluded; /* --trt-exclude-outputs */
+    size_t excluded_count;
+    /* Not NULL: If nodes that depend on sizes and on inputs that are no floating-point numbers take the branch of this
+     * sample for good (engine/network/branch_decision.h). Other inputs are an error then when the engine runs. Needs a
+     * backend. */
+    const struct sample_source *branch_sample;
+    bool keep_nodes_apart; /* no fusion, nothing folded but constants */
+    struct log
+        *log; /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
+};
+
+/* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
+ * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
+ * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked for by
+ * name, when there are no others, and for inputs. */
+int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
+                  struct error *err);
+
+/* The nodes of a layer in a plan file. */
+struct node_group {
+    struct text name;
+    const uint32_t *nodes; /* ascending, as in struct layer */
+    size_t count;
+};
+
+/* For a model out of a plan file: `groups` are its layers. ERR_CORRUPT unless every node occurs once, groups are in an
+ * order in which they can run and each is something that network_build() could have made. Takes the model over on
+ * success only. */
+int network_restore(struct model *model, const struct node_group *groups, size_t count, struct network **ret,
+                    struct error *err);
+void network_free(struct network *network); /* NULL is fine */
+
+/* NULL when there is none of that name. An ONNX node's name finds the layer that it is part of. */
+const struct layer *network_find_layer(const struct network *network, struct text name);
+
+/* The element type of a value as far as the model tells; constants from their data. */
+enum data_type network_type(const struct network *network, uint32_t value);
+
+#endif

@@ -1,0 +1,176 @@
+/* engine/onednn/library.c: see library.h. */
+#include "engine/onednn/library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define NEWEST_MINOR 20 /* of version 3, that is looked for */
+
+bool onednn_find_function(void *library, const char *name, void *ret)
+{
+    void *symbol = dlsym(library, name);
+
+    if (symbol)
+        memcpy(ret, &symbol, sizeof(symbol));
+    return symbol != NULL;
+}
+
+static int choose_dialect(void *handle, struct onednn *onednn, struct error *err)
+{
+    static const struct onednn_dialect *const dialects[] = {&onednn_v2, &onednn_v3};
+    const struct onednn_version *(*read_version)(void);
+    const struct onednn_version *version;
+
+    if (!onednn_find_function(handle, "dnnl_version", &read_version))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "what is loaded as oneDNN is another library: it has no function "
+                         "dnnl_version; name oneDNN with POLYGRAPHY_ONEDNN");
+    version = read_version();
+    snprintf(onednn->version_text, sizeof(onednn->version_text), "%d.%d.%d", version->major, version->minor,
+             version->patch);
+    for (size_t i = 0; i < ARRAY_LEN(dialects); i++) {
+        if (version->major == dialects[i]->major && version->minor >= dialects[i]->oldest_minor) {
+            onednn->dialect = dialects[i];
+            return 0;
+        }
+    }
+    return error_set(err, ERR_UNSUPPORTED,
+                     "oneDNN %s is installed, but a version from 2.6 to 3.x is needed (Debian's package libdnnl-dev); "
+                     "name one with POLYGRAPHY_ONEDNN",
+                     onednn->version_text);
+}
+
+static int find_functions(void *handle, struct onednn *onednn, struct error *err)
+{
+    const char *missing = NULL;
+
+#define X(result, name, parameters)                                                                                    \
+    if (!missing && !onednn_find_function(handle, "dnnl_" #name, &onednn->name))                                       \
+        missing = "dnnl_" #name;
+    ONEDNN_FUNCTIONS(X)
+#undef X
+    if (!missing)
+        missing = onednn->dialect->find_functions(handle);
+    if (missing)
+        return error_set(err, ERR_UNSUPPORTED, "oneDNN %s has no function %s", onednn->version_text, missing);
+    onednn_find_function(handle, "omp_set_num_threads", &onednn->omp_set_num_threads);
+    return 0;
+}
+
+/* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. Of two versions the older
+ * one is taken: it has more kernels. Debian 13 and later have the minor version in the library's name. */
+static int open_library(void **ret, struct error *err)
+{
+    static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
+    const char *wanted = getenv("POLYGRAPHY_ONEDNN");
+
+    if (wanted && *wanted) {
+        *ret = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
+        if (!*ret)
+            return error_set(err, ERR_MISSING, "cannot load oneDNN, which POLYGRAPHY_ONEDNN names: %s", dlerror());
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        *ret = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (*ret)
+            return 0;
+    }
+    for (int minor = NEWEST_MINOR; minor >= 0; minor--) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "libdnnl.so.3.%d", minor);
+        *ret = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (*ret)
+            return 0;
+    }
+    return error_set(err, ERR_MISSING,
+                     "oneDNN is not installed: there is no libdnnl.so.2 and no libdnnl.so.3 (Debian's package "
+                     "libdnnl-dev); name one with POLYGRAPHY_ONEDNN");
+}
+
+/* GNU's OpenMP lets idle threads spin for milliseconds. That takes processors away from ONNX Runtime's threads, and
+ * from ours when the machine is busy: a layer then waits for the scheduler. So it spins for some microseconds only,
+ * unless the user says otherwise. It reads the variable while it is loaded; child processes do not get to see it. */
+static int open_library_spinning_little(void **ret, struct error *err)
+{
+    bool ours = !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && setenv("GOMP_SPINCOUNT", "1000", 1) == 0;
+    int rc = open_library(ret, err);
+
+    if (ours)
+        unsetenv("GOMP_SPINCOUNT");
+    return rc;
+}
+
+static int load(struct onednn *ret, struct error *err)
+{
+    struct onednn onednn = {0};
+    void *handle;
+    int rc = open_library_spinning_little(&handle, err);
+
+    if (rc < 0)
+        return rc;
+    rc = choose_dialect(handle, &onednn, err);
+    if (rc == 0)
+        rc = find_functions(handle, &onednn, err);
+    if (rc < 0) {
+        dlclose(handle);
+        return rc;
+    }
+    /* From here on the library has state of its own and has to stay. */
+    if (onednn.engine_create(&onednn.engine, ONEDNN_CPU, 0) != ONEDNN_SUCCESS ||
+        onednn.stream_create(&onednn.stream, onednn.engine, ONEDNN_STREAM_IN_ORDER) != ONEDNN_SUCCESS)
+        return error_set(err, ERR_BACKEND, "oneDNN %s does not start", onednn.version_text);
+    onednn.set_default_fpmath_mode(ONEDNN_FPMATH_MODE_STRICT); /* whatever its environment variable says */
+    *ret = onednn;
+    return 0;
+}
+
+int onednn_load(const struct onednn **ret, struct error *err)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct onednn loaded;
+    int rc = 0;
+
+    pthread_mutex_lock(&mutex);
+    if (!loaded.engine)
+        rc = load(&loaded, err);
+    if (rc == 0)
+        *ret = &loaded;
+    pthread_mutex_unlock(&mutex);
+    return rc;
+}
+
+/* How many processors the process may use: what ONNX Runtime takes, too. */
+static int default_threads(void)
+{
+    long online;
+#ifdef __linux__
+    cpu_set_t processors;
+
+    if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
+        return CPU_COUNT(&processors);
+#endif
+    online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+void onednn_use_threads(const struct onednn *onednn, int threads)
+{
+    static _Thread_local int current;
+
+    if (!onednn->omp_set_num_threads)
+        return;
+    if (threads <= 0)
+        threads = default_threads();
+    if (threads != current)
+        onednn->omp_set_num_threads(threads);
+    current = threads;
+}

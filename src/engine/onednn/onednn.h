@@ -1,0 +1,192 @@
+/* engine/onednn/onednn.h: what the files of the oneDNN provider share. A file for a kind of layer only says what is to be
+ * computed:
+ *
+ *   static bool describe(struct onednn_attempt *attempt)
+ *   {
+ *       struct onednn_computation *computation = &attempt->computation;
+ *
+ *       computation->primitive = ONEDNN_ELTWISE;
+ *       computation->algorithm = ONEDNN_ELTWISE_TANH;
+ *       return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+ *              onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0,
+ *                                     &computation->target) &&
+ *              onednn_fuse(attempt);
+ *   }
+ *
+ *   const struct onednn_operation onednn_tanh = {
+ *       .kind = LAYER_ACTIVATION, .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN, .describe = describe};
+ *
+ * and gets a line in the table `operations` of tactics.c. The shared code does the rest. To list tactics it
+ * calls describe() once for each choice of layouts and each variant, and asks oneDNN for all implementations of the
+ * description and for the layouts that these want. To make a kernel it calls describe() again with the tactic's
+ * layouts, packs constants once, and runs the primitive. So describe() has to ask the functions below for memory
+ * descriptors and must not care about layouts itself.
+ */
+#ifndef ENGINE_ONEDNN_ONEDNN_H
+#define ENGINE_ONEDNN_ONEDNN_H
+
+#include "engine/onednn/library.h"
+#include "engine/tactic/tactic.h"
+
+/* Bits: what layouts are tried when tactics are listed. */
+enum onednn_layouts {
+    ONEDNN_LAYOUTS_ANY = 1,   /* oneDNN chooses for inputs and outputs; not every operation can (pooling, eltwise) */
+    ONEDNN_LAYOUTS_AS_IS = 2, /* inputs as they come, oneDNN chooses for outputs */
+    ONEDNN_LAYOUTS_PLAIN = 4, /* row-major */
+    ONEDNN_LAYOUTS_CHANNELS_LAST = 8, /* "acdb" and the like; for rank >= 3 */
+    ONEDNN_LAYOUTS_BLOCKED = 16,      /* "aBcd16b" and the like; for rank >= 3 */
+    ONEDNN_LAYOUTS_BLOCKED_8 = 32,    /* "aBcd8b" */
+};
+
+/* What one argument of the operation is. Made by the functions below. */
+struct onednn_argument {
+    enum onednn_use {
+        ONEDNN_FROM_INPUT,    /* given at run time */
+        ONEDNN_FROM_CONSTANT, /* packed when the kernel is made */
+        ONEDNN_ADDED_TO,      /* an input that is copied to the output before the run; a "sum" adds to it */
+        ONEDNN_TO_OUTPUT,
+    } use;
+    int arg;
+    size_t position;                 /* in the layer's inputs or outputs */
+    bool fixed;                      /* a view of a row-major tensor: its layout is not up to oneDNN */
+    struct onednn_memory_desc given; /* constants: of `values`. Fixed ones: the view */
+    const float *values;             /* of constants */
+    float *owned_values;             /* to be freed; or NULL */
+};
+
+/* One description of a layer to oneDNN. */
+struct onednn_attempt {
+    /* given to describe() */
+    const struct onednn *onednn;
+    const struct kernel_request *request;
+    enum onednn_layouts layouts; /* one bit: while listing; 0 while a kernel is made */
+    const struct tactic *tactic; /* whose kernel is made; NULL while listing */
+    size_t variant;              /* which of the operation's variants */
+    bool add_as_sum;             /* how onednn_fuse() adds */
+
+    struct onednn_computation computation; /* filled by describe(); all zero before */
+
+    /* filled by the functions below */
+    struct {
+        struct onednn_argument *items;
+        size_t count, capacity;
+    } arguments;
+    struct shape output_shape;
+    struct onednn_memory_desc output; /* asked for */
+    bool output_known, output_fixed, fused;
+    bool adds_tensor; /* a fused operation reads an operand of the output's shape */
+};
+
+struct onednn_operation {
+    enum layer_kind kind;
+    unsigned layouts; /* bits: which choices make sense */
+    /* Names of variants ("inner_product"), which become part of tactic names; "" for none; ended by NULL. NULL: there
+     * is one. */
+    const char *const *variants;
+    /* False when oneDNN cannot compute this layer, or not so. That is no error. */
+    bool (*describe)(struct onednn_attempt *attempt);
+    /* False for an implementation that does not give what ONNX says. NULL: all of them do. */
+    bool (*accepts)(const struct onednn_attempt *attempt, const char *implementation);
+};
+
+/* ---- for describe(). All of these return false when it cannot be: the description fails then ---- */
+
+/* Input `position` of the layer, a float32 tensor, is what oneDNN calls `arg`. The descriptor's layout is the one that
+ * is being tried; of a constant it is "any". Tensors without dimensions count as having one. */
+bool onednn_use_input(struct onednn_attempt *attempt, size_t position, int arg, struct onednn_memory_desc *ret);
+
+/* The same in this layout ("": row-major), always; a constant is packed into it. */
+bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int arg, const char *layout,
+                         struct onednn_memory_desc *ret);
+
+/* A row-major input, seen with other dimensions: transposed, reshaped, with broadcasting ones. `strides` are in
+ * elements; NULL: dense. `pack`: a constant may be packed into any layout ("any" in `ret`). */
+bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, size_t rank, const int64_t *dims,
+                     const int64_t *strides, bool pack, struct onednn_memory_desc *ret);
+
+/* A constant that the description makes: dense values, malloc'd (memory_alloc()), taken over even on failure. */
+bool onednn_use_values(struct onednn_attempt *attempt, int arg, size_t rank, const int64_t *dims, float *values,
+                       bool pack, struct onednn_memory_desc *ret);
+
+/* The layer's only output: in the layout that is being tried; as input `position` has it; or row-major and seen with
+ * other dimensions (the strides are dense). */
+bool onednn_use_output(struct onednn_attempt *attempt, int arg, const struct shape *shape,
+                       struct onednn_memory_desc *ret);
+bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t position,
+                            struct onednn_memory_desc *ret);
+bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t rank,
+                            const int64_t *dims, struct onednn_memory_desc *ret);
+
+struct onednn_eltwise { /* of oneDNN's eltwise operation */
+    enum onednn_algorithm algorithm;
+    float alpha, beta;
+};
+
+/* Appends to the post-ops. A binary one reads its second operand, which has to be described before, as the argument
+ * that the next function gives. */
+void onednn_append_eltwise(struct onednn_attempt *attempt, const struct onednn_eltwise *eltwise);
+void onednn_append_binary(struct onednn_attempt *attempt, enum onednn_algorithm algorithm,
+                          const struct onednn_memory_desc *operand);
+int onednn_next_operand(const struct onednn_attempt *attempt);
+
+/* Appends the layer's fused operations to the post-ops (those that describe() appended itself come first). Call it
+ * after the output was described. A layer with fused operations whose describe() does not call it gets no tactics. */
+bool onednn_fuse(struct onednn_attempt *attempt);
+
+/* ---- helpers ---- */
+
+bool onednn_activation(enum activation activation, float alpha, float beta, struct onednn_eltwise *ret);
+
+/* The first node of the layer, for node_attribute_...(). */
+struct span onednn_node(const struct onednn_attempt *attempt);
+struct text onednn_operator(const struct onednn_attempt *attempt);
+
+/* Whether input `position` is there (not omitted). */
+bool onednn_has_input(const struct onednn_attempt *attempt, size_t position);
+
+/* Spatial attributes as oneDNN wants them, for convolution and pooling: kernel_shape is given, strides, dilations
+ * (oneDNN counts from 0), pads (auto_pad resolved). `rank`: spatial dimensions; `input`: their sizes. False for what
+ * is malformed. */
+bool onednn_window(const struct onednn_attempt *attempt, size_t rank, const int64_t *input, const int64_t *kernel,
+                   struct onednn_window *ret);
+
+/* ---- the shared code (attempt.c, kernel.c, memory.c) ---- */
+
+/* Type is DATA_FLOAT32. False for what oneDNN cannot describe in any version: empty tensors, too many dimensions. A
+ * shape without dimensions counts as having one. */
+bool onednn_memory_of(const struct layout *layout, const struct shape *shape, struct onednn_memory_desc *ret);
+
+/* Which layout the library's descriptor is. False when it is none. */
+bool onednn_layout_of(const struct onednn *onednn, const struct dnnl_memory_desc *memory, struct layout *ret);
+
+/* Whether both say the same. */
+bool onednn_memory_equal(const struct onednn *onednn, const struct onednn_memory_desc *memory,
+                         const struct dnnl_memory_desc *other);
+
+void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *onednn,
+                         const struct kernel_request *request);
+void onednn_attempt_release(struct onednn_attempt *attempt);
+
+/* Describes, and calls `visit` for each implementation until it returns false. */
+void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_operation *operation,
+                         bool (*visit)(void *context, struct onednn_attempt *attempt,
+                                       const struct dnnl_primitive_desc *descriptor, const char *implementation),
+                         void *context);
+
+/* The layouts that an implementation wants: those of the layer's inputs (layer->inputs.count; untouched where it has
+ * no say) and of its output. False when they are none. */
+bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
+                            struct layout *ret_inputs, struct layout *ret_output);
+
+/* Memory for `size` bytes, aligned for vector instructions, for free(). NULL when it cannot be had. */
+void *onednn_allocate(size_t size);
+
+int onednn_kernel_new(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
+                      struct kernel **ret, struct error *err);
+
+extern const struct onednn_operation onednn_convolution, onednn_deconvolution, onednn_matmul;
+extern const struct onednn_operation onednn_pooling, onednn_activation_layer, onednn_binary, onednn_concatenation;
+extern const struct onednn_operation onednn_softmax, onednn_batch_normalization, onednn_layer_normalization, onednn_lrn;
+extern const struct onednn_operation onednn_reduction, onednn_resize;
+
+#endif

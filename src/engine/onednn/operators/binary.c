@@ -1,0 +1,164 @@
+/* engine/onednn/operators/binary.c: sums, differences, products, quotients, minima and maxima of two tensors with numpy's
+ * broadcasting, by oneDNN.
+ *
+ * oneDNN's maximum of two numbers is the second one when either is NaN; ONNX's is NaN. So there is one only of a
+ * tensor and a constant that has no NaN, which comes first. Same for the minimum.
+ */
+#include "engine/onednn/onnx.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct binary {
+    enum onednn_algorithm algorithm;
+    bool commutes;
+    bool constant_first; /* see above */
+};
+
+static bool find_operation(const struct onednn_attempt *attempt, struct binary *ret)
+{
+    static const struct {
+        const char *op_type;
+        struct binary binary;
+    } operations[] = {
+        {"Add", {ONEDNN_BINARY_ADD, true, false}}, {"Sub", {ONEDNN_BINARY_SUB, false, false}},
+        {"Mul", {ONEDNN_BINARY_MUL, true, false}}, {"Div", {ONEDNN_BINARY_DIV, false, false}},
+        {"Max", {ONEDNN_BINARY_MAX, true, true}},  {"Min", {ONEDNN_BINARY_MIN, true, true}},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
+        if (text_equal_string(onednn_operator(attempt), operations[i].op_type)) {
+            *ret = operations[i].binary;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The shape that both broadcast to (ONNX, "Broadcasting in ONNX"). */
+static bool broadcast(const struct shape *a, const struct shape *b, struct shape *ret)
+{
+    size_t rank = a->rank > b->rank ? a->rank : b->rank;
+
+    ret->rank = rank;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t of_a = i + a->rank >= rank ? a->dims[i + a->rank - rank] : 1;
+        int64_t of_b = i + b->rank >= rank ? b->dims[i + b->rank - rank] : 1;
+
+        if (of_a != of_b && of_a != 1 && of_b != 1)
+            return false;
+        ret->dims[i] = of_a == 1 ? of_b : of_a;
+    }
+    return true;
+}
+
+static bool has_no_nan(const struct kernel_input *input)
+{
+    const char *values = input->constant;
+    size_t count = shape_elements(&input->shape);
+
+    if (!values || input->type != DATA_FLOAT32)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        float value;
+
+        memcpy(&value, values + i * sizeof(value), sizeof(value)); /* a model's data need not be aligned */
+        if (isnan(value))
+            return false;
+    }
+    return true;
+}
+
+/* The input that is as large as the result keeps its layout and gives it to the other one; 2: there is none. */
+static size_t find_leader(const struct kernel_input *inputs, const struct shape *result)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (!inputs[i].constant && shape_equal(&inputs[i].shape, result))
+            return i;
+    return 2;
+}
+
+/* An operand that does not lead, with as many dimensions as the result: missing ones are added in front. Constants
+ * and those of the same rank take the layout of the one that leads (`of_leader`; NULL: there is none), others are
+ * row-major. */
+static bool use_follower(struct onednn_attempt *attempt, size_t position, int arg, size_t rank,
+                         const struct onednn_memory_desc *of_leader, struct onednn_memory_desc *ret)
+{
+    const struct kernel_input *input = &attempt->request->inputs[position];
+    struct shape aligned = {.rank = rank};
+    size_t missing = rank - input->shape.rank;
+
+    for (size_t i = 0; i < rank; i++)
+        aligned.dims[i] = i < missing ? 1 : input->shape.dims[i - missing];
+    if (!of_leader)
+        return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, false, ret);
+    if (of_leader->kind != ONEDNN_MEMORY_LAYOUT)
+        return false;
+    if (missing == 0)
+        return onednn_use_input_in(attempt, position, arg, of_leader->layout.text, ret);
+    return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, true, ret) &&
+           (!input->constant || onednn_memory_of(&of_leader->layout, &aligned, ret));
+}
+
+/* `first`: the input that comes first for oneDNN. */
+static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct shape *result)
+{
+    size_t leader = find_leader(attempt->request->inputs, result), rank = result->rank;
+    struct onednn_computation *computation = &attempt->computation;
+    struct onednn_memory_desc *sources[2];
+
+    sources[first] = &computation->source;
+    sources[1 - first] = &computation->second;
+
+    if (leader < 2) {
+        size_t other = 1 - leader;
+        int arg = other == first ? ONEDNN_ARG_SRC : ONEDNN_ARG_SRC_1;
+
+        return onednn_use_input(attempt, leader, other == first ? ONEDNN_ARG_SRC_1 : ONEDNN_ARG_SRC, sources[leader]) &&
+               use_follower(attempt, other, arg, sources[leader]->shape.rank, sources[leader], sources[other]) &&
+               onednn_use_output_like(attempt, ONEDNN_ARG_DST, result, leader, &computation->target);
+    }
+    return use_follower(attempt, first, ONEDNN_ARG_SRC, rank, NULL, sources[first]) &&
+           use_follower(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, sources[1 - first]) &&
+           onednn_use_output_view(attempt, ONEDNN_ARG_DST, result, rank, result->dims, &computation->target);
+}
+
+static bool describe(struct onednn_attempt *attempt)
+{
+    const struct kernel_input *inputs = attempt->request->inputs;
+    size_t first = 0;
+    struct binary binary;
+    struct shape result;
+
+    if (!find_operation(attempt, &binary) || !onednn_is_ordinary(attempt) || !onednn_has_input(attempt, 1) ||
+        !broadcast(&inputs[0].shape, &inputs[1].shape, &result) || shape_elements(&result) == 0)
+        return false;
+    if (binary.constant_first) {
+        if (!has_no_nan(&inputs[0]) && !has_no_nan(&inputs[1]))
+            return false;
+        first = has_no_nan(&inputs[0]) ? 0 : 1;
+    } else if (binary.commutes && find_leader(inputs, &result) == 1) {
+        first = 1; /* oneDNN is fast when the second one is smaller */
+    }
+    attempt->computation.primitive = ONEDNN_BINARY;
+    attempt->computation.algorithm = binary.algorithm;
+    return use_tensors(attempt, first, &result) && onednn_fuse(attempt);
+}
+
+/* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:
+ * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register, leaves
+ * elements out and writes behind the tensor. */
+static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
+{
+    return attempt->request->layer->fused.count == 0 || strcmp(implementation, "ref:any") == 0 ||
+           onednn_fills_vectors(&attempt->output);
+}
+
+const struct onednn_operation onednn_binary = {
+    .kind = LAYER_BINARY,
+    .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
+    .describe = describe,
+    .accepts = accepts,
+};

@@ -1,0 +1,128 @@
+/* engine/onednn/operators/pooling.c: MaxPool, AveragePool and their global forms, by oneDNN.
+ *
+ * What a maximum makes of NaN depends on where in the window it stands, as with ONNX Runtime; of nothing but minus
+ * infinity it makes the smallest number, as ONNX Runtime's global one.
+ */
+#include "engine/onednn/onnx.h"
+
+#include "onnx/proto/node_attribute.h"
+
+#define MAX_SPATIAL 3
+
+static enum onednn_algorithm algorithm_of(const struct onednn_attempt *attempt, bool *ret_global)
+{
+    struct text op = onednn_operator(attempt);
+
+    *ret_global = text_equal_string(op, "GlobalMaxPool") || text_equal_string(op, "GlobalAveragePool");
+    if (text_equal_string(op, "GlobalMaxPool") || text_equal_string(op, "MaxPool"))
+        return ONEDNN_POOLING_MAX;
+    if (text_equal_string(op, "GlobalAveragePool"))
+        return ONEDNN_POOLING_AVG_INCLUDE_PADDING; /* there is none */
+    if (text_equal_string(op, "AveragePool"))
+        return onednn_integer(attempt, "count_include_pad", 0) ? ONEDNN_POOLING_AVG_INCLUDE_PADDING
+                                                               : ONEDNN_POOLING_AVG_EXCLUDE_PADDING;
+    return ONEDNN_NO_ALGORITHM;
+}
+
+static void global_window(size_t rank, const int64_t *input, struct onednn_window *ret)
+{
+    *ret = (struct onednn_window){0};
+    for (size_t i = 0; i < rank; i++) {
+        ret->kernel[i] = input[i];
+        ret->strides[i] = ret->output[i] = 1;
+    }
+}
+
+/* How far the windows of one axis reach, dilation included. */
+static int64_t reach(const struct onednn_window *window, size_t axis)
+{
+    return (window->kernel[axis] - 1) * (window->dilations[axis] + 1) + 1;
+}
+
+/* ceil_mode: one more window where some of the input would be left over, but none that begins in the padding behind
+ * (ONNX, AveragePool and MaxPool). What it reaches beyond the padding is more padding to oneDNN; `ret_beyond` is
+ * set when there is such. */
+static void round_up(const struct onednn_attempt *attempt, size_t rank, const int64_t *input,
+                     struct onednn_window *window, bool *ret_beyond)
+{
+    struct text padding = onednn_string(attempt, "auto_pad", "NOTSET");
+
+    if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
+        return; /* the sizes are given then */
+    for (size_t i = 0; i < rank; i++) {
+        int64_t left = input[i] + window->before[i] + window->after[i] - reach(window, i);
+        int64_t windows = left < 0 ? 0 : (left + window->strides[i] - 1) / window->strides[i] + 1;
+
+        if (windows > 0 && (windows - 1) * window->strides[i] >= input[i] + window->before[i])
+            windows--;
+        if (windows <= window->output[i])
+            continue;
+        window->output[i] = windows;
+        window->after[i] = (windows - 1) * window->strides[i] + reach(window, i) - input[i] - window->before[i];
+        *ret_beyond = true;
+    }
+}
+
+/* Whether all windows hold an element of the input: what the others give is not defined. */
+static bool windows_hold_input(const struct onednn_window *window, size_t rank, const int64_t *input)
+{
+    for (size_t i = 0; i < rank; i++) {
+        for (int64_t at = 0; at < window->output[i]; at++) {
+            int64_t position = at * window->strides[i] - window->before[i], step = window->dilations[i] + 1;
+            int64_t skipped = position < 0 ? (step - 1 - position) / step : 0;
+
+            if (skipped >= window->kernel[i] || position + skipped * step >= input[i])
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool find_window(const struct onednn_attempt *attempt, bool global, enum onednn_algorithm algorithm,
+                        struct onednn_window *ret)
+{
+    const struct shape *shape = &attempt->request->inputs[0].shape;
+    const int64_t *input = shape->dims + 2;
+    size_t rank = shape->rank - 2;
+    int64_t kernel[MAX_SPATIAL];
+    bool beyond = false;
+
+    if (global) {
+        global_window(rank, input, ret);
+        return true;
+    }
+    if (node_attribute_integers(onednn_node(attempt), "kernel_shape", kernel, rank) != rank ||
+        !onednn_window(attempt, rank, input, kernel, ret))
+        return false;
+    if (onednn_integer(attempt, "ceil_mode", 0))
+        round_up(attempt, rank, input, ret, &beyond);
+    /* oneDNN would count what lies beyond the padding, ONNX does not. */
+    if (beyond && algorithm == ONEDNN_POOLING_AVG_INCLUDE_PADDING)
+        return false;
+    return windows_hold_input(ret, rank, input);
+}
+
+static bool describe(struct onednn_attempt *attempt)
+{
+    const struct shape *shape = &attempt->request->inputs[0].shape;
+    struct onednn_computation *computation = &attempt->computation;
+    bool global;
+    enum onednn_algorithm algorithm = algorithm_of(attempt, &global);
+    struct shape pooled = *shape;
+
+    if (!algorithm || !onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 2 + MAX_SPATIAL ||
+        !find_window(attempt, global, algorithm, &computation->window))
+        return false;
+    computation->primitive = ONEDNN_POOLING;
+    computation->algorithm = algorithm;
+    for (size_t i = 2; i < shape->rank; i++)
+        pooled.dims[i] = computation->window.output[i - 2];
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &pooled, 0, &computation->target);
+}
+
+const struct onednn_operation onednn_pooling = {
+    .kind = LAYER_POOLING,
+    .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
+    .describe = describe,
+};

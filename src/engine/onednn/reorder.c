@@ -1,0 +1,154 @@
+/* engine/onednn/reorder.c: tensors from one layout to another, through oneDNN. See engine/tactic/tactic.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/onednn/onednn.h"
+
+/* One kind of copy. Elements of 4 bytes only: they are moved as float32, whatever they are. */
+struct copy {
+    struct shape shape;
+    struct layout from, to;
+    struct dnnl_primitive *primitive; /* NULL: oneDNN cannot do it */
+    struct onednn_exec_arg args[3];
+    size_t arg_count;
+    void *scratchpad;
+};
+
+struct reorder {
+    const struct onednn *onednn; /* NULL: there is none */
+    struct {
+        struct copy *items;
+        size_t count, capacity;
+    } copies;
+};
+
+static void copy_release(const struct onednn *onednn, struct copy *copy)
+{
+    for (size_t i = 0; i < copy->arg_count; i++) {
+        if (copy->args[i].memory)
+            onednn->memory_destroy(copy->args[i].memory);
+    }
+    if (copy->primitive)
+        onednn->primitive_destroy(copy->primitive);
+    free(copy->scratchpad);
+}
+
+static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, const struct dnnl_memory_desc *memory,
+                       void *data)
+{
+    struct onednn_exec_arg *added = &copy->args[copy->arg_count];
+
+    *added = (struct onednn_exec_arg){.arg = arg};
+    if (onednn->memory_create(&added->memory, memory, onednn->engine, data) != ONEDNN_SUCCESS)
+        return false;
+    copy->arg_count++;
+    return true;
+}
+
+static bool add_scratchpad(const struct onednn *onednn, struct copy *copy, const struct dnnl_primitive_desc *descriptor)
+{
+    const struct dnnl_memory_desc *memory = onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
+    size_t size = memory ? onednn->memory_desc_get_size(memory) : 0;
+
+    if (size == 0)
+        return true;
+    copy->scratchpad = onednn_allocate(size);
+    return copy->scratchpad && add_memory(onednn, copy, ONEDNN_ARG_SCRATCHPAD, memory, copy->scratchpad);
+}
+
+/* NULL when it cannot be described. */
+static struct dnnl_memory_desc *describe(const struct onednn *onednn, const struct layout *layout,
+                                         const struct shape *shape)
+{
+    struct onednn_memory_desc memory;
+
+    return onednn_memory_of(layout, shape, &memory) ? onednn->dialect->memory_desc_new(&memory) : NULL;
+}
+
+/* False when oneDNN cannot; what was made stays in `copy`. */
+static bool make_primitive(const struct onednn *onednn, struct copy *copy)
+{
+    struct dnnl_memory_desc *from = describe(onednn, &copy->from, &copy->shape);
+    struct dnnl_memory_desc *to = describe(onednn, &copy->to, &copy->shape);
+    struct dnnl_primitive_attr *attributes = NULL;
+    struct dnnl_primitive_desc *descriptor = NULL;
+    bool made = from && to && onednn->primitive_attr_create(&attributes) == ONEDNN_SUCCESS &&
+                onednn->primitive_attr_set_scratchpad_mode(attributes, ONEDNN_SCRATCHPAD_MODE_USER) == ONEDNN_SUCCESS &&
+                onednn->reorder_primitive_desc_create(&descriptor, from, onednn->engine, to, onednn->engine,
+                                                      attributes) == ONEDNN_SUCCESS &&
+                add_memory(onednn, copy, ONEDNN_ARG_SRC, from, NULL) &&
+                add_memory(onednn, copy, ONEDNN_ARG_DST, to, NULL) && add_scratchpad(onednn, copy, descriptor) &&
+                onednn->primitive_create(&copy->primitive, descriptor) == ONEDNN_SUCCESS;
+
+    if (descriptor)
+        onednn->primitive_desc_destroy(descriptor);
+    if (attributes)
+        onednn->primitive_attr_destroy(attributes);
+    onednn->dialect->memory_desc_free(from);
+    onednn->dialect->memory_desc_free(to);
+    return made;
+}
+
+static struct copy *find_copy(struct reorder *reorder, const struct shape *shape, const struct layout *from,
+                              const struct layout *to)
+{
+    struct copy *copy;
+
+    for (size_t i = 0; i < reorder->copies.count; i++) {
+        copy = &reorder->copies.items[i];
+        if (shape_equal(&copy->shape, shape) && layout_equal(&copy->from, from) && layout_equal(&copy->to, to))
+            return copy;
+    }
+    copy = VECTOR_APPEND(&reorder->copies);
+    *copy = (struct copy){.shape = *shape, .from = *from, .to = *to};
+    if (!make_primitive(reorder->onednn, copy)) {
+        copy_release(reorder->onednn, copy);
+        *copy = (struct copy){.shape = *shape, .from = *from, .to = *to};
+    }
+    return copy;
+}
+
+static struct reorder *reorder_new(void)
+{
+    struct reorder *reorder = memory_alloc_zero(1, sizeof(*reorder));
+    struct error ignored;
+
+    if (onednn_load(&reorder->onednn, &ignored) < 0)
+        reorder->onednn = NULL; /* the slow way then */
+    return reorder;
+}
+
+int reorder_run(struct reorder **state, enum data_type type, const struct shape *shape, const struct layout *from,
+                const void *source, const struct layout *to, void *target, struct error *err)
+{
+    const struct onednn *onednn;
+    struct copy *copy;
+
+    if (!*state)
+        *state = reorder_new();
+    onednn = (*state)->onednn;
+    if (!onednn || type != DATA_FLOAT32 || layout_equal(from, to))
+        return layout_convert(type, shape, from, source, to, target, err);
+    copy = find_copy(*state, shape, from, to);
+    if (!copy->primitive)
+        return layout_convert(type, shape, from, source, to, target, err);
+    if (onednn->memory_set_data_handle(copy->args[0].memory, (void *)(uintptr_t)source) != ONEDNN_SUCCESS ||
+        onednn->memory_set_data_handle(copy->args[1].memory, target) != ONEDNN_SUCCESS ||
+        onednn->primitive_execute(copy->primitive, onednn->stream, (int)copy->arg_count, copy->args) !=
+            ONEDNN_SUCCESS ||
+        onednn->stream_wait(onednn->stream) != ONEDNN_SUCCESS)
+        return error_set(err, ERR_BACKEND, "oneDNN failed to copy a tensor from layout '%s' to layout '%s'", from->text,
+                         to->text);
+    return 0;
+}
+
+void reorder_free(struct reorder *reorder)
+{
+    if (!reorder)
+        return;
+    for (size_t i = 0; i < reorder->copies.count; i++)
+        copy_release(reorder->onednn, &reorder->copies.items[i]);
+    free(reorder->copies.items);
+    free(reorder);
+}

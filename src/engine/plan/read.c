@@ -1,0 +1,320 @@
+/* engine/plan/read.c: an engine out of a plan file. See plan.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/onnxrt/library.h"
+#include "base/memory.h"
+#include "engine/plan/description.h"
+#include "engine/plan/layout.h"
+#include "engine/plan/plan.h"
+#include "onnx/external/data.h"
+
+/* TensorRT's own engines begin with it. */
+#define TENSORRT_MAGIC "ftrt"
+
+/* --- the parts of the file --- */
+
+struct plan_parts {
+    const char *description;
+    size_t description_size;
+    struct span model;
+    struct hash model_hash;
+};
+
+static uint64_t get_number(const uint8_t *at, size_t size)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+static struct hash get_hash(const uint8_t *at)
+{
+    return (struct hash){get_number(at, 8), get_number(at + 8, 8)};
+}
+
+static int check_kind(struct span bytes, struct error *err)
+{
+    size_t known = bytes.size < PLAN_MAGIC_SIZE ? bytes.size : PLAN_MAGIC_SIZE;
+    uint64_t version;
+
+    if (bytes.size >= sizeof(TENSORRT_MAGIC) - 1 && memcmp(bytes.data, TENSORRT_MAGIC, sizeof(TENSORRT_MAGIC) - 1) == 0)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "it is an engine of TensorRT, which only TensorRT can run: the built-in engine has plan files "
+                         "of its own");
+    if (bytes.size == 0)
+        return error_set(err, ERR_CORRUPT, "it is empty, and no plan file");
+    if (memcmp(bytes.data, PLAN_MAGIC, known) != 0)
+        return error_set(err, ERR_CORRUPT, "it is no plan file: it does not begin with '%s'", PLAN_MAGIC);
+    if (bytes.size < PLAN_HEADER_SIZE)
+        return error_set(err, ERR_CORRUPT, "it is cut short: it ends inside of its header");
+    version = get_number(bytes.data + PLAN_AT_VERSION, 4);
+    if (version != PLAN_VERSION)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "it is a plan file of version %" PRIu64 ", and this program reads version %d: build it again",
+                         version, PLAN_VERSION);
+    return 0;
+}
+
+static int split(struct span bytes, struct plan_parts *ret, struct error *err)
+{
+    uint64_t described, offset, size;
+    int rc = check_kind(bytes, err);
+
+    if (rc < 0)
+        return rc;
+    described = get_number(bytes.data + PLAN_AT_DESCRIPTION_SIZE, 8);
+    offset = get_number(bytes.data + PLAN_AT_MODEL_OFFSET, 8);
+    size = get_number(bytes.data + PLAN_AT_MODEL_SIZE, 8);
+    if (offset > bytes.size || size > bytes.size - offset)
+        return error_set(err, ERR_CORRUPT, "it is cut short or damaged: %zu bytes instead of %" PRIu64 " + %" PRIu64,
+                         bytes.size, offset, size);
+    if (size != bytes.size - offset || offset < PLAN_HEADER_SIZE || described > offset - PLAN_HEADER_SIZE ||
+        get_number(bytes.data + PLAN_AT_VERSION + 4, 4) != 0)
+        return error_set(err, ERR_CORRUPT, "its header is damaged");
+    ret->description = (const char *)bytes.data + PLAN_HEADER_SIZE;
+    ret->description_size = (size_t)described;
+    ret->model = (struct span){bytes.data + offset, (size_t)size};
+    ret->model_hash = get_hash(bytes.data + PLAN_AT_MODEL_HASH);
+    if (!hash_equal(get_hash(bytes.data + PLAN_AT_DESCRIPTION_HASH),
+                    plan_description_hash(bytes.data, ret->description, ret->description_size)))
+        return error_set(err, ERR_CORRUPT, "its description is damaged: its checksum is wrong");
+    return 0;
+}
+
+/* --- stand-ins for providers --- */
+
+struct stand_in {
+    struct tactic_provider base;
+    char *name, *version;
+};
+
+static int stand_in_list(struct tactic_provider *provider, const struct kernel_request *request,
+                         struct tactic_list *ret, struct error *err)
+{
+    (void)provider, (void)request, (void)ret, (void)err;
+    return 0;
+}
+
+static int stand_in_create(struct tactic_provider *provider, const struct kernel_request *request,
+                           const struct tactic *tactic, struct kernel **ret, struct error *err)
+{
+    (void)ret;
+    return error_set(err, ERR_MISSING, "layer '%s': the provider '%s' of its tactic '%s' was not opened",
+                     request->layer->name, provider->name, tactic->name);
+}
+
+static void stand_in_free(struct tactic_provider *provider)
+{
+    struct stand_in *stand_in = (struct stand_in *)provider;
+
+    free(stand_in->name);
+    free(stand_in->version);
+    free(stand_in);
+}
+
+static int make_stand_ins(struct plan_description *description, struct provider_list *ret, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < plan_provider_count(description) && rc == 0; i++) {
+        struct text name, version;
+        struct stand_in *stand_in;
+
+        rc = plan_provider_read(description, i, &name, &version, err);
+        if (rc < 0)
+            break;
+        stand_in = memory_alloc_zero(1, sizeof(*stand_in));
+        stand_in->name = memory_copy(name.data, name.size);
+        stand_in->version = memory_copy(version.data, version.size);
+        stand_in->base = (struct tactic_provider){.name = stand_in->name,
+                                                  .version = stand_in->version,
+                                                  .list = stand_in_list,
+                                                  .create = stand_in_create,
+                                                  .free = stand_in_free};
+        *VECTOR_APPEND(ret) = &stand_in->base;
+    }
+    return rc;
+}
+
+/* Another version may have other kernels of the same name. */
+static int compare_versions(struct plan_description *description, const struct provider_list *providers,
+                            const char *display_name, struct log *log, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < plan_provider_count(description) && rc == 0; i++) {
+        const struct tactic_provider *provider;
+        struct text name, version;
+
+        rc = plan_provider_read(description, i, &name, &version, err);
+        provider = rc == 0 ? providers_find(providers, name) : NULL;
+        if (provider != NULL && !text_equal_string(version, provider->version))
+            log_message(log, LOG_WARNING,
+                        "'%s' was built with version " TEXT_FORMAT " of " TEXT_FORMAT
+                        ", and runs with version %s: results may differ",
+                        display_name, TEXT_ARGS(version), TEXT_ARGS(name), provider->version);
+    }
+    return rc;
+}
+
+/* --- the engine --- */
+
+/* A plan is self-contained: whatever else its model refers to, nobody has put there. */
+static int check_contained(struct model *model, struct error *err)
+{
+    struct text_list locations = {0};
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = external_data_locations(&whole, &locations, err);
+    if (rc == 0 && locations.count > 0)
+        rc =
+            error_set(err, ERR_CORRUPT, "its model refers to data in '" TEXT_FORMAT "'", TEXT_ARGS(locations.items[0]));
+    free(locations.items);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int restore_network(const struct plan_description *description, struct span bytes, const char *display_name,
+                           struct engine *engine, struct error *err)
+{
+    struct model *model;
+    int rc = model_parse(bytes, display_name, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = check_contained(model, err);
+    if (rc == 0)
+        rc = network_restore(model, description->groups, json_array_size(description->layers), &engine->owned_network,
+                             err);
+    if (rc < 0)
+        model_free(model);
+    else
+        engine->network = engine->owned_network;
+    return rc;
+}
+
+/* Without providers: stand-ins. Else they go over to the engine. */
+static int restore_engine(struct plan_description *description, const struct plan_parts *parts,
+                          const char *display_name, struct provider_list *providers, struct log *log,
+                          struct engine *engine, struct error *err)
+{
+    int usable = onnxrt_usable_processors(), rc = 0;
+
+    /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
+    engine->threads = description->threads < usable ? description->threads : usable;
+    engine->owns_providers = true;
+    if (providers != NULL) {
+        engine->providers = *providers;
+        rc = compare_versions(description, providers, display_name, log, err);
+    } else {
+        rc = make_stand_ins(description, &engine->providers, err);
+    }
+    if (rc == 0)
+        rc = restore_network(description, parts->model, display_name, engine, err);
+    if (rc == 0)
+        rc = plan_layers_read(description, engine, err);
+    if (rc == 0)
+        rc = plan_profiles_read(description, engine, err);
+    return rc;
+}
+
+/* Takes over `providers`. */
+static int parse(struct span bytes, const char *display_name, struct provider_list *providers, struct log *log,
+                 struct engine **ret, struct error *err)
+{
+    struct plan_description description = {0};
+    struct engine *engine;
+    struct plan_parts parts;
+    int rc = split(bytes, &parts, err);
+
+    /* Who only looks need not wait for all weights to be read. */
+    if (rc == 0 && providers != NULL &&
+        !hash_equal(plan_hash_bytes(parts.model.data, parts.model.size), parts.model_hash))
+        rc = error_set(err, ERR_CORRUPT, "its model is damaged: its checksum is wrong");
+    if (rc == 0)
+        rc = plan_description_open(&description, parts.description, parts.description_size, err);
+    if (rc < 0) {
+        if (providers != NULL)
+            providers_close(providers);
+        return error_context(err, "'%s'", display_name);
+    }
+    engine = memory_alloc_zero(1, sizeof(*engine));
+    rc = restore_engine(&description, &parts, display_name, providers, log, engine, err);
+    plan_description_release(&description);
+    if (rc == 0) {
+        *ret = engine;
+        return 0;
+    }
+    engine_free(engine);
+    return error_context(err, "'%s'", display_name);
+}
+
+int plan_parse(struct span bytes, const char *display_name, struct engine **ret, struct error *err)
+{
+    return parse(bytes, display_name, NULL, NULL, ret, err);
+}
+
+int plan_parse_to_run(struct span bytes, const char *display_name, const struct provider_settings *providers,
+                      struct engine **ret, struct error *err)
+{
+    struct provider_list opened = {0};
+    struct plan_parts parts;
+    int rc = split(bytes, &parts, err); /* before libraries are loaded */
+
+    if (rc < 0)
+        return error_context(err, "'%s'", display_name);
+    rc = providers_open(providers, &opened, err);
+    return rc == 0 ? parse(bytes, display_name, &opened, providers->log, ret, err) : rc;
+}
+
+int plan_load(const char *path, const struct provider_settings *providers, struct engine **ret, struct error *err)
+{
+    struct file_map map;
+    struct span bytes;
+    int rc = file_map_open(path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    bytes = (struct span){map.data != NULL ? map.data : (const uint8_t *)"", map.size};
+    rc = providers != NULL ? plan_parse_to_run(bytes, path, providers, ret, err) : plan_parse(bytes, path, ret, err);
+    if (rc < 0)
+        file_map_release(&map);
+    else
+        (*ret)->owned_network->model->map = map; /* the model lies in it, and releases it */
+    return rc;
+}
+
+bool plan_is_bytes(struct span bytes)
+{
+    return bytes.size >= PLAN_MAGIC_SIZE && memcmp(bytes.data, PLAN_MAGIC, PLAN_MAGIC_SIZE) == 0;
+}
+
+static bool begins_with(const char *path, const char *magic, size_t size)
+{
+    char start[PLAN_MAGIC_SIZE];
+    int fd = file_open_to_read(path, NULL);
+    bool does;
+
+    if (fd < 0)
+        return false;
+    does = read(fd, start, size) == (ssize_t)size && memcmp(start, magic, size) == 0;
+    close(fd);
+    return does;
+}
+
+bool plan_is_tensorrt(const char *path)
+{
+    return begins_with(path, TENSORRT_MAGIC, sizeof(TENSORRT_MAGIC) - 1);
+}
+
+bool plan_is(const char *path)
+{
+    return begins_with(path, PLAN_MAGIC, PLAN_MAGIC_SIZE);
+}

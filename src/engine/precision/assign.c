@@ -1,0 +1,340 @@
+/* engine/precision/assign.c: the precision of every layer. See precision.h. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text/close_names.h"
+#include "engine/precision/precision.h"
+#include "onnx/model/constants.h"
+
+/* That many layers are named in one message. */
+#define NAMED_LAYERS 8
+
+/* Those that cannot have what was asked for. */
+struct complaints {
+    struct string_builder text;
+    size_t count;
+};
+
+static void complain(struct complaints *complaints, const char *kind, const char *name, enum data_type type)
+{
+    if (complaints->count < NAMED_LAYERS)
+        string_add_format(&complaints->text, "%s%s '%s' (%s)", complaints->count > 0 ? ", " : "", kind, name,
+                          data_type_name(type));
+    complaints->count++;
+}
+
+static void end_complaints(struct complaints *complaints)
+{
+    if (complaints->count > NAMED_LAYERS)
+        string_add_format(&complaints->text, " and %zu more", complaints->count - NAMED_LAYERS);
+}
+
+static bool is_enabled(const struct precision_settings *settings, enum precision precision)
+{
+    return precision == PRECISION_FLOAT32 || settings->enabled[precision];
+}
+
+/* ---- Names ---- */
+
+static int unknown_layer(const struct network *network, const char *name, struct error *err)
+{
+    struct close_names close;
+    struct string_builder text;
+
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        close_names_offer(&close, text_of(layer->name));
+        for (size_t k = 0; k < layer->nodes.count; k++)
+            close_names_offer(&close, network->model->nodes.items[layer->nodes.items[k]].name);
+    }
+    string_init(&text);
+    close_names_add_to(&close, &text);
+    int rc = error_set(err, ERR_INVALID, "--layer-precisions: the network has no layer '%s'%s", name,
+                       text.size > 0 ? text.data : "; `polygraphy inspect model` on an engine lists its layers");
+    string_release(&text);
+    return rc;
+}
+
+static int unknown_tensor(const struct network *network, const char *name, struct error *err)
+{
+    struct close_names close;
+    struct string_builder text;
+
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct value_list *outputs = &network->layers.items[i].outputs;
+
+        for (size_t k = 0; k < outputs->count; k++)
+            if (outputs->items[k] != VALUE_NONE)
+                close_names_offer(&close, network->model->values.items[outputs->items[k]].name);
+    }
+    string_init(&text);
+    close_names_add_to(&close, &text);
+    int rc = error_set(err, ERR_INVALID, "--tensor-dtypes: '%s' is not an output of any layer%s", name,
+                       text.size > 0 ? text.data : "");
+    string_release(&text);
+    return rc;
+}
+
+static int read_type(const char *option, const struct precision_override *override, enum precision *ret,
+                     struct error *err)
+{
+    *ret = precision_of_type(override->type);
+    if (*ret != PRECISION_COUNT)
+        return 0;
+    return error_set(err, ERR_INVALID, "%s: '%s' cannot be %s: choose float32, float16, bfloat16 or int8", option,
+                     override->name, data_type_name(override->type));
+}
+
+/* ---- Layers ---- */
+
+static enum precision lowest(const struct network *network, const struct layer *layer,
+                             const struct precision_settings *settings)
+{
+    if (settings->policy == PRECISION_POLICY_FASTEST)
+        return PRECISION_FLOAT32;
+    for (int i = PRECISION_COUNT - 1; i > PRECISION_FLOAT32; i--)
+        if (settings->enabled[i] && precision_eligible(network, layer, (enum precision)i))
+            return (enum precision)i;
+    return PRECISION_FLOAT32;
+}
+
+static int constrain_layers(const struct network *network, const struct precision_settings *settings,
+                            struct layer_precision *ret, struct complaints *complaints, struct error *err)
+{
+    for (size_t i = 0; i < settings->layer_count; i++) {
+        const struct precision_override *override = &settings->layers[i];
+        const struct layer *layer = network_find_layer(network, text_of(override->name));
+        enum precision precision;
+        int rc = read_type("--layer-precisions", override, &precision, err);
+
+        if (rc == 0 && layer == NULL)
+            rc = unknown_layer(network, override->name, err);
+        if (rc < 0)
+            return rc;
+        if (settings->constraints == PRECISION_CONSTRAINTS_NONE)
+            continue;
+        if (!is_enabled(settings, precision) || !precision_eligible(network, layer, precision)) {
+            complain(complaints, "layer", layer->name, override->type);
+            continue;
+        }
+        ret[layer - network->layers.items].precision = precision;
+        ret[layer - network->layers.items].constrained = true;
+    }
+    return 0;
+}
+
+/* ---- Tensors ---- */
+
+/* The layer that makes a tensor, and which of its outputs that is. */
+static const struct layer *find_output(const struct network *network, const char *name, size_t *ret_output)
+{
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        for (size_t k = 0; k < layer->outputs.count; k++) {
+            uint32_t value = layer->outputs.items[k];
+
+            if (value != VALUE_NONE && text_equal_string(network->model->values.items[value].name, name)) {
+                *ret_output = k;
+                return layer;
+            }
+        }
+    }
+    return NULL;
+}
+
+static int constrain_tensors(const struct network *network, const struct precision_settings *settings,
+                             struct layer_precision *ret, struct complaints *complaints, struct error *err)
+{
+    for (size_t i = 0; i < settings->tensor_count; i++) {
+        const struct precision_override *override = &settings->tensors[i];
+        size_t output = 0;
+        const struct layer *layer = find_output(network, override->name, &output);
+        enum precision precision;
+        int rc = read_type("--tensor-dtypes", override, &precision, err);
+
+        if (rc == 0 && layer == NULL)
+            rc = unknown_tensor(network, override->name, err);
+        if (rc < 0)
+            return rc;
+        /* A tensor at int8 would need a layer behind it that reads int8: those have float32 in front of them here. */
+        if (!is_enabled(settings, precision) || precision == PRECISION_INT8 ||
+            network_type(network, layer->outputs.items[output]) != DATA_FLOAT32) {
+            complain(complaints, "tensor", override->name, override->type);
+            continue;
+        }
+        ret[layer - network->layers.items].outputs[output] = precision;
+    }
+    return 0;
+}
+
+/* ---- All of it ---- */
+
+static void store_outputs(const struct network *network, struct layer_precision *precisions)
+{
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+        struct layer_precision *precision = &precisions[i];
+
+        for (size_t k = 0; k < layer->outputs.count; k++) {
+            uint32_t value = layer->outputs.items[k];
+            bool narrowed = value != VALUE_NONE && network_type(network, value) == DATA_FLOAT32;
+
+            precision->outputs[k] =
+                narrowed && precision->precision != PRECISION_INT8 ? precision->precision : PRECISION_FLOAT32;
+        }
+    }
+}
+
+static int settle_complaints(const struct precision_settings *settings, struct complaints *complaints, struct log *log,
+                             struct error *err)
+{
+    if (settings->layer_count > 0 && settings->constraints == PRECISION_CONSTRAINTS_NONE)
+        log_message(log, LOG_WARNING,
+                    "--layer-precisions are ignored: they count only with --precision-constraints prefer or obey");
+    if (complaints->count == 0)
+        return 0;
+    end_complaints(complaints);
+    if (settings->constraints == PRECISION_CONSTRAINTS_OBEY)
+        return error_set(err, ERR_INVALID,
+                         "the precision that was asked for cannot be had by %s: either it was not enabled (--fp16, "
+                         "--bf16, --int8), or the layer has no such form",
+                         complaints->text.data);
+    log_message(log, LOG_WARNING, "The precision that was asked for cannot be had by %s", complaints->text.data);
+    return 0;
+}
+
+int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
+                      struct layer_precision *ret, struct error *err)
+{
+    struct complaints complaints = {.count = 0};
+    size_t count = network->layers.count;
+
+    string_init(&complaints.text);
+    for (size_t i = 0; i < count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        ret[i] = (struct layer_precision){.precision = lowest(network, layer, settings),
+                                          .outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret[i].outputs))};
+    }
+    int rc = constrain_layers(network, settings, ret, &complaints, err);
+    store_outputs(network, ret);
+    if (rc == 0)
+        rc = constrain_tensors(network, settings, ret, &complaints, err);
+    if (rc == 0)
+        rc = settle_complaints(settings, &complaints, log, err);
+    if (rc < 0)
+        precisions_release(ret, count);
+    string_release(&complaints.text);
+    return rc;
+}
+
+void precisions_release(struct layer_precision *precisions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(precisions[i].outputs);
+        precisions[i].outputs = NULL;
+    }
+}
+
+/* ---- What no layer has ---- */
+
+/* The layers that compute with float32 numbers, seen by somebody who looks for a precision. */
+struct candidates {
+    size_t count;
+    size_t eligible, constrained; /* those that could have it; of them, those that the user wants otherwise */
+    size_t untyped;               /* those with a tensor whose type is not known */
+    size_t with_bodies;           /* nodes with bodies, such as If and Loop */
+    const struct layer *body;     /* the first of these */
+};
+
+static const struct node *node_with_body(const struct network *network, const struct layer *layer)
+{
+    for (size_t i = 0; i < layer->nodes.count; i++) {
+        const struct node *node = &network->model->nodes.items[layer->nodes.items[i]];
+
+        if (node->has_subgraphs)
+            return node;
+    }
+    return NULL;
+}
+
+static bool has_unknown_type(const struct network *network, const struct layer *layer)
+{
+    const struct value_list *const lists[] = {&layer->inputs, &layer->outputs};
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (lists[i]->items[k] != VALUE_NONE && network_type(network, lists[i]->items[k]) == DATA_UNDEFINED)
+                return true;
+    return false;
+}
+
+static struct candidates find_candidates(const struct network *network, const struct layer_precision *precisions,
+                                         enum precision precision)
+{
+    struct candidates found = {0};
+
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+        bool eligible = precision_eligible(network, layer, precision);
+        bool has_body = node_with_body(network, layer) != NULL;
+
+        if (layer->moves_data || !(has_body || precision_eligible(network, layer, PRECISION_FLOAT32)))
+            continue;
+        found.count++;
+        found.eligible += eligible;
+        found.constrained += eligible && precisions[i].constrained;
+        found.with_bodies += has_body;
+        found.untyped += has_unknown_type(network, layer);
+        if (has_body && found.body == NULL)
+            found.body = layer;
+    }
+    return found;
+}
+
+static void explain_bodies(const struct network *network, const struct candidates *found, struct string_builder *ret)
+{
+    const struct node *node = node_with_body(network, found->body);
+
+    string_add_format(ret, "all that computes lies inside of '%s' (" TEXT_FORMAT ")", found->body->name,
+                      TEXT_ARGS(node->op_type));
+    if (found->with_bodies > 1)
+        string_add_format(ret, " and %zu more layers of its kind", found->with_bodies - 1);
+    string_add(ret, ", and what has a body stays in float32");
+    if (node_is(node, "If"))
+        string_add(ret,
+                   "; --decide-branches puts the branch that is taken in the place of an If that sizes or integers "
+                   "decide");
+}
+
+bool precision_explain_unused(const struct network *network, const struct precision_settings *settings,
+                              const struct layer_precision *precisions, enum precision precision,
+                              struct string_builder *ret)
+{
+    struct candidates found = find_candidates(network, precisions, precision);
+
+    if (precision == PRECISION_TF32)
+        string_add(ret, "it is a property of NVIDIA's matrix units, and computed in float32 here");
+    else if (found.count == 0)
+        string_add(ret, "no layer computes with float32 numbers");
+    else if (found.with_bodies == found.count)
+        explain_bodies(network, &found, ret);
+    else if (found.eligible == 0 && found.untyped > 0)
+        string_add(ret,
+                   "types of tensors are not known, which ONNX Runtime infers, and without them no layer is lowered");
+    else if (found.eligible == 0 && precision == PRECISION_INT8)
+        string_add(ret, "no layer is a convolution or a matrix product of float32 numbers with constant weights");
+    else if (found.eligible == 0)
+        string_add_format(ret, "none of the operators that compute has a form in %s", precision_name(precision));
+    else if (settings->policy == PRECISION_POLICY_FASTEST)
+        string_add(ret, "--precision-policy fastest keeps layers in float32, in which kernels compute");
+    else if (found.constrained == found.eligible)
+        string_add(ret, "all layers that could have it were asked to be something else");
+    else
+        string_add(ret, "all layers that could have it got another one that was allowed, too, or asked for");
+    return found.eligible == 0 || found.constrained < found.eligible || precision == PRECISION_TF32;
+}

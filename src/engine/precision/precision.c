@@ -1,0 +1,307 @@
+/* engine/precision/precision.c: rounding to narrow types, and what of a layer is rounded. See precision.h. */
+#include "engine/precision/precision.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "onnx/half/mixed_precision.h"
+#include "onnx/model/constants.h"
+#include "onnx/proto/node_attribute.h"
+
+/* Loops of a fixed length are what compilers vectorize even where code size counts, too. */
+#define BLOCK 64
+
+static const struct {
+    const char *name, *tensorrt_name;
+    enum data_type type;
+} precisions[PRECISION_COUNT] = {
+    [PRECISION_FLOAT32] = {"float32", "DataType.FLOAT", DATA_FLOAT32},
+    [PRECISION_TF32] = {"tf32", "DataType.FLOAT", DATA_UNDEFINED},
+    [PRECISION_BFLOAT16] = {"bfloat16", "DataType.BF16", DATA_BFLOAT16},
+    [PRECISION_FLOAT16] = {"float16", "DataType.HALF", DATA_FLOAT16},
+    [PRECISION_INT8] = {"int8", "DataType.INT8", DATA_INT8},
+};
+
+const char *precision_name(enum precision precision)
+{
+    return precisions[precision].name;
+}
+
+const char *precision_tensorrt_name(enum precision precision)
+{
+    return precisions[precision].tensorrt_name;
+}
+
+enum data_type precision_type(enum precision precision)
+{
+    return precision == PRECISION_TF32 ? DATA_FLOAT32 : precisions[precision].type;
+}
+
+enum precision precision_of_type(enum data_type type)
+{
+    for (int i = 0; i < PRECISION_COUNT; i++)
+        if (type != DATA_UNDEFINED && precisions[i].type == type)
+            return (enum precision)i;
+    return PRECISION_COUNT;
+}
+
+/* ---- Rounding ---- */
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline float float_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* `a` when `choose_a` is 1, `b` when it is 0. Compilers turn a conditional expression back into a branch. */
+static inline uint32_t select_bits(int choose_a, uint32_t a, uint32_t b)
+{
+    return b ^ ((a ^ b) & (uint32_t)-choose_a);
+}
+
+/* Every case is computed, then one is chosen: there is no branch. The result is that of
+ * float16_to_float32(float32_to_float16()). Bits are compared as signed numbers, which vector units can do. */
+static inline float rounded_to_float16(float value)
+{
+    uint32_t bits = bits_of(value);
+    uint32_t sign = bits & 0x80000000, magnitude = bits & 0x7fffffff;
+    /* Halfway cases go to the even neighbour. What carries into 2^16 or beyond has no float16. */
+    uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) & ~(uint32_t)0x1fff;
+    /* Multiples of 2^-24: the distance of the float32 numbers from 0.5 on, to which the addition rounds. */
+    uint32_t subnormal = bits_of((float_of(magnitude) + 0.5F) - 0.5F);
+    uint32_t not_a_number = (magnitude & ~(uint32_t)0x1fff) | 0x400000;
+    uint32_t ret = select_bits((int32_t)magnitude > 0x477fefff, 0x7f800000, normal); /* from 65520 on */
+
+    ret = select_bits((int32_t)magnitude < 0x38800000, subnormal, ret); /* 2^-14 */
+    return float_of(sign | select_bits((int32_t)magnitude > 0x7f800000, not_a_number, ret));
+}
+
+static inline float rounded_to_bfloat16(float value)
+{
+    uint32_t bits = bits_of(value);
+    uint32_t number = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    uint32_t not_a_number = (bits & 0xffff0000) | 0x400000;
+
+    return float_of(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
+}
+
+/* `limit` is 127 or 128, the least number's magnitude. */
+static inline float quantized(float value, float scale, float limit)
+{
+    float steps = value / scale;
+    uint32_t bits = bits_of(steps);
+    bits = select_bits(steps < -limit, bits_of(-limit), bits);
+    bits = select_bits(steps > 127, bits_of(127), bits);
+    bits = select_bits(steps == steps, bits, 0); /* NaN */
+    /* float32 numbers of that size are whole, and the addition rounds to one of them, half to even. */
+    return ((float_of(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
+}
+
+void precision_round(enum precision precision, float *values, size_t count)
+{
+    size_t i = 0;
+
+    if (precision == PRECISION_FLOAT16) {
+        for (; count - i >= BLOCK; i += BLOCK)
+            for (size_t k = 0; k < BLOCK; k++)
+                values[i + k] = rounded_to_float16(values[i + k]);
+        for (; i < count; i++)
+            values[i] = rounded_to_float16(values[i]);
+    } else if (precision == PRECISION_BFLOAT16) {
+        for (; count - i >= BLOCK; i += BLOCK)
+            for (size_t k = 0; k < BLOCK; k++)
+                values[i + k] = rounded_to_bfloat16(values[i + k]);
+        for (; i < count; i++)
+            values[i] = rounded_to_bfloat16(values[i]);
+    }
+}
+
+static void quantize(float scale, float limit, float *values, size_t count)
+{
+    size_t i = 0;
+
+    for (; count - i >= BLOCK; i += BLOCK)
+        for (size_t k = 0; k < BLOCK; k++)
+            values[i + k] = quantized(values[i + k], scale, limit);
+    for (; i < count; i++)
+        values[i] = quantized(values[i], scale, limit);
+}
+
+void precision_quantize(float scale, float *values, size_t count)
+{
+    quantize(scale, 128, values, count);
+}
+
+/* ---- What is rounded ---- */
+
+static bool is_float32(const struct network *network, uint32_t value)
+{
+    return value != VALUE_NONE && network_type(network, value) == DATA_FLOAT32;
+}
+
+static bool has_float32(const struct network *network, const struct layer *layer)
+{
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        if (is_float32(network, layer->inputs.items[i]))
+            return true;
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        if (is_float32(network, layer->outputs.items[i]))
+            return true;
+    return false;
+}
+
+static bool is_constant(const struct network *network, uint32_t value)
+{
+    return value != VALUE_NONE && network->model->values.items[value].initializer != INITIALIZER_NONE;
+}
+
+static bool has_int8_form(const struct network *network, const struct layer *layer)
+{
+    return (layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_DECONVOLUTION || layer->kind == LAYER_MATMUL) &&
+           layer->inputs.count >= 2 && is_float32(network, layer->inputs.items[0]) &&
+           is_float32(network, layer->inputs.items[1]) && is_constant(network, layer->inputs.items[1]);
+}
+
+static bool has_half_form(const struct network *network, const struct layer *layer)
+{
+    const struct model *model = network->model;
+
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        if (!node_takes_float16(model, &model->nodes.items[layer->nodes.items[i]]))
+            return false;
+    return true;
+}
+
+bool precision_eligible(const struct network *network, const struct layer *layer, enum precision precision)
+{
+    if (precision == PRECISION_FLOAT32)
+        return has_float32(network, layer);
+    if (layer->moves_data || !has_float32(network, layer))
+        return false;
+    if (precision == PRECISION_INT8)
+        return has_int8_form(network, layer);
+    return precision == PRECISION_TF32 || has_half_form(network, layer);
+}
+
+static const struct node *first_node(const struct network *network, const struct layer *layer)
+{
+    return &network->model->nodes.items[layer->nodes.items[0]];
+}
+
+bool precision_narrows_input(const struct network *network, const struct layer *layer, size_t input,
+                             enum precision precision)
+{
+    if (precision == PRECISION_FLOAT32 || precision == PRECISION_TF32 ||
+        !is_float32(network, layer->inputs.items[input]))
+        return false;
+    if (precision == PRECISION_INT8)
+        return input < 2;
+    if (input == 0)
+        return true;
+    return !node_is(first_node(network, layer), "Resize") && !node_is(first_node(network, layer), "Upsample");
+}
+
+/* ---- Constants ---- */
+
+/* The dimension of a weight that counts output channels. */
+static size_t channel_axis(const struct network *network, const struct layer *layer, const struct shape *shape)
+{
+    if (layer->kind == LAYER_CONVOLUTION)
+        return 0; /* M x C/groups x kernel */
+    if (layer->kind == LAYER_DECONVOLUTION)
+        return 1; /* C x M/groups x kernel */
+    const struct node *node = first_node(network, layer);
+    if (node_is(node, "Gemm") && node_attribute_integer(node->message, "transB", 0) != 0)
+        return 0;
+    return shape->rank - 1;
+}
+
+/* A weight as blocks of `inner` elements, one after the other, which belong to channel 0, 1, ..., count - 1, 0, ... */
+struct channels {
+    size_t count, inner, blocks;
+};
+
+static struct channels channels_of(const struct shape *shape, size_t axis)
+{
+    struct channels ret = {.count = (size_t)shape->dims[axis], .inner = 1, .blocks = 1};
+
+    for (size_t i = 0; i < shape->rank; i++) {
+        if (i > axis)
+            ret.inner *= (size_t)shape->dims[i];
+        else
+            ret.blocks *= (size_t)shape->dims[i];
+    }
+    return ret;
+}
+
+static float largest_finite(const float *values, size_t count, float so_far)
+{
+    for (size_t i = 0; i < count; i++) {
+        float magnitude = fabsf(values[i]);
+        so_far = isfinite(magnitude) && magnitude > so_far ? magnitude : so_far;
+    }
+    return so_far;
+}
+
+static void quantize_channel(const struct channels *channels, size_t channel, float *values)
+{
+    float largest = 0;
+
+    for (size_t block = channel; block < channels->blocks; block += channels->count)
+        largest = largest_finite(values + block * channels->inner, channels->inner, largest);
+    /* A scale that is not normal cannot tell 127 steps apart: what is that small is nothing. */
+    float scale = fmaxf(largest / 127, 0x1p-126F);
+    for (size_t block = channel; block < channels->blocks; block += channels->count)
+        quantize(scale, 127, values + block * channels->inner, channels->inner);
+}
+
+static void quantize_weight(const struct network *network, const struct layer *layer, struct tensor *weight)
+{
+    struct channels channels;
+
+    if (weight->shape.rank == 0 || tensor_elements(weight) == 0)
+        return;
+    size_t axis = channel_axis(network, layer, &weight->shape);
+    if (weight->shape.rank == 1 || axis >= weight->shape.rank) /* a product with a vector has one channel */
+        channels = (struct channels){.count = 1, .inner = tensor_elements(weight), .blocks = 1};
+    else
+        channels = channels_of(&weight->shape, axis);
+    for (size_t i = 0; i < channels.count; i++)
+        quantize_channel(&channels, i, tensor_writable(weight));
+}
+
+int precision_constant(const struct network *network, const struct layer *layer, size_t input, enum precision precision,
+                       const struct tensor *constant, struct tensor *ret, struct error *err)
+{
+    struct tensor copy;
+
+    if (constant->type != DATA_FLOAT32 || !precision_narrows_input(network, layer, input, precision) ||
+        (precision == PRECISION_INT8 && input != 1)) {
+        tensor_borrow(constant->type, &constant->shape, constant->data, constant->size, ret);
+        return 0;
+    }
+    int rc = tensor_copy(constant, &copy, err);
+    if (rc < 0)
+        return rc;
+    if (precision == PRECISION_INT8)
+        quantize_weight(network, layer, &copy);
+    else
+        precision_round(precision, tensor_writable(&copy), tensor_elements(&copy));
+    if (memcmp(copy.data, constant->data, constant->size) == 0) {
+        tensor_release(&copy);
+        tensor_borrow(constant->type, &constant->shape, constant->data, constant->size, ret);
+        return 0;
+    }
+    *ret = copy;
+    return 0;
+}

@@ -1,0 +1,101 @@
+/* engine/precision/words.c: see words.h. */
+#include "engine/precision/words.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static const struct {
+    enum precision precision;
+    const char *word;
+} flags[] = {{PRECISION_TF32, "--tf32"},
+             {PRECISION_BFLOAT16, "--bf16"},
+             {PRECISION_FLOAT16, "--fp16"},
+             {PRECISION_INT8, "--int8"}};
+
+#define FASTEST "--precision-policy fastest"
+#define PREFER "--precision-constraints prefer"
+#define OBEY "--precision-constraints obey"
+#define LAYER "--layer-precisions "
+#define TENSOR "--tensor-dtypes "
+
+static void add_overrides(const char *option, const struct precision_override *items, size_t count,
+                          struct tactic_options *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct string_builder word;
+
+        string_init(&word);
+        string_add_format(&word, "%s%s:%s", option, items[i].name, data_type_name(items[i].type));
+        tactic_options_add(ret, (struct text){word.data, word.size});
+        string_release(&word);
+    }
+}
+
+void precision_words_of(const struct precision_settings *settings, struct tactic_options *ret)
+{
+    ret->known = true;
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (settings->enabled[flags[i].precision])
+            tactic_options_add(ret, text_of(flags[i].word));
+    if (settings->policy == PRECISION_POLICY_FASTEST)
+        tactic_options_add(ret, text_of(FASTEST));
+    if (settings->constraints != PRECISION_CONSTRAINTS_NONE) {
+        tactic_options_add(ret, text_of(settings->constraints == PRECISION_CONSTRAINTS_OBEY ? OBEY : PREFER));
+        add_overrides(LAYER, settings->layers, settings->layer_count, ret);
+    }
+    add_overrides(TENSOR, settings->tensors, settings->tensor_count, ret);
+}
+
+/* "NAME:TYPE"; names may hold colons. */
+static bool read_override(const char *words, struct arena *arena, struct precision_override *ret)
+{
+    const char *colon = strrchr(words, ':');
+
+    if (!colon)
+        return false;
+    ret->name = arena_text(arena, (struct text){words, (size_t)(colon - words)});
+    ret->type = data_type_parse(text_of(colon + 1));
+    return ret->type != DATA_UNDEFINED;
+}
+
+static bool starts_with(const char *word, const char *option)
+{
+    return strncmp(word, option, strlen(option)) == 0;
+}
+
+static bool read_word(const char *word, struct arena *arena, struct precision_override *layers,
+                      struct precision_override *tensors, struct precision_settings *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        if (strcmp(word, flags[i].word) == 0)
+            return ret->enabled[flags[i].precision] = true;
+    if (starts_with(word, LAYER))
+        return read_override(word + strlen(LAYER), arena, &layers[ret->layer_count++]);
+    if (starts_with(word, TENSOR))
+        return read_override(word + strlen(TENSOR), arena, &tensors[ret->tensor_count++]);
+    if (strcmp(word, FASTEST) == 0)
+        ret->policy = PRECISION_POLICY_FASTEST;
+    else if (strcmp(word, OBEY) == 0)
+        ret->constraints = PRECISION_CONSTRAINTS_OBEY;
+    else if (strcmp(word, PREFER) == 0)
+        ret->constraints = PRECISION_CONSTRAINTS_PREFER;
+    else
+        return false;
+    return true;
+}
+
+int precision_words_read(const struct tactic_options *words, struct arena *arena, struct precision_settings *ret,
+                         struct error *err)
+{
+    struct precision_override *layers = arena_alloc_zero(arena, words->count, sizeof(*layers));
+    struct precision_override *tensors = arena_alloc_zero(arena, words->count, sizeof(*tensors));
+    struct precision_settings settings = {
+        .enabled = {[PRECISION_FLOAT32] = true}, .layers = layers, .tensors = tensors};
+
+    for (size_t i = 0; i < words->count; i++)
+        if (!read_word(words->items[i], arena, layers, tensors, &settings))
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is no option for precisions of this program", words->items[i]);
+    *ret = settings;
+    return 0;
+}

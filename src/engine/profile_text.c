@@ -1,0 +1,61 @@
+/* engine/profile_text.c: see profile_text.h. */
+#include "engine/profile_text.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+struct row {
+    size_t layer;
+    double seconds; /* of one run */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+
+    if (left->seconds != right->seconds)
+        return left->seconds > right->seconds ? -1 : 1;
+    return left->layer < right->layer ? -1 : 1;
+}
+
+static void add_row(const struct engine *engine, const struct row *row, double total, struct string_builder *text)
+{
+    const struct engine_layer *choice = &engine->layers[row->layer];
+
+    string_add_format(text, "\n%9.3f  %5.1f  %-9s  %s: %s:%s", row->seconds * 1e3,
+                      total > 0 ? 100 * row->seconds / total : 0, precision_name(choice->precision.precision),
+                      engine->network->layers.items[row->layer].name, choice->tactic.provider->name,
+                      choice->tactic.name);
+}
+
+void engine_log_profile(const struct engine *engine, const struct executor *executor, struct log *log)
+{
+    size_t runs, without_reuse, memory = executor_memory(executor, &without_reuse);
+    const double *seconds = executor_layer_seconds(executor, &runs);
+    size_t count = engine->network->layers.count;
+    struct string_builder text;
+    double total = 0;
+    struct row *rows;
+
+    if (runs == 0 || !log_shows(log, LOG_INFO))
+        return;
+    rows = memory_alloc_zero(count, sizeof(*rows));
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (struct row){i, seconds[i] / (double)runs};
+        total += rows[i].seconds;
+    }
+    if (count > 0)
+        qsort(rows, count, sizeof(*rows), by_time);
+    string_init(&text);
+    string_add_format(&text,
+                      "Profile of %zu layers over %zu run%s: %.3f ms a run, %zu bytes of activations (%zu "
+                      "without reuse)\n",
+                      count, runs, runs == 1 ? "" : "s", total * 1e3, memory, without_reuse);
+    string_add(&text, "       ms      %  precision  layer: tactic");
+    for (size_t i = 0; i < count; i++)
+        add_row(engine, &rows[i], total, &text);
+    log_text(log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+    free(rows);
+}

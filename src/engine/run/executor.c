@@ -1,0 +1,390 @@
+/* engine/run/executor.c: runs an engine. What depends on the shapes of the inputs is a variant (variant.h). */
+#include "engine/run/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/memory_limit.h"
+#include "base/stopwatch.h"
+#include "engine/run/variant.h"
+#include "onnx/model/subgraph.h"
+
+/* Sets of input shapes that are kept ready. Beyond that the one that was not run for the longest time goes. */
+#define LARGEST_VARIANT_COUNT 4
+
+struct executor {
+    const struct engine *engine;
+    struct log *log;
+    struct value_lifetimes lifetimes;
+    struct variant *variants[LARGEST_VARIANT_COUNT];
+    size_t variant_count;
+    struct variant *latest; /* NULL before the first run */
+    uint64_t runs;
+    bool profiling;
+    double *layer_seconds;
+    size_t profiled_runs;
+    struct tensor *feed; /* of one run: network->inputs.count tensors, borrowed from the caller or aligned copies */
+    const struct tensor **feed_pointers;
+};
+
+int executor_new(const struct engine *engine, struct log *log, struct executor **ret, struct error *err)
+{
+    const struct network *network = engine->network;
+    struct executor *executor;
+
+    for (size_t i = 0; i < network->layers.count; i++)
+        if (engine->layers[i].tactic.provider == NULL)
+            return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'",
+                             network->layers.items[i].name, engine->layers[i].tactic.name);
+    if (memory_limit_is_set())
+        memory_limit_enforce();
+    executor = memory_alloc_zero(1, sizeof(*executor));
+    executor->engine = engine;
+    executor->log = log;
+    value_lifetimes_init(&executor->lifetimes, network);
+    executor->layer_seconds = memory_alloc_zero(network->layers.count, sizeof(*executor->layer_seconds));
+    executor->feed = memory_alloc_zero(network->inputs.count, sizeof(*executor->feed));
+    executor->feed_pointers = memory_alloc_zero(network->inputs.count, sizeof(*executor->feed_pointers));
+    *ret = executor;
+    return 0;
+}
+
+void executor_free(struct executor *executor)
+{
+    if (executor == NULL)
+        return;
+    for (size_t i = 0; i < executor->variant_count; i++)
+        variant_free(executor->variants[i], executor->engine->network);
+    value_lifetimes_release(&executor->lifetimes);
+    free(executor->layer_seconds);
+    free(executor->feed);
+    free(executor->feed_pointers);
+    free(executor);
+}
+
+void executor_set_profiling(struct executor *executor, bool on)
+{
+    executor->profiling = on;
+}
+
+const double *executor_layer_seconds(const struct executor *executor, size_t *ret_runs)
+{
+    *ret_runs = executor->profiled_runs;
+    return executor->layer_seconds;
+}
+
+size_t executor_memory(const struct executor *executor, size_t *ret_without_reuse)
+{
+    const struct variant *variant = executor->latest;
+
+    *ret_without_reuse = variant != NULL ? variant->without_reuse : 0;
+    return variant != NULL ? variant->memory_size : 0;
+}
+
+/* --- the feed --- */
+
+static struct text value_name(const struct network *network, uint32_t value)
+{
+    return network->model->values.items[value].name;
+}
+
+/* A profile's negative bound is none: the model leaves the dimension open, and so does the profile. */
+static bool shape_within(const struct shape *shape, const struct shape *minimum, const struct shape *maximum)
+{
+    if (shape->rank != minimum->rank || shape->rank != maximum->rank)
+        return false;
+    for (size_t i = 0; i < shape->rank; i++)
+        if (shape->dims[i] < minimum->dims[i] || (maximum->dims[i] >= 0 && shape->dims[i] > maximum->dims[i]))
+            return false;
+    return true;
+}
+
+static bool profile_takes(const struct executor *executor, const struct engine_profile *profile, size_t *ret_input)
+{
+    for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
+        if (!shape_within(&executor->feed[i].shape, &profile->minimum[i], &profile->maximum[i])) {
+            *ret_input = i;
+            return false;
+        }
+    return true;
+}
+
+/* INT64_MAX is no bound that anybody has set. */
+static void add_bounds(struct string_builder *text, const struct engine_profile *profile, size_t input)
+{
+    const struct shape *minimum = &profile->minimum[input], *maximum = &profile->maximum[input];
+
+    string_add_char(text, '(');
+    for (size_t i = 0; i < minimum->rank; i++) {
+        bool open = maximum->dims[i] < 0 || maximum->dims[i] == INT64_MAX;
+
+        if (i > 0)
+            string_add(text, ", ");
+        if (open)
+            string_add_format(text, "%lld or more", (long long)(minimum->dims[i] > 0 ? minimum->dims[i] : 0));
+        else if (minimum->dims[i] == maximum->dims[i])
+            string_add_integer(text, minimum->dims[i]);
+        else
+            string_add_format(text, "%lld to %lld", (long long)minimum->dims[i], (long long)maximum->dims[i]);
+    }
+    string_add(text, minimum->rank == 1 ? ",)" : ")");
+}
+
+/* One profile has to take all inputs together. */
+static int check_profiles(const struct executor *executor, struct error *err)
+{
+    const struct engine *engine = executor->engine;
+    struct string_builder text;
+    size_t input = 0;
+    int rc;
+
+    for (size_t i = engine->profiles.count; i-- > 0;) /* so that `input` is that of the first one */
+        if (profile_takes(executor, &engine->profiles.items[i], &input))
+            return 0;
+    if (engine->profiles.count == 0)
+        return 0;
+    string_init(&text);
+    shape_to_text(&executor->feed[input].shape, &text);
+    string_add(&text, engine->profiles.count == 1 ? ", but the engine was built for "
+                                                  : ", which no profile of the engine takes: these are for ");
+    for (size_t i = 0; i < engine->profiles.count; i++) {
+        if (i > 0)
+            string_add(&text, i + 1 < engine->profiles.count ? ", " : " or ");
+        add_bounds(&text, &engine->profiles.items[i], input);
+    }
+    rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is fed a tensor of shape %s",
+                   TEXT_ARGS(value_name(engine->network, engine->network->inputs.items[input])), text.data);
+    string_release(&text);
+    return rc;
+}
+
+static int take_feed(struct executor *executor, const struct tensor_list *feed, struct error *err)
+{
+    const struct network *network = executor->engine->network;
+    int rc = 0;
+
+    for (size_t i = 0; i < network->inputs.count && rc == 0; i++) {
+        struct text name = value_name(network, network->inputs.items[i]);
+        const struct named_tensor *given = tensor_list_find(feed, name);
+        enum data_type type = network_type(network, network->inputs.items[i]);
+
+        if (given == NULL)
+            return error_set(err, ERR_MISSING, "input '" TEXT_FORMAT "' of the engine is not fed", TEXT_ARGS(name));
+        if (type != DATA_UNDEFINED && given->tensor.type != type)
+            return error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' of the engine takes %s, but is fed %s",
+                             TEXT_ARGS(name), data_type_name(type), data_type_name(given->tensor.type));
+        executor->feed[i] = given->tensor;
+        executor->feed[i].free_owner = NULL;
+        executor->feed_pointers[i] = &executor->feed[i];
+        rc = step_tensor_align(&executor->feed[i], err);
+    }
+    return rc == 0 ? check_profiles(executor, err) : rc;
+}
+
+static void drop_feed(struct executor *executor)
+{
+    for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
+        tensor_release(&executor->feed[i]);
+}
+
+/* --- variants --- */
+
+static bool variant_is_for(const struct variant *variant, const struct executor *executor)
+{
+    for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
+        if (variant->types[i] != executor->feed[i].type || !shape_equal(&variant->inputs[i], &executor->feed[i].shape))
+            return false;
+    return true;
+}
+
+static struct variant *find_variant(struct executor *executor)
+{
+    size_t oldest = 0;
+
+    for (size_t i = 0; i < executor->variant_count; i++) {
+        if (variant_is_for(executor->variants[i], executor))
+            return executor->variants[i];
+        if (executor->variants[i]->last_run < executor->variants[oldest]->last_run)
+            oldest = i;
+    }
+    if (executor->variant_count < LARGEST_VARIANT_COUNT)
+        oldest = executor->variant_count++;
+    else
+        variant_free(executor->variants[oldest], executor->engine->network);
+    executor->variants[oldest] = variant_new(executor->engine->network, executor->feed_pointers);
+    return executor->variants[oldest];
+}
+
+/* --- a run --- */
+
+static void bind_inputs(struct executor *executor, struct variant *variant)
+{
+    const struct network *network = executor->engine->network;
+
+    for (size_t i = 0; i < network->inputs.count; i++) {
+        struct layer_values *value = &variant->values[network->inputs.items[i]];
+
+        value->tensor = executor->feed[i];
+        value->tensor.free_owner = NULL;
+        value->layout = (struct layout){""};
+        value->exists = true;
+    }
+}
+
+static int run_layers(struct executor *executor, struct variant *variant, double *ret_making, struct error *err)
+{
+    for (size_t i = 0; i < executor->engine->network->layers.count; i++) {
+        struct layer_step *step;
+        double start = 0;
+        int rc = variant_step(variant, executor->engine, i, executor->log, &step, ret_making, err);
+
+        if (rc == 0 && interrupt_pending())
+            rc = error_set(err, ERR_INTERRUPTED, "interrupted");
+        if (rc < 0)
+            return rc;
+        if (executor->profiling)
+            start = stopwatch_now();
+        rc = layer_step_run(step, variant->values, err);
+        if (rc < 0)
+            return rc;
+        if (executor->profiling)
+            executor->layer_seconds[i] += stopwatch_now() - start;
+        variant_release_ending(variant, &executor->lifetimes, i);
+    }
+    return 0;
+}
+
+/* A tensor of the caller's own, row-major: that of the run itself where nobody else needs it. */
+static int hand_over(struct layer_values *value, struct tensor *ret, struct error *err)
+{
+    struct tensor *tensor = &value->tensor;
+    struct reorder *reorder = NULL;
+    struct layout plain = {""};
+    int rc;
+
+    if (tensor->free_owner != NULL && layout_is_row_major(&value->layout)) {
+        *ret = *tensor;
+        *tensor = (struct tensor){0};
+        value->exists = false;
+        return 0;
+    }
+    if (layout_is_row_major(&value->layout))
+        return tensor_copy(tensor, ret, err);
+    rc = tensor_allocate(tensor->type, &tensor->shape, ret, err);
+    if (rc == 0)
+        rc = reorder_run(&reorder, tensor->type, &tensor->shape, &value->layout, tensor->data, &plain,
+                         tensor_writable(ret), err);
+    reorder_free(reorder);
+    return rc;
+}
+
+static int copy_constant(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
+{
+    struct tensor constant = {0};
+    int rc = step_constant_read(network, value, &constant, err);
+
+    if (rc == 0)
+        rc = tensor_copy(&constant, ret, err);
+    tensor_release(&constant);
+    return rc;
+}
+
+static int collect_output(const struct executor *executor, struct variant *variant, uint32_t value,
+                          struct tensor_list *ret, struct error *err)
+{
+    const struct network *network = executor->engine->network;
+    const struct named_tensor *twin = tensor_list_find(ret, value_name(network, value));
+    struct tensor tensor = {0};
+    int rc;
+
+    if (twin != NULL)
+        rc = tensor_copy(&twin->tensor, &tensor, err);
+    else if (network->model->values.items[value].initializer != INITIALIZER_NONE)
+        rc = copy_constant(network, value, &tensor, err);
+    else if (variant->values[value].exists)
+        rc = hand_over(&variant->values[value], &tensor, err);
+    else
+        rc = error_set(err, ERR_BACKEND, "nothing in the engine makes it");
+    if (rc == 0)
+        tensor_list_add(ret, value_name(network, value), &tensor);
+    else
+        tensor_release(&tensor);
+    return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(value_name(network, value))) : 0;
+}
+
+static int find_output(const struct network *network, const struct bitset *outputs, const char *name, uint32_t *ret,
+                       struct error *err)
+{
+    uint32_t value = model_find_value(network->model, text_of(name));
+
+    if (value == VALUE_NONE || !bitset_has(outputs, value))
+        return error_set(err, ERR_INVALID, "the engine has no output '%s'", name);
+    *ret = value;
+    return 0;
+}
+
+static int collect_outputs(const struct executor *executor, struct variant *variant, const char *const *wanted,
+                           size_t wanted_count, struct tensor_list *ret, struct error *err)
+{
+    const struct network *network = executor->engine->network;
+    struct tensor_list outputs = {0};
+    struct bitset of_network;
+    int rc = 0;
+
+    value_list_to_set(&network->outputs, network->model->values.count, &of_network);
+    for (size_t i = 0; i < (wanted != NULL ? wanted_count : network->outputs.count) && rc == 0; i++) {
+        uint32_t value = wanted == NULL ? network->outputs.items[i] : VALUE_NONE;
+
+        if (wanted != NULL)
+            rc = find_output(network, &of_network, wanted[i], &value, err);
+        if (rc == 0)
+            rc = collect_output(executor, variant, value, &outputs, err);
+    }
+    bitset_release(&of_network);
+    if (rc == 0)
+        *ret = outputs;
+    else
+        tensor_list_release(&outputs);
+    return rc;
+}
+
+static int run_variant(struct executor *executor, struct variant *variant, const char *const *wanted,
+                       size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    double start = stopwatch_now(), making = 0, end;
+    int rc;
+
+    bind_inputs(executor, variant);
+    rc = run_layers(executor, variant, &making, err);
+    if (rc == 0)
+        rc = collect_outputs(executor, variant, wanted, wanted_count, ret, err);
+    end = stopwatch_now();
+    variant_release_values(variant, executor->engine->network);
+    if (rc < 0)
+        return rc;
+    executor->profiled_runs += executor->profiling;
+    if (seconds != NULL)
+        *seconds = end - start - making;
+    if (!variant->planned) {
+        rc = variant_plan(variant, executor->engine->network, &executor->lifetimes, err);
+        if (rc < 0)
+            tensor_list_release(ret);
+    }
+    return rc;
+}
+
+int executor_run(struct executor *executor, const struct tensor_list *feed, const char *const *wanted,
+                 size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    int rc = take_feed(executor, feed, err);
+
+    if (rc == 0) {
+        executor->latest = find_variant(executor);
+        executor->latest->last_run = ++executor->runs;
+        rc = run_variant(executor, executor->latest, wanted, wanted_count, ret, seconds, err);
+    }
+    drop_feed(executor);
+    return rc;
+}

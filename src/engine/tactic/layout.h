@@ -1,0 +1,47 @@
+/* engine/tactic/layout.h: how the elements of a tensor lie in memory.
+ *
+ * A layout is written as oneDNN writes its format tags: the dimensions from the outermost to the innermost, 'a' for
+ * the first. A capital letter is a dimension that is cut into blocks, whose sizes follow: "abcd" is row-major NCHW,
+ * "acdb" NHWC, and "aBcd16b" has 16 channels side by side (oneDNN, "Understanding Memory Formats"). The empty text is
+ * row-major of any rank.
+ */
+#ifndef ENGINE_TACTIC_LAYOUT_H
+#define ENGINE_TACTIC_LAYOUT_H
+
+#include "base/error.h"
+#include "base/text/string_builder.h"
+#include "tensor/values/tensor.h"
+
+#define LAYOUT_TEXT_SIZE 32
+#define LAYOUT_MAX_BLOCKS 4
+
+struct layout {
+    char text[LAYOUT_TEXT_SIZE]; /* "" is row-major */
+};
+
+/* The same, taken apart for one shape. */
+struct layout_strides {
+    size_t rank;
+    int64_t padded[TENSOR_MAX_RANK];  /* the dimensions, rounded up to whole blocks */
+    int64_t strides[TENSOR_MAX_RANK]; /* in elements, of the outer dimensions (counted in blocks) */
+    size_t block_count;               /* inner blocks, from the outermost to the innermost */
+    int64_t block_sizes[LAYOUT_MAX_BLOCKS];
+    uint8_t block_dimensions[LAYOUT_MAX_BLOCKS];
+    size_t elements; /* padding included */
+};
+
+/* False when the text is no layout of that rank, or sizes overflow. */
+bool layout_resolve(const struct layout *layout, const struct shape *shape, struct layout_strides *ret);
+
+bool layout_is_row_major(const struct layout *layout); /* "", "a", "ab", "abc", ... */
+bool layout_equal(const struct layout *a, const struct layout *b);
+
+/* Bytes of a tensor, padding included; SIZE_MAX when it is no layout of that rank or does not fit. */
+size_t layout_bytes(const struct layout *layout, enum data_type type, const struct shape *shape);
+
+/* Copies elements of 1, 2, 4 or 8 bytes from one layout to another; padding becomes 0. Slow and exact: what the
+ * providers' own reorders are tested against, and what is used where there is none. */
+int layout_convert(enum data_type type, const struct shape *shape, const struct layout *from, const void *source,
+                   const struct layout *to, void *target, struct error *err);
+
+#endif

@@ -1,0 +1,379 @@
+/* engine/tactic/onnxrt.c: ONNX Runtime's kernels. Every layer can be computed by a session for a model of its nodes
+ * alone: this is what makes an engine of any model that ONNX Runtime can run.
+ *
+ * Networks have hundreds of layers: their sessions share threads and memory (onnxrt_share_threads()), and refer to
+ * constants instead of copying them.
+ */
+#include <stdlib.h>
+
+#include "backend/backend.h"
+#include "backend/onnxrt/library.h"
+#include "backend/onnxrt/values.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "engine/tactic/onnxrt_layer.h"
+#include "engine/tactic/tactic.h"
+#include "onnx/model/function_call.h"
+
+/* As the widest element type needs it (bytes). The runtime takes no constants in memory that it would have to copy. */
+#define CONSTANT_ALIGNMENT 8
+
+enum { OPTIMIZE_NOTHING = 0, OPTIMIZE_ALL = 99 };
+
+struct onnxrt_provider {
+    struct tactic_provider base;
+    const struct onnxrt *ort;
+    struct ort_session_options *options; /* what all sessions have in common */
+    struct log *log;
+};
+
+struct onnxrt_kernel {
+    struct kernel base;
+    const struct onnxrt *ort;
+    const char *name; /* of the layer, for messages; the network's */
+    struct log *log;
+    struct ort_session *session;
+    struct onnxrt_layer layer;    /* without its model, once the session is there */
+    struct ort_value **constants; /* layer.constant_count: refer to the request's data, */
+    struct tensor *copies;        /* or to copies of what is not aligned there */
+    struct ort_value **inputs;    /* layer.input_count: of the current run */
+    struct ort_value **outputs;   /* layer.output_count: of the current run */
+    /* An output may be a constant or a tensor inside of the session, passed through: then it must not outlive it. */
+    bool copies_outputs;
+};
+
+/* ---- Tactics ---- */
+
+static bool is_convolution(const struct kernel_request *request)
+{
+    return request->layer->kind == LAYER_CONVOLUTION && request->layer->inputs.count > 0 &&
+           request->inputs[0].type == DATA_FLOAT32 && request->inputs[0].shape.rank == 4;
+}
+
+static void add_tactic(struct tactic_provider *provider, const struct kernel_request *request, const char *name,
+                       struct tactic_list *ret)
+{
+    const struct model *model = request->network->model;
+    struct string_builder algorithm;
+
+    string_init(&algorithm);
+    for (size_t i = 0; i < request->layer->nodes.count; i++)
+        string_add_format(&algorithm, TEXT_FORMAT " ",
+                          TEXT_ARGS(model->nodes.items[request->layer->nodes.items[i]].op_type));
+    string_add(&algorithm, name);
+    tactic_list_add(ret, provider, request->layer, (struct text){algorithm.data, algorithm.size}, text_of(name));
+    string_release(&algorithm);
+}
+
+/* The runtime's own optimizer fuses nodes again, its own way, and has blocked layouts for convolutions. */
+static int onnxrt_list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,
+                       struct error *err)
+{
+    (void)err;
+    if (request->layer->nodes.count > 1) {
+        add_tactic(provider, request, "default", ret);
+        add_tactic(provider, request, "unfused", ret);
+    } else {
+        add_tactic(provider, request, "kernel", ret);
+        if (is_convolution(request))
+            add_tactic(provider, request, "nchwc", ret);
+    }
+    return 0;
+}
+
+static int tactic_optimization(const struct tactic *tactic, int *ret, struct error *err)
+{
+    struct text name = text_of(tactic->name);
+
+    if (text_equal_string(name, "kernel") || text_equal_string(name, "unfused"))
+        *ret = OPTIMIZE_NOTHING;
+    else if (text_equal_string(name, "default") || text_equal_string(name, "nchwc"))
+        *ret = OPTIMIZE_ALL;
+    else
+        return error_set(err, ERR_UNSUPPORTED, "ONNX Runtime has no tactic '%s'", tactic->name);
+    return 0;
+}
+
+/* ---- Sessions ---- */
+
+/* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the model do. */
+static bool may_refer_to_files(const struct kernel_request *request)
+{
+    for (size_t i = 0; i < request->layer->nodes.count; i++) {
+        const struct model *model = request->network->model;
+        const uint32_t index = request->layer->nodes.items[i];
+        const struct node *node = &model->nodes.items[index];
+        struct span function;
+
+        if (node->has_subgraphs || node->has_tensors || function_call_find(model, index, &function))
+            return true;
+    }
+    return false;
+}
+
+static int make_options(const struct onnxrt_provider *provider, const struct kernel_request *request, int optimization,
+                        struct ort_session_options **ret, struct error *err)
+{
+    const struct ort_api *api = provider->ort->api;
+    const char *folder = request->network->model->folder;
+    struct ort_session_options *options = NULL;
+    struct ort_status *status;
+    int rc;
+
+    status = api->clone_session_options(provider->options, &options);
+    if (!status)
+        status = onnxrt_share_threads(provider->ort, options, request->threads);
+    if (!status)
+        status = api->set_graph_optimization_level(options, optimization);
+    if (!status && folder && may_refer_to_files(request))
+        status = api->add_session_config(options, "session.model_external_initializers_file_folder_path", folder);
+    rc = onnxrt_check(provider->ort, status, err, "ONNX Runtime does not take an option");
+    if (rc == 0)
+        *ret = options;
+    else if (options)
+        api->release_session_options(options);
+    return rc;
+}
+
+static int add_constants(struct onnxrt_kernel *kernel, const struct kernel_request *request,
+                         struct ort_session_options *options, struct error *err)
+{
+    const struct onnxrt_layer *layer = &kernel->layer;
+    struct ort_status *status;
+
+    for (size_t i = 0; i < layer->constant_count; i++) {
+        struct tensor tensor;
+        int rc;
+
+        onnxrt_layer_constant(&request->inputs[layer->constant_positions[i]], &tensor);
+        if ((uintptr_t)tensor.data % CONSTANT_ALIGNMENT != 0) {
+            rc = tensor_copy(&tensor, &kernel->copies[i], err);
+            if (rc < 0)
+                return rc;
+            tensor = kernel->copies[i]; /* which owns them */
+        }
+        rc = onnxrt_value_new(kernel->ort, &tensor, &kernel->constants[i], err);
+        if (rc < 0)
+            return rc;
+    }
+    if (layer->constant_count == 0)
+        return 0;
+    status = kernel->ort->api->add_external_initializers(
+        options, layer->constant_names, (const struct ort_value *const *)kernel->constants, layer->constant_count);
+    return onnxrt_check(kernel->ort, status, err, "ONNX Runtime does not take the constants");
+}
+
+static int open_session(struct onnxrt_kernel *kernel, const struct onnxrt_provider *provider,
+                        const struct kernel_request *request, int optimization, struct error *err)
+{
+    struct ort_session_options *options = NULL;
+    int rc;
+
+    rc = make_options(provider, request, optimization, &options, err);
+    if (rc < 0)
+        return rc;
+    rc = add_constants(kernel, request, options, err);
+    if (rc == 0) {
+        const struct string_builder *model = &kernel->layer.model;
+
+        onnxrt_set_log(provider->log);
+        rc = onnxrt_check(provider->ort,
+                          provider->ort->api->create_session_from_array(provider->ort->env, model->data, model->size,
+                                                                        options, &kernel->session),
+                          err, "ONNX Runtime cannot load layer '%s'", kernel->name);
+        onnxrt_set_log(NULL);
+    }
+    provider->ort->api->release_session_options(options);
+    return rc;
+}
+
+/* ---- Kernels ---- */
+
+static void release_values(const struct onnxrt *ort, struct ort_value **values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i])
+            ort->api->release_value(values[i]);
+        values[i] = NULL;
+    }
+}
+
+static bool lies_in_inputs(const struct onnxrt_kernel *kernel, const struct tensor *inputs, const void *data)
+{
+    for (size_t i = 0; i < kernel->layer.input_count; i++) {
+        const struct tensor *input = &inputs[kernel->layer.input_positions[i]];
+
+        if ((uintptr_t)data - (uintptr_t)input->data < input->size)
+            return true;
+    }
+    return false;
+}
+
+/* Takes outputs over from the runtime, whose memory they stay in as long as they do not belong to somebody else. */
+static int take_outputs(struct onnxrt_kernel *kernel, const struct tensor *inputs, struct tensor *outputs,
+                        struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < kernel->layer.output_count; i++) {
+        struct tensor *output = &outputs[kernel->layer.output_positions[i]], tensor = {0};
+        struct ort_value *value = kernel->outputs[i];
+
+        kernel->outputs[i] = NULL;
+        rc = onnxrt_value_take(kernel->ort, value, &tensor, err);
+        if (rc < 0)
+            return error_context(err, "output '%s' of layer '%s'", kernel->layer.output_names[i], kernel->name);
+        if (kernel->copies_outputs || lies_in_inputs(kernel, inputs, tensor.data)) {
+            rc = tensor_copy(&tensor, output, err);
+            tensor_release(&tensor);
+        } else {
+            *output = tensor;
+        }
+    }
+    return rc;
+}
+
+static int onnxrt_kernel_run(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
+                             struct error *err)
+{
+    struct onnxrt_kernel *kernel = (struct onnxrt_kernel *)base;
+    const struct onnxrt_layer *layer = &kernel->layer;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < layer->input_count; i++)
+        rc = onnxrt_value_new(kernel->ort, &inputs[layer->input_positions[i]], &kernel->inputs[i], err);
+    if (rc == 0) {
+        onnxrt_set_log(kernel->log);
+        rc = onnxrt_check(kernel->ort,
+                          kernel->ort->api->run(kernel->session, NULL, layer->input_names,
+                                                (const struct ort_value *const *)kernel->inputs, layer->input_count,
+                                                layer->output_names, layer->output_count, kernel->outputs),
+                          err, "ONNX Runtime cannot run layer '%s'", kernel->name);
+        if (rc < 0)
+            onnxrt_explain_bound(err);
+        onnxrt_set_log(NULL);
+    }
+    if (rc == 0)
+        rc = take_outputs(kernel, inputs, outputs, err);
+    for (size_t i = 0; rc < 0 && i < layer->output_count; i++)
+        tensor_release(&outputs[layer->output_positions[i]]);
+    release_values(kernel->ort, kernel->inputs, layer->input_count);
+    release_values(kernel->ort, kernel->outputs, layer->output_count);
+    return rc;
+}
+
+static void onnxrt_kernel_free(struct kernel *base)
+{
+    struct onnxrt_kernel *kernel = (struct onnxrt_kernel *)base;
+
+    if (kernel->session)
+        kernel->ort->api->release_session(kernel->session);
+    release_values(kernel->ort, kernel->constants, kernel->layer.constant_count);
+    for (size_t i = 0; i < kernel->layer.constant_count; i++)
+        tensor_release(&kernel->copies[i]);
+    free(kernel->constants);
+    free(kernel->copies);
+    free(kernel->inputs);
+    free(kernel->outputs);
+    free(kernel->base.output_shapes);
+    onnxrt_layer_release(&kernel->layer);
+    free(kernel);
+}
+
+static const struct kernel_functions onnxrt_kernel_functions = {.run = onnxrt_kernel_run, .free = onnxrt_kernel_free};
+
+static bool has_subgraphs(const struct kernel_request *request)
+{
+    for (size_t i = 0; i < request->layer->nodes.count; i++)
+        if (request->network->model->nodes.items[request->layer->nodes.items[i]].has_subgraphs)
+            return true;
+    return false;
+}
+
+static int onnxrt_create(struct tactic_provider *base, const struct kernel_request *request,
+                         const struct tactic *tactic, struct kernel **ret, struct error *err)
+{
+    const struct onnxrt_provider *provider = (const struct onnxrt_provider *)base;
+    struct onnxrt_kernel *kernel;
+    int optimization = OPTIMIZE_NOTHING, rc;
+
+    rc = tactic_optimization(tactic, &optimization, err);
+    if (rc < 0)
+        return rc;
+    kernel = memory_alloc_zero(1, sizeof(*kernel));
+    kernel->base.functions = &onnxrt_kernel_functions;
+    kernel->base.output_shapes = memory_alloc_zero(request->layer->outputs.count, sizeof(*kernel->base.output_shapes));
+    kernel->ort = provider->ort;
+    kernel->log = provider->log;
+    kernel->name = request->layer->name;
+    onnxrt_layer_init(&kernel->layer, request);
+    kernel->constants = memory_alloc_zero(kernel->layer.constant_count, sizeof(struct ort_value *));
+    kernel->copies = memory_alloc_zero(kernel->layer.constant_count, sizeof(*kernel->copies));
+    kernel->inputs = memory_alloc_zero(kernel->layer.input_count, sizeof(struct ort_value *));
+    kernel->outputs = memory_alloc_zero(kernel->layer.output_count, sizeof(struct ort_value *));
+    kernel->copies_outputs = kernel->layer.input_count == 0 || has_subgraphs(request);
+    rc = open_session(kernel, provider, request, optimization, err);
+    string_release(&kernel->layer.model);
+    if (rc == 0)
+        *ret = &kernel->base;
+    else
+        onnxrt_kernel_free(&kernel->base);
+    return rc;
+}
+
+/* ---- The provider ---- */
+
+static void onnxrt_provider_free(struct tactic_provider *base)
+{
+    struct onnxrt_provider *provider = (struct onnxrt_provider *)base;
+
+    if (provider->options)
+        provider->ort->api->release_session_options(provider->options);
+    free((char *)provider->base.version);
+    free(provider);
+}
+
+static int register_custom_operators(struct onnxrt_provider *provider, const char *const *libraries, struct error *err)
+{
+    int rc = 0;
+
+    for (; rc == 0 && libraries && *libraries; libraries++) {
+        char *path = file_real_path(*libraries); /* with a slash in it: no search along the system's path */
+
+        if (!path)
+            return error_set_errno(err, ERR_MISSING, "library of custom operators '%s'", *libraries);
+        rc = onnxrt_check(provider->ort, provider->ort->api->register_custom_ops_library(provider->options, path), err,
+                          "ONNX Runtime cannot use the library of custom operators '%s'", *libraries);
+        free(path);
+    }
+    return rc;
+}
+
+int onnxrt_provider_new(const struct backend_request *request, struct tactic_provider **ret, struct error *err)
+{
+    struct onnxrt_provider *provider = memory_alloc_zero(1, sizeof(*provider));
+    struct ort_status *status;
+    int rc;
+
+    provider->base = (struct tactic_provider){
+        .name = "onnxrt", .list = onnxrt_list, .create = onnxrt_create, .free = onnxrt_provider_free};
+    provider->log = request->log;
+    onnxrt_set_log(request->log);
+    rc = onnxrt_load(request->library, &provider->ort, err);
+    onnxrt_set_log(NULL);
+    if (rc < 0)
+        goto done;
+    provider->base.version = memory_strdup(provider->ort->version);
+    status = provider->ort->api->create_session_options(&provider->options);
+    if (!status)
+        status = provider->ort->api->set_session_log_severity(provider->options, onnxrt_severity_for(request->log));
+    rc = onnxrt_check(provider->ort, status, err, "ONNX Runtime does not take an option");
+    if (rc == 0)
+        rc = register_custom_operators(provider, request->custom_op_libraries, err);
+done:
+    if (rc == 0)
+        *ret = &provider->base;
+    else
+        onnxrt_provider_free(&provider->base);
+    return rc;
+}

@@ -1,0 +1,83 @@
+/* engine/tactic/plugin_file.c: see plugin_file.h. */
+#include "engine/tactic/plugin_file.h"
+
+#include <string.h>
+
+#include "base/container/span.h"
+#include "base/file/file.h"
+
+/* Where the fields of an ELF file are (System V ABI, "ELF Header" and "Program Header"), for either word size. */
+struct elf_class {
+    size_t header_size;
+    size_t table_offset, entry_size, entry_count;   /* in the file's header */
+    size_t segment_offset, segment_size, word_size; /* in an entry */
+};
+
+static const struct elf_class elf_32 = {52, 28, 42, 44, 4, 16, 4};
+static const struct elf_class elf_64 = {64, 32, 54, 56, 8, 32, 8};
+
+enum { SEGMENT_LOAD = 1 };
+
+/* A number of `size` bytes in the machine's order: the loader refuses libraries of another one. */
+static uint64_t read_number(const uint8_t *at, size_t size)
+{
+    uint64_t word;
+    uint32_t half;
+    uint16_t quarter;
+
+    switch (size) {
+    case 8:
+        memcpy(&word, at, sizeof(word));
+        return word;
+    case 4:
+        memcpy(&half, at, sizeof(half));
+        return half;
+    default:
+        memcpy(&quarter, at, sizeof(quarter));
+        return quarter;
+    }
+}
+
+static bool fits(struct span file, uint64_t offset, uint64_t size)
+{
+    return offset <= file.size && size <= file.size - offset;
+}
+
+/* Whether the file has everything that is to be loaded of it. */
+static bool is_whole(struct span file, const struct elf_class *elf)
+{
+    uint64_t table, count, entry_size;
+
+    if (file.size < elf->header_size)
+        return false;
+    table = read_number(file.data + elf->table_offset, elf->word_size);
+    entry_size = read_number(file.data + elf->entry_size, 2);
+    count = read_number(file.data + elf->entry_count, 2);
+    if (entry_size < elf->segment_size + elf->word_size || !fits(file, table, entry_size * count))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *entry = file.data + table + i * entry_size;
+
+        if (read_number(entry, 4) == SEGMENT_LOAD &&
+            !fits(file, read_number(entry + elf->segment_offset, elf->word_size),
+                  read_number(entry + elf->segment_size, elf->word_size)))
+            return false;
+    }
+    return true;
+}
+
+int plugin_file_check(const char *path, struct error *err)
+{
+    struct file_map map;
+    struct span file;
+    int rc = file_map_open(path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    file = (struct span){map.data, map.size};
+    if (file.size >= 5 && memcmp(file.data, "\177ELF", 4) == 0 &&
+        !is_whole(file, file.data[4] == 1 ? &elf_32 : &elf_64))
+        rc = error_set(err, ERR_CORRUPT, "plug-in '%s' cannot be loaded: the file is damaged, or a part of one", path);
+    file_map_release(&map);
+    return rc;
+}

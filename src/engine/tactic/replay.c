@@ -1,0 +1,161 @@
+/* engine/tactic/replay.c: see replay.h. */
+#include "engine/tactic/replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* The layouts that providers are asked about: row-major, channels last, channels in blocks. */
+enum { ROW_MAJOR, CHANNELS_LAST, BLOCKS_OF_4, BLOCKS_OF_8, BLOCKS_OF_16, LAYOUT_CHOICES };
+
+static void make_layout(int choice, size_t rank, struct layout *ret)
+{
+    static const int block_sizes[LAYOUT_CHOICES] = {[BLOCKS_OF_4] = 4, [BLOCKS_OF_8] = 8, [BLOCKS_OF_16] = 16};
+    char middle[16] = "";
+
+    *ret = (struct layout){0};
+    if (choice == ROW_MAJOR || rank < 3 || rank > 6) /* without pixels there are no channels */
+        return;
+    for (size_t i = 2; i < rank; i++)
+        middle[i - 2] = (char)('a' + i);
+    if (choice == CHANNELS_LAST)
+        snprintf(ret->text, sizeof(ret->text), "a%sb", middle);
+    else
+        snprintf(ret->text, sizeof(ret->text), "aB%s%db", middle, block_sizes[choice]);
+}
+
+/* ---- In a list ---- */
+
+static const struct tactic *find_by_name(const struct tactic_list *tactics, const char *name)
+{
+    for (size_t i = 0; name && i < tactics->count; i++) {
+        const struct tactic *tactic = &tactics->items[i];
+        size_t length = strlen(tactic->provider->name);
+
+        if (strncmp(name, tactic->provider->name, length) == 0 && name[length] == ':' &&
+            strcmp(name + length + 1, tactic->name) == 0)
+            return tactic;
+    }
+    return NULL;
+}
+
+static const struct tactic *find_in(const struct tactic_list *tactics, const struct tactic_algorithm *wanted)
+{
+    const struct tactic *tactic = find_by_name(tactics, wanted->name);
+
+    for (size_t i = 0; !tactic && i < tactics->count; i++)
+        if (tactics->items[i].implementation == wanted->implementation && tactics->items[i].number == wanted->tactic)
+            tactic = &tactics->items[i];
+    return tactic;
+}
+
+/* ---- With other layouts ---- */
+
+static bool has_layout(const struct tactic_tensor *tensor, const struct layout *layout, const struct shape *shape)
+{
+    struct layout_strides strides;
+    bool blocked;
+
+    if (!layout_resolve(layout, shape, &strides) || strides.rank != tensor->rank ||
+        memcmp(strides.strides, tensor->strides, tensor->rank * sizeof(*tensor->strides)) != 0)
+        return false;
+    blocked = tensor->vectorized_dim.known && tensor->vectorized_dim.value >= 0;
+    if (strides.block_count == 0 || !blocked)
+        return strides.block_count == 0 && !blocked;
+    return tensor->vectorized_dim.value == strides.block_dimensions[strides.block_count - 1] &&
+           tensor->components_per_element.value == strides.block_sizes[strides.block_count - 1];
+}
+
+/* The layout that a replay describes by strides; what is none of ours is left as it is. */
+static void read_layout(const struct tactic_tensor *tensor, struct kernel_input *input)
+{
+    for (int choice = 0; choice < LAYOUT_CHOICES; choice++) {
+        struct layout layout;
+
+        make_layout(choice, input->shape.rank, &layout);
+        if (has_layout(tensor, &layout, &input->shape)) {
+            input->layout = layout;
+            return;
+        }
+    }
+}
+
+static bool comes_at_run_time(const struct kernel_request *request, size_t input)
+{
+    return request->inputs[input].present && !request->inputs[input].constant;
+}
+
+/* Replays list no constants. */
+static void take_layouts_of_replay(const struct kernel_request *request, const struct tactic_algorithm *wanted,
+                                   struct kernel_input *inputs)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < request->layer->inputs.count; i++)
+        if (comes_at_run_time(request, i) && next < wanted->inputs.count)
+            read_layout(&wanted->inputs.items[next++], &inputs[i]);
+}
+
+static void take_layout(const struct kernel_request *request, int choice, struct kernel_input *inputs)
+{
+    for (size_t i = 0; i < request->layer->inputs.count; i++)
+        if (comes_at_run_time(request, i))
+            make_layout(choice, inputs[i].shape.rank, &inputs[i].layout);
+}
+
+static int list(const struct provider_list *providers, const struct kernel_request *request, struct tactic_list *ret,
+                struct error *err)
+{
+    int rc = 0;
+
+    tactic_list_release(ret);
+    for (size_t i = 0; rc == 0 && i < providers->count; i++)
+        rc = providers->items[i]->list(providers->items[i], request, ret, err);
+    return rc;
+}
+
+static int find_elsewhere(const struct provider_list *providers, const struct kernel_request *request,
+                          const struct tactic_algorithm *wanted, struct tactic_list *tactics, const struct tactic **ret,
+                          struct error *err)
+{
+    size_t count = request->layer->inputs.count;
+    struct kernel_input *inputs = memory_alloc_zero(count, sizeof(*inputs));
+    struct kernel_request other = *request;
+    int rc = 0;
+
+    other.inputs = inputs;
+    for (int choice = -1; rc == 0 && !*ret && choice < LAYOUT_CHOICES; choice++) {
+        for (size_t i = 0; i < count; i++)
+            inputs[i] = request->inputs[i];
+        if (choice < 0)
+            take_layouts_of_replay(request, wanted, inputs);
+        else
+            take_layout(request, choice, inputs);
+        rc = list(providers, &other, tactics, err);
+        if (rc == 0)
+            *ret = find_in(tactics, wanted);
+    }
+    free(inputs);
+    return rc;
+}
+
+int replay_tactic_find(const struct provider_list *providers, const struct kernel_request *request,
+                       const struct tactic_algorithm *wanted, struct tactic_list *tactics, const struct tactic **ret,
+                       struct error *err)
+{
+    const struct tactic *tactic = find_in(tactics, wanted);
+    int rc = tactic ? 0 : find_elsewhere(providers, request, wanted, tactics, &tactic, err);
+
+    if (rc < 0)
+        return error_context(err, "layer '%s'", request->layer->name);
+    if (!tactic)
+        return error_set(err, ERR_MISSING,
+                         "layer '%s': the tactic replay asks for tactic '%s' (implementation %lld, tactic %lld), which "
+                         "does not exist here",
+                         request->layer->name, wanted->name ? wanted->name : "without a name",
+                         (long long)wanted->implementation, (long long)wanted->tactic);
+    *ret = tactic;
+    return 0;
+}

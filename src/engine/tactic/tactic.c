@@ -1,0 +1,67 @@
+/* engine/tactic/tactic.c: see tactic.h. */
+#include "engine/tactic/tactic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+
+/* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in hexadecimal:
+ * so both are made positive and below that. 0 is left to mean nothing. */
+static int64_t number_of(struct text first, struct text second)
+{
+    struct hash hash = hash_combine(hash_bytes(first.data, first.size), hash_bytes(second.data, second.size));
+    int64_t number = (int64_t)((hash.low ^ hash.high) & ((UINT64_C(1) << 53) - 1));
+
+    return number > 0 ? number : 1;
+}
+
+struct tactic *tactic_list_add(struct tactic_list *list, struct tactic_provider *provider, const struct layer *layer,
+                               struct text algorithm, struct text name)
+{
+    struct tactic *tactic = VECTOR_APPEND(list);
+
+    *tactic = (struct tactic){.provider = provider};
+    snprintf(tactic->name, sizeof(tactic->name), TEXT_FORMAT, TEXT_ARGS(name));
+    tactic->implementation = number_of(text_of(provider->name), algorithm);
+    tactic->number = number_of(text_of(provider->name), text_of(tactic->name));
+    tactic->input_layouts = memory_alloc_zero(layer->inputs.count, sizeof(*tactic->input_layouts));
+    tactic->output_layouts = memory_alloc_zero(layer->outputs.count, sizeof(*tactic->output_layouts));
+    return tactic;
+}
+
+void tactic_list_release(struct tactic_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        tactic_release(&list->items[i]);
+    free(list->items);
+    *list = (struct tactic_list){0};
+}
+
+void tactic_copy(struct tactic *tactic, const struct tactic *from, const struct layer *layer)
+{
+    struct tactic copy = *from;
+
+    copy.input_layouts = memory_alloc_zero(layer->inputs.count, sizeof(*copy.input_layouts));
+    copy.output_layouts = memory_alloc_zero(layer->outputs.count, sizeof(*copy.output_layouts));
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        copy.input_layouts[i] = from->input_layouts[i];
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        copy.output_layouts[i] = from->output_layouts[i];
+    *tactic = copy;
+}
+
+void tactic_release(struct tactic *tactic)
+{
+    free(tactic->input_layouts);
+    free(tactic->output_layouts);
+    *tactic = (struct tactic){0};
+}
+
+void kernel_free(struct kernel *kernel)
+{
+    if (kernel)
+        kernel->functions->free(kernel);
+}

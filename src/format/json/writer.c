@@ -1,0 +1,326 @@
+/* format/json/writer.c: the layout of Python's json.dumps(value, indent=4). */
+#include "format/json/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text/base64.h"
+#include "base/text/number.h"
+
+/* Bytes of text that are gathered: enough for a file writer to take them without a copy of its own. */
+#define FLUSH_SIZE ((size_t)1 << 17)
+
+/* Bytes that are encoded at once, to FLUSH_SIZE characters; both together fit into a processor's second cache. */
+#define BASE64_PIECE (FLUSH_SIZE / 4 * 3)
+
+void json_writer_init(struct json_writer *writer)
+{
+    memset(writer, 0, sizeof(*writer));
+    string_init(&writer->text);
+}
+
+int json_writer_open(struct json_writer *writer, const char *path, struct error *err)
+{
+    int rc;
+
+    json_writer_init(writer);
+    rc = file_writer_open(&writer->file, path, err);
+    writer->has_file = rc == 0;
+    return rc;
+}
+
+static void flush(struct json_writer *writer)
+{
+    if (writer->rc == 0)
+        writer->rc = file_writer_add(&writer->file, writer->text.data, writer->text.size, &writer->error);
+    string_clear(&writer->text);
+}
+
+static void flush_when_full(struct json_writer *writer)
+{
+    if (writer->has_file && writer->text.size >= FLUSH_SIZE)
+        flush(writer);
+}
+
+int json_writer_status(const struct json_writer *writer, struct error *err)
+{
+    if (writer->rc < 0 && err)
+        *err = writer->error;
+    return writer->rc;
+}
+
+int json_writer_commit(struct json_writer *writer, enum file_durability durability, struct error *err)
+{
+    flush(writer);
+    if (writer->rc < 0)
+        return json_writer_status(writer, err);
+    return file_writer_commit(&writer->file, durability, err);
+}
+
+void json_writer_release(struct json_writer *writer)
+{
+    if (writer->has_file)
+        file_writer_release(&writer->file);
+    string_release(&writer->text);
+    writer->has_file = false;
+}
+
+static void add_line_break(struct json_writer *writer)
+{
+    if (writer->compact)
+        return;
+    string_add_char(&writer->text, '\n');
+    for (unsigned i = 0; i < writer->depth; i++)
+        string_add(&writer->text, "    ");
+}
+
+/* What stands between the value or member that comes now and what was written before it. */
+static void begin_item(struct json_writer *writer)
+{
+    flush_when_full(writer);
+    if (writer->after_key) {
+        writer->after_key = false;
+        return;
+    }
+    if (writer->depth == 0)
+        return;
+    if (!writer->empty)
+        string_add_char(&writer->text, ',');
+    add_line_break(writer);
+    writer->empty = false;
+}
+
+static void begin_container(struct json_writer *writer, char bracket)
+{
+    begin_item(writer);
+    string_add_char(&writer->text, bracket);
+    writer->depth++;
+    writer->empty = true;
+}
+
+static void end_container(struct json_writer *writer, char bracket)
+{
+    writer->depth--;
+    if (!writer->empty)
+        add_line_break(writer);
+    string_add_char(&writer->text, bracket);
+    writer->empty = false;
+}
+
+void json_writer_begin_object(struct json_writer *writer)
+{
+    begin_container(writer, '{');
+}
+
+void json_writer_end_object(struct json_writer *writer)
+{
+    end_container(writer, '}');
+}
+
+void json_writer_begin_array(struct json_writer *writer)
+{
+    begin_container(writer, '[');
+}
+
+void json_writer_end_array(struct json_writer *writer)
+{
+    end_container(writer, ']');
+}
+
+/* The code point of a valid UTF-8 sequence. */
+static unsigned code_point(const char *sequence, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)sequence;
+    unsigned value = length == 1 ? bytes[0] : bytes[0] & (0x7Fu >> length);
+
+    for (size_t i = 1; i < length; i++)
+        value = value << 6 | (bytes[i] & 0x3Fu);
+    return value;
+}
+
+static void add_escaped(struct string_builder *text, unsigned character)
+{
+    static const char named[] = "\b\t\n\f\r\"\\";
+    static const char letters[] = "btnfr\"\\";
+    const char *found = character != 0 && character < 0x80 ? strchr(named, (int)character) : NULL;
+
+    if (found)
+        string_add_format(text, "\\%c", letters[found - named]);
+    else if (character >= ' ' && character <= '~')
+        string_add_char(text, (char)character);
+    else if (character < 0x10000)
+        string_add_format(text, "\\u%04x", character);
+    else /* a surrogate pair: RFC 8259, section 7 */
+        string_add_format(text, "\\u%04x\\u%04x", 0xD800 + ((character - 0x10000) >> 10),
+                          0xDC00 + ((character - 0x10000) & 0x3FF));
+}
+
+static void add_quoted(struct json_writer *writer, const char *string)
+{
+    size_t size = strlen(string);
+    size_t length;
+
+    string_add_char(&writer->text, '"');
+    for (size_t i = 0; i < size; i += length ? length : 1) {
+        length = text_utf8_length(string + i, size - i);
+        add_escaped(&writer->text, length ? code_point(string + i, length) : 0xFFFD);
+    }
+    string_add_char(&writer->text, '"');
+}
+
+void json_writer_key(struct json_writer *writer, const char *name)
+{
+    begin_item(writer);
+    add_quoted(writer, name);
+    string_add(&writer->text, ": ");
+    writer->after_key = true;
+}
+
+void json_writer_string(struct json_writer *writer, const char *string)
+{
+    begin_item(writer);
+    add_quoted(writer, string);
+}
+
+void json_writer_integer(struct json_writer *writer, int64_t value)
+{
+    begin_item(writer);
+    string_add_format(&writer->text, "%" PRId64, value);
+}
+
+void json_writer_number(struct json_writer *writer, double value)
+{
+    char buffer[NUMBER_TEXT_SIZE];
+
+    begin_item(writer);
+    if (isnan(value))
+        string_add(&writer->text, "NaN");
+    else if (isinf(value))
+        string_add(&writer->text, value > 0 ? "Infinity" : "-Infinity");
+    else
+        string_add(&writer->text, number_to_text(value, buffer));
+}
+
+void json_writer_boolean(struct json_writer *writer, bool value)
+{
+    begin_item(writer);
+    string_add(&writer->text, value ? "true" : "false");
+}
+
+void json_writer_null(struct json_writer *writer)
+{
+    begin_item(writer);
+    string_add(&writer->text, "null");
+}
+
+static void encode(struct json_writer *writer, const uint8_t *data, size_t size)
+{
+    char *room = string_reserve(&writer->text, BASE64_ENCODED_SIZE(size));
+
+    base64_encode(data, size, room);
+    writer->text.size += BASE64_ENCODED_SIZE(size);
+    flush_when_full(writer);
+}
+
+void json_writer_begin_base64(struct json_writer *writer)
+{
+    begin_item(writer);
+    string_add_char(&writer->text, '"');
+    writer->carried = 0;
+}
+
+int json_writer_add_base64(struct json_writer *writer, const void *data, size_t size, struct error *err)
+{
+    const uint8_t *at = data;
+
+    while (writer->carried > 0 && writer->carried < 3 && size > 0) {
+        writer->carry[writer->carried++] = *at++;
+        size--;
+    }
+    if (writer->carried == 3) {
+        encode(writer, writer->carry, 3);
+        writer->carried = 0;
+    }
+    while (size >= 3 && writer->rc == 0) {
+        size_t piece = size < BASE64_PIECE ? size - size % 3 : BASE64_PIECE;
+
+        encode(writer, at, piece);
+        at += piece;
+        size -= piece;
+    }
+    if (writer->rc == 0 && size > 0) {
+        memcpy(writer->carry, at, size);
+        writer->carried = size;
+    }
+    return json_writer_status(writer, err);
+}
+
+void json_writer_end_base64(struct json_writer *writer)
+{
+    if (writer->carried > 0)
+        encode(writer, writer->carry, writer->carried);
+    writer->carried = 0;
+    string_add_char(&writer->text, '"');
+}
+
+static int add_members(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err)
+{
+    const char *key;
+    json_t *member;
+    int rc = 0;
+
+    json_writer_begin_object(writer);
+    json_object_foreach (value, key, member) {
+        json_writer_key(writer, key);
+        rc = json_writer_value(writer, reader, member, err);
+        if (rc < 0)
+            return rc;
+    }
+    json_writer_end_object(writer);
+    return 0;
+}
+
+static int add_elements(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err)
+{
+    json_t *element;
+    size_t index;
+    int rc = 0;
+
+    json_writer_begin_array(writer);
+    json_array_foreach (value, index, element) {
+        rc = json_writer_value(writer, reader, element, err);
+        if (rc < 0)
+            return rc;
+    }
+    json_writer_end_array(writer);
+    return 0;
+}
+
+int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err)
+{
+    struct text string;
+    double number;
+    int rc;
+
+    if (json_is_object(value))
+        return add_members(writer, reader, value, err);
+    if (json_is_array(value))
+        return add_elements(writer, reader, value, err);
+
+    if (json_is_integer(value)) {
+        json_writer_integer(writer, json_integer_value(value));
+    } else if (json_reader_number(reader, value, &number)) {
+        json_writer_number(writer, number);
+    } else if (json_is_boolean(value)) {
+        json_writer_boolean(writer, json_is_true(value));
+    } else if (json_is_null(value)) {
+        json_writer_null(writer);
+    } else {
+        rc = json_reader_text(reader, value, &string, err);
+        if (rc < 0)
+            return rc;
+        json_writer_string(writer, string.data);
+    }
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* format/json/writer.h: writes JSON piece by piece, byte for byte as Python's json.dumps(value, indent=4) lays it out.
+ *
+ *   json_writer_open(&writer, "iteration.json", err);
+ *   json_writer_begin_object(&writer);
+ *   json_writer_key(&writer, "iteration");
+ *   json_writer_integer(&writer, 0);
+ *   json_writer_end_object(&writer);
+ *   rc = json_writer_commit(&writer, FILE_DURABLE, err);
+ *   json_writer_release(&writer);
+ *
+ * The functions that add something cannot be used wrongly at run time, so they return nothing: when the file cannot be
+ * written, the first failure is kept, the rest is skipped, and commit reports it.
+ */
+#ifndef FORMAT_JSON_WRITER_H
+#define FORMAT_JSON_WRITER_H
+
+#include "base/file/file.h"
+#include "base/text/string_builder.h"
+#include "format/json/reader.h"
+
+struct json_writer {
+    struct string_builder text; /* what is not yet in the file; all of it when there is none */
+    struct file_writer file;
+    bool has_file;
+    bool compact;     /* all in one line, for machines: may be set at the start */
+    unsigned depth;   /* open objects and arrays */
+    bool empty;       /* the innermost of them has no members yet */
+    bool after_key;   /* the next value belongs to a member's name */
+    uint8_t carry[3]; /* bytes that do not fill a group of base64 yet */
+    size_t carried;
+    int rc; /* of the first failure, which `error` describes */
+    struct error error;
+};
+
+/* Writes to memory: the result is `writer->text`. */
+void json_writer_init(struct json_writer *writer);
+
+/* Writes to the file at `path`, which is replaced by json_writer_commit(). */
+int json_writer_open(struct json_writer *writer, const char *path, struct error *err);
+int json_writer_commit(struct json_writer *writer, enum file_durability durability, struct error *err);
+void json_writer_release(struct json_writer *writer); /* without commit no file is left */
+
+/* The first failure so far, or 0: for those who can stop early. */
+int json_writer_status(const struct json_writer *writer, struct error *err);
+
+void json_writer_begin_object(struct json_writer *writer);
+void json_writer_end_object(struct json_writer *writer);
+void json_writer_begin_array(struct json_writer *writer);
+void json_writer_end_array(struct json_writer *writer);
+void json_writer_key(struct json_writer *writer, const char *name);
+
+/* Bytes that are not UTF-8 are written as U+FFFD. */
+void json_writer_string(struct json_writer *writer, const char *string);
+void json_writer_integer(struct json_writer *writer, int64_t value);
+void json_writer_number(struct json_writer *writer, double value); /* also NaN, Infinity, -Infinity */
+void json_writer_boolean(struct json_writer *writer, bool value);
+void json_writer_null(struct json_writer *writer);
+
+/* A string that is the base64 form of bytes handed over in any number of pieces. */
+void json_writer_begin_base64(struct json_writer *writer);
+int json_writer_add_base64(struct json_writer *writer, const void *data, size_t size, struct error *err);
+void json_writer_end_base64(struct json_writer *writer);
+
+/* A value that was read from another file, with all it holds. ERR_CORRUPT when a string in it is damaged. */
+int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner,
+ * for each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors, see format/safetensors/names.h: reading looks
+ * at the content, writing at the name.
+ */
+#ifndef FORMAT_POLYGRAPHY_RUN_RESULTS_H
+#define FORMAT_POLYGRAPHY_RUN_RESULTS_H
+
+#include "format/json/writer.h"
+#include "format/safetensors/safetensors.h"
+#include "tensor/values/tensor.h"
+
+struct iteration_result {
+    struct tensor_list outputs; /* in the runner's order */
+    double runtime;             /* seconds; NaN when the file has null */
+    char *runner_name;          /* owned */
+};
+
+struct runner_results {
+    char *name; /* owned; names may repeat within a file */
+    struct iteration_result *items;
+    size_t count, capacity;
+};
+
+struct run_results {
+    struct runner_results *items;
+    size_t count, capacity;
+};
+
+void run_results_release(struct run_results *results);
+struct runner_results *run_results_add_runner(struct run_results *results, struct text name);
+struct iteration_result *runner_results_add_iteration(struct runner_results *runner, double runtime);
+
+/* Appends what the file holds to `results`: any layout that Polygraphy wrote, old ones included. Arrays are decoded
+ * once, from the mapped file into their tensors; those of a safetensors file refer to its mapping. On an error
+ * `results` is as before; ERR_INVALID means that the file holds something else than results. */
+int run_results_load(struct run_results *results, const char *path, struct error *err);
+
+/* The same for a JSON file of `size` bytes in memory, called `name` in messages. */
+int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err);
+
+/* Writes the whole file at once, durably. */
+int run_results_save(const struct run_results *results, const char *path, struct error *err);
+
+/* The same file written piece by piece, so that outputs can be released as soon as they are written. */
+struct run_results_writer {
+    bool is_safetensors;
+    struct json_writer json;
+    struct safetensors_writer tensors;
+    struct run_results runners; /* safetensors: names and runtimes so far, no outputs */
+    size_t current;             /* of them */
+};
+
+int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err);
+
+/* How much will come, as far as it is known before the first output; only makes writing faster. */
+void run_results_writer_expect(struct run_results_writer *writer, size_t outputs, size_t name_bytes);
+
+int run_results_writer_begin_runner(struct run_results_writer *writer, const char *name, struct error *err);
+int run_results_writer_begin_iteration(struct run_results_writer *writer, struct error *err);
+int run_results_writer_add(struct run_results_writer *writer, const char *name, const struct tensor *tensor,
+                           struct error *err);
+int run_results_writer_end_iteration(struct run_results_writer *writer, double runtime, const char *runner_name,
+                                     struct error *err);
+int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err);
+
+/* Goes on with the runner that was begun as number `runner`, so that several can be written in turns. Safetensors only. */
+void run_results_writer_select(struct run_results_writer *writer, size_t runner);
+
+/* A whole iteration, a whole runner. */
+int run_results_writer_add_iteration(struct run_results_writer *writer, const struct iteration_result *iteration,
+                                     struct error *err);
+int run_results_writer_add_runner(struct run_results_writer *writer, const struct runner_results *runner,
+                                  struct error *err);
+
+int run_results_writer_commit(struct run_results_writer *writer, struct error *err);
+void run_results_writer_release(struct run_results_writer *writer);
+
+#endif

@@ -1,0 +1,321 @@
+/* format/safetensors/read.c: reading, without a copy of the data. */
+#include "format/safetensors/safetensors.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "format/json/reader.h"
+#include "format/safetensors/types.h"
+
+enum { LENGTH_SIZE = 8 }; /* in front of the header */
+
+/* A mapping that goes with the last tensor in it. */
+struct shared_map {
+    atomic_size_t users;
+    struct file_map map;
+};
+
+static void shared_map_leave(void *owner)
+{
+    struct shared_map *shared = owner;
+
+    if (atomic_fetch_sub(&shared->users, 1) > 1)
+        return;
+    file_map_release(&shared->map);
+    free(shared);
+}
+
+static uint64_t read_length(const uint8_t bytes[LENGTH_SIZE])
+{
+    uint64_t length = 0;
+
+    for (int i = LENGTH_SIZE - 1; i >= 0; i--)
+        length = length << 8 | bytes[i];
+    return length;
+}
+
+/* Not even text can begin like this: as a number, eight characters are a very long header. */
+static bool has_signature(const uint8_t *data, size_t available, uint64_t file_size)
+{
+    return available > LENGTH_SIZE && read_length(data) <= SAFETENSORS_LONGEST_HEADER &&
+           read_length(data) <= file_size - LENGTH_SIZE && data[LENGTH_SIZE] == '{';
+}
+
+bool safetensors_recognize(const char *path)
+{
+    uint8_t start[LENGTH_SIZE + 1];
+    struct stat status;
+    bool recognized;
+    int fd;
+
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return false;
+    fd = file_open_to_read(path, NULL);
+    if (fd < 0)
+        return false;
+    recognized = read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) &&
+                 has_signature(start, sizeof(start), (uint64_t)status.st_size);
+    close(fd);
+    return recognized;
+}
+
+void safetensors_release(struct safetensors *file)
+{
+    tensor_list_release(&file->tensors);
+    for (size_t i = 0; i < file->metadata_count; i++) {
+        free(file->metadata[i].name);
+        free(file->metadata[i].value);
+    }
+    free(file->metadata);
+    *file = (struct safetensors){0};
+}
+
+const char *safetensors_find_metadata(const struct safetensors *file, const char *name)
+{
+    for (size_t i = 0; i < file->metadata_count; i++)
+        if (strcmp(file->metadata[i].name, name) == 0)
+            return file->metadata[i].value;
+    return NULL;
+}
+
+static int read_metadata(struct json_reader *reader, json_t *object, struct safetensors *ret, struct error *err)
+{
+    const char *name;
+    json_t *member;
+
+    if (!json_is_object(object))
+        return error_set(err, ERR_CORRUPT, "__metadata__ is not an object");
+    json_object_foreach (object, name, member) {
+        struct safetensors_metadata *metadata;
+        struct text value;
+
+        if (json_reader_text(reader, member, &value, err) < 0)
+            return error_context(err, "__metadata__ '%s'", name);
+        ret->metadata =
+            memory_grow(ret->metadata, ret->metadata_count, &ret->metadata_capacity, sizeof(*ret->metadata));
+        metadata = &ret->metadata[ret->metadata_count++];
+        metadata->name = memory_strdup(name);
+        metadata->value = memory_copy(value.data, value.size);
+    }
+    return 0;
+}
+
+/* A tensor of the header. */
+struct entry {
+    const char *name; /* belongs to the reader */
+    enum data_type type;
+    struct shape shape;
+    uint64_t begin, end; /* in the data */
+    size_t position;     /* in the header */
+};
+
+struct entry_list {
+    struct entry *items;
+    size_t count, capacity;
+};
+
+static int read_type(struct json_reader *reader, json_t *member, enum data_type *ret, struct error *err)
+{
+    struct text name;
+
+    if (json_reader_text(reader, member, &name, err) < 0)
+        return error_context(err, "dtype");
+    for (unsigned type = 0; type < DATA_TYPE_COUNT; type++) {
+        const char *known = safetensors_type_name((enum data_type)type);
+
+        if (known != NULL && text_equal_string(name, known)) {
+            *ret = (enum data_type)type;
+            return 0;
+        }
+    }
+    return error_set(err, ERR_UNSUPPORTED, "dtype '" TEXT_FORMAT "' is not known", TEXT_ARGS(name));
+}
+
+static int read_shape(json_t *member, struct shape *ret, struct error *err)
+{
+    size_t rank = json_array_size(member);
+
+    if (!json_is_array(member))
+        return error_set(err, ERR_CORRUPT, "the shape is not a list");
+    if (rank > TENSOR_MAX_RANK)
+        return error_set(err, ERR_UNSUPPORTED, "%zu dimensions are more than %d", rank, TENSOR_MAX_RANK);
+    *ret = (struct shape){.rank = rank};
+    for (size_t i = 0; i < rank; i++) {
+        json_t *dimension = json_array_get(member, i);
+
+        if (!json_is_integer(dimension) || json_integer_value(dimension) < 0)
+            return error_set(err, ERR_CORRUPT, "dimension %zu of the shape is not a number from 0 on", i);
+        ret->dims[i] = json_integer_value(dimension);
+    }
+    return 0;
+}
+
+static int read_offsets(json_t *member, uint64_t data_size, struct entry *ret, struct error *err)
+{
+    json_t *begin = json_array_get(member, 0), *end = json_array_get(member, 1);
+
+    if (json_array_size(member) != 2 || !json_is_integer(begin) || !json_is_integer(end))
+        return error_set(err, ERR_CORRUPT, "data_offsets are not two numbers");
+    if (json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin) ||
+        (uint64_t)json_integer_value(end) > data_size)
+        return error_set(err, ERR_CORRUPT, "data_offsets [%lld, %lld] do not lie in the %llu bytes of data",
+                         (long long)json_integer_value(begin), (long long)json_integer_value(end),
+                         (unsigned long long)data_size);
+    ret->begin = (uint64_t)json_integer_value(begin);
+    ret->end = (uint64_t)json_integer_value(end);
+    return 0;
+}
+
+static int read_entry(struct json_reader *reader, json_t *object, uint64_t data_size, struct entry *ret,
+                      struct error *err)
+{
+    size_t elements, needed;
+    int rc;
+
+    if (!json_is_object(object))
+        return error_set(err, ERR_CORRUPT, "an object with dtype, shape and data_offsets is expected");
+    rc = read_type(reader, json_object_get(object, "dtype"), &ret->type, err);
+    if (rc == 0)
+        rc = read_shape(json_object_get(object, "shape"), &ret->shape, err);
+    if (rc == 0)
+        rc = read_offsets(json_object_get(object, "data_offsets"), data_size, ret, err);
+    if (rc < 0)
+        return rc;
+    elements = shape_elements(&ret->shape);
+    needed = elements == SIZE_MAX ? SIZE_MAX : tensor_bytes(ret->type, elements);
+    if (needed == SIZE_MAX || needed != ret->end - ret->begin)
+        return error_set(err, ERR_CORRUPT, "its type and shape need another size than the %llu bytes that it has",
+                         (unsigned long long)(ret->end - ret->begin));
+    return 0;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return a->position < b->position ? -1 : 1;
+}
+
+/* Every byte of the data belongs to exactly one tensor. A name that occurs twice shows as a gap here. */
+static int check_places(const struct entry_list *entries, uint64_t data_size, struct error *err)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->items[i];
+
+        if (entry->begin != end)
+            return error_set(err, ERR_CORRUPT,
+                             "tensor '%s': its data begin at byte %llu, but those in front of it end at byte %llu",
+                             entry->name, (unsigned long long)entry->begin, (unsigned long long)end);
+        end = entry->end;
+    }
+    if (end != data_size)
+        return error_set(err, ERR_CORRUPT, "%llu bytes at the end belong to no tensor",
+                         (unsigned long long)(data_size - end));
+    return 0;
+}
+
+static void add_tensors(const struct entry_list *entries, const uint8_t *data, struct shared_map *shared,
+                        struct safetensors *ret)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->items[i];
+        struct tensor tensor;
+
+        tensor_borrow(entry->type, &entry->shape, data + entry->begin, (size_t)(entry->end - entry->begin), &tensor);
+        if (shared != NULL) {
+            atomic_fetch_add(&shared->users, 1);
+            tensor.owner = shared;
+            tensor.free_owner = shared_map_leave;
+        }
+        tensor_list_add(&ret->tensors, text_of(entry->name), &tensor);
+    }
+}
+
+static int read_header(struct json_reader *reader, struct span data, struct shared_map *shared, struct safetensors *ret,
+                       struct error *err)
+{
+    struct entry_list entries = {0};
+    const char *name;
+    json_t *member;
+    int rc = 0;
+
+    if (!json_is_object(reader->root))
+        return error_set(err, ERR_CORRUPT, "the header is not an object");
+    json_object_foreach (reader->root, name, member) {
+        struct entry entry = {.name = name, .position = entries.count};
+
+        if (strcmp(name, "__metadata__") == 0) {
+            rc = read_metadata(reader, member, ret, err);
+        } else {
+            rc = read_entry(reader, member, data.size, &entry, err);
+            if (rc < 0)
+                error_context(err, "tensor '%s'", name);
+            *VECTOR_APPEND(&entries) = entry;
+        }
+        if (rc < 0)
+            goto done;
+    }
+    if (entries.count > 0)
+        qsort(entries.items, entries.count, sizeof(*entries.items), by_place);
+    rc = check_places(&entries, data.size, err);
+    if (rc == 0)
+        add_tensors(&entries, data.data, shared, ret);
+done:
+    free(entries.items);
+    return rc;
+}
+
+static int read_file(struct span file, const char *name, struct shared_map *shared, struct safetensors *ret,
+                     struct error *err)
+{
+    struct safetensors loaded = {0};
+    struct json_reader reader;
+    size_t length;
+    int rc;
+
+    if (!has_signature(file.data, file.size, file.size))
+        return error_set(err, ERR_CORRUPT, "'%s' is no safetensors file: its header is missing or cut off", name);
+    length = (size_t)read_length(file.data);
+    rc = json_reader_open_memory(&reader, file.data + LENGTH_SIZE, length, name, err);
+    if (rc < 0)
+        return rc;
+    rc = read_header(&reader, (struct span){file.data + LENGTH_SIZE + length, file.size - LENGTH_SIZE - length}, shared,
+                     &loaded, err);
+    json_reader_release(&reader);
+    if (rc < 0) {
+        safetensors_release(&loaded);
+        return error_context(err, "'%s'", name);
+    }
+    *ret = loaded;
+    return 0;
+}
+
+int safetensors_load(const char *path, struct safetensors *ret, struct error *err)
+{
+    struct shared_map *shared = memory_alloc_zero(1, sizeof(*shared));
+    int rc = file_map_open(path, &shared->map, err);
+
+    if (rc < 0) {
+        free(shared);
+        return rc;
+    }
+    atomic_init(&shared->users, 1);
+    rc = read_file((struct span){shared->map.data, shared->map.size}, path, shared, ret, err);
+    shared_map_leave(shared);
+    return rc;
+}
+
+int safetensors_parse(struct span file, const char *name, struct safetensors *ret, struct error *err)
+{
+    return read_file(file, name, NULL, ret, err);
+}

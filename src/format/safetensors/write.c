@@ -1,0 +1,199 @@
+/* format/safetensors/write.c: writing while the tensors come. */
+#include "format/safetensors/safetensors.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "format/json/writer.h"
+#include "format/safetensors/types.h"
+
+enum {
+    LENGTH_SIZE = 8,      /* in front of the header */
+    SMALLEST_ROOM = 4088, /* with the length one page */
+    ENTRY_ROOM = 160,     /* of a tensor but for its name: four dimensions and offsets of some terabytes */
+};
+
+bool safetensors_is_name(const char *path)
+{
+    static const char suffix[] = ".safetensors";
+    size_t size = strlen(path);
+
+    return size >= sizeof(suffix) - 1 && strcmp(path + size - (sizeof(suffix) - 1), suffix) == 0;
+}
+
+int safetensors_writer_open(struct safetensors_writer *writer, const char *path, struct error *err)
+{
+    int rc;
+
+    *writer = (struct safetensors_writer){.room = SMALLEST_ROOM};
+    string_init(&writer->header);
+    rc = file_writer_open(&writer->file, path, err);
+    if (rc == 0 && writer->file.temporary == NULL) {
+        file_writer_release(&writer->file);
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is no regular file: safetensors cannot be written to a pipe", path);
+    }
+    return rc;
+}
+
+void safetensors_writer_release(struct safetensors_writer *writer)
+{
+    file_writer_release(&writer->file);
+    string_release(&writer->header);
+}
+
+void safetensors_writer_expect(struct safetensors_writer *writer, size_t tensors, size_t name_bytes)
+{
+    if (writer->has_begun || tensors > SAFETENSORS_LONGEST_HEADER / ENTRY_ROOM ||
+        name_bytes > SAFETENSORS_LONGEST_HEADER)
+        return;
+    writer->room += (tensors * ENTRY_ROOM + name_bytes + 7) / 8 * 8;
+    if (writer->room > SAFETENSORS_LONGEST_HEADER / 8 * 8)
+        writer->room = SAFETENSORS_LONGEST_HEADER / 8 * 8;
+}
+
+static void add_quoted(struct string_builder *text, const char *string)
+{
+    struct json_writer quoted;
+
+    json_writer_init(&quoted);
+    json_writer_string(&quoted, string);
+    string_add_bytes(text, quoted.text.data, quoted.text.size);
+    json_writer_release(&quoted);
+}
+
+static int add_blanks(struct file_writer *file, uint64_t count, struct error *err)
+{
+    char blanks[4096];
+    int rc = 0;
+
+    memset(blanks, ' ', sizeof(blanks));
+    while (count > 0 && rc == 0) {
+        size_t size = count < sizeof(blanks) ? (size_t)count : sizeof(blanks);
+
+        rc = file_writer_add(file, blanks, size, err);
+        count -= size;
+    }
+    return rc;
+}
+
+static int begin_data(struct safetensors_writer *writer, struct error *err)
+{
+    if (writer->has_begun)
+        return 0;
+    writer->has_begun = true;
+    return add_blanks(&writer->file, LENGTH_SIZE + writer->room, err);
+}
+
+int safetensors_writer_add(struct safetensors_writer *writer, const char *name, const struct tensor *tensor,
+                           struct error *err)
+{
+    const char *type = safetensors_type_name(tensor->type);
+    struct string_builder *header = &writer->header;
+    int rc;
+
+    if (type == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "'%s' holds %s, for which safetensors has no type: leave it out, or save to a .json file",
+                         name, data_type_name(tensor->type));
+    rc = begin_data(writer, err);
+    if (rc < 0)
+        return rc;
+    if (header->size > 0)
+        string_add_char(header, ',');
+    add_quoted(header, name);
+    string_add_format(header, ":{\"dtype\":\"%s\",\"shape\":[", type);
+    for (size_t i = 0; i < tensor->shape.rank; i++)
+        string_add_format(header, "%s%lld", i > 0 ? "," : "", (long long)tensor->shape.dims[i]);
+    string_add_format(header, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)writer->data_size,
+                      (unsigned long long)(writer->data_size + tensor->size));
+    writer->data_size += tensor->size;
+    return file_writer_add(&writer->file, tensor->data, tensor->size, err);
+}
+
+/* Appends what is left of the header: metadata, the closing brace, and blanks, so that the data are aligned. */
+static void finish_header(struct safetensors_writer *writer, const struct safetensors_metadata *metadata, size_t count,
+                          struct string_builder *ret)
+{
+    string_add_char(ret, '{');
+    if (count > 0)
+        string_add(ret, "\"__metadata__\":{");
+    for (size_t i = 0; i < count; i++) {
+        string_add(ret, i > 0 ? "," : "");
+        add_quoted(ret, metadata[i].name);
+        string_add_char(ret, ':');
+        add_quoted(ret, metadata[i].value);
+    }
+    if (count > 0)
+        string_add(ret, writer->header.size > 0 ? "}," : "}");
+    string_add_bytes(ret, writer->header.data, writer->header.size);
+    string_add_char(ret, '}');
+    while (ret->size % 8 != 0)
+        string_add_char(ret, ' ');
+}
+
+static void make_length(uint64_t length, uint8_t ret[LENGTH_SIZE])
+{
+    for (int i = 0; i < LENGTH_SIZE; i++)
+        ret[i] = (uint8_t)(length >> 8 * i);
+}
+
+/* The header in a new file, with the data behind it. */
+static int move_data(struct safetensors_writer *writer, const struct string_builder *header, struct error *err)
+{
+    uint8_t length[LENGTH_SIZE];
+    struct file_writer larger;
+    int fd, rc;
+
+    rc = file_writer_flush(&writer->file, err);
+    if (rc < 0)
+        return rc;
+    fd = file_open_to_read(writer->file.temporary, err);
+    if (fd < 0)
+        return fd;
+    make_length(header->size, length);
+    rc = file_writer_open(&larger, writer->file.path, err);
+    if (rc == 0)
+        rc = file_writer_add(&larger, length, sizeof(length), err);
+    if (rc == 0)
+        rc = file_writer_add(&larger, header->data, header->size, err);
+    if (rc == 0)
+        rc = file_writer_copy(&larger, fd, LENGTH_SIZE + writer->room, writer->data_size, err);
+    close(fd);
+    if (rc < 0) {
+        file_writer_release(&larger);
+        return rc;
+    }
+    file_writer_release(&writer->file);
+    writer->file = larger;
+    return 0;
+}
+
+int safetensors_writer_commit(struct safetensors_writer *writer, const struct safetensors_metadata *metadata,
+                              size_t metadata_count, struct error *err)
+{
+    uint8_t length[LENGTH_SIZE];
+    struct string_builder header;
+    int rc = begin_data(writer, err);
+
+    string_init(&header);
+    finish_header(writer, metadata, metadata_count, &header);
+    if (rc == 0 && header.size > SAFETENSORS_LONGEST_HEADER)
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
+                       writer->file.path, header.size);
+    if (rc < 0)
+        goto done;
+    if (header.size > writer->room) {
+        rc = move_data(writer, &header, err);
+    } else {
+        make_length(writer->room, length);
+        rc = file_writer_overwrite(&writer->file, 0, length, sizeof(length), err);
+        if (rc == 0)
+            rc = file_writer_overwrite(&writer->file, LENGTH_SIZE, header.data, header.size, err);
+    }
+    if (rc == 0)
+        rc = file_writer_commit(&writer->file, FILE_DURABLE, err);
+done:
+    string_release(&header);
+    return rc;
+}

@@ -1,0 +1,283 @@
+/* lint/lint.c: the order of the checks, and those of the whole model. See lint.h. */
+#include "lint/lint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/model/text.h"
+
+/* ---- Findings ---- */
+
+void lint_add(struct lint *lint, enum lint_level level, enum lint_source source, uint32_t node, const char *format, ...)
+{
+    enum log_level log_level = level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
+    const char *label = node != NODE_NONE ? lint->labels[node] : NULL;
+    struct string_builder message;
+    va_list args;
+
+    string_init(&message);
+    va_start(args, format);
+    string_add_format_list(&message, format, args);
+    va_end(args);
+    lint_report_add(lint->report, level, source, label, (struct text){message.data, message.size});
+    if (label != NULL)
+        log_message(lint->log, log_level, "LINT | Name: %s, Op: " TEXT_FORMAT " | %s", label,
+                    TEXT_ARGS(lint->model->nodes.items[node].op_type), message.data);
+    else
+        log_message(lint->log, log_level, "LINT | %s", message.data);
+    string_release(&message);
+}
+
+void lint_add_passing(struct lint *lint, uint32_t node)
+{
+    lint_report_add_passing(lint->report, lint->labels[node]);
+}
+
+/* A name for node `i` that no node has. `attempts` counts those that were taken, over all nodes. */
+static char *make_up_label(struct lint *lint, const struct name_map *names, size_t i, unsigned *attempts)
+{
+    char *label = arena_printf(&lint->model->arena, "polygraphy_unnamed_node_%zu", i);
+
+    while (name_map_find(names, text_of(label)) != NAME_MAP_NONE)
+        label = arena_printf(&lint->model->arena, "polygraphy_unnamed_node_%zu_%u", i, (*attempts)++);
+    return label;
+}
+
+static void make_labels(struct lint *lint)
+{
+    struct model *model = lint->model;
+    struct name_map names;
+    unsigned attempts = 0;
+
+    lint->labels = arena_alloc_zero(&model->arena, model->nodes.count + 1, sizeof(*lint->labels));
+    name_map_init(&names);
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (model->nodes.items[i].name.size > 0) {
+            lint->labels[i] = arena_text(&model->arena, model->nodes.items[i].name);
+            name_map_add(&names, text_of(lint->labels[i]), (uint32_t)i);
+        }
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (lint->labels[i] == NULL) {
+            lint->labels[i] = make_up_label(lint, &names, i, &attempts);
+            name_map_add(&names, text_of(lint->labels[i]), (uint32_t)i);
+        }
+    name_map_release(&names);
+}
+
+/* ---- Names ---- */
+
+/* Nodes of one name: numbers of the nodes with each name, in the order of the names' first appearance. */
+static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *next)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "Duplicate node name: '%s' for nodes with topological IDs: [%u", lint->labels[first],
+                      first);
+    for (uint32_t node = next[first]; node != NODE_NONE; node = next[node])
+        string_add_format(&text, ", %u", node);
+    string_add(&text, "] found.");
+    lint_report_add(lint->report, LINT_EXCEPTION, LINT_GRAPH, lint->labels[first], (struct text){text.data, text.size});
+    log_message(lint->log, LOG_ERROR, "LINT | %s", text.data);
+    string_release(&text);
+}
+
+static void check_names(struct lint *lint)
+{
+    size_t count = lint->model->nodes.count;
+    uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* the next node of the same name */
+    uint32_t *last = memory_alloc_zero(count + 1, sizeof(*last)); /* for the first node of a name */
+    struct name_map names;
+
+    name_map_init(&names);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = name_map_add(&names, text_of(lint->labels[i]), i);
+
+        next[i] = NODE_NONE;
+        if (first != i)
+            next[last[first]] = i;
+        last[first] = i;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (name_map_find(&names, text_of(lint->labels[i])) == i && next[i] != NODE_NONE)
+            report_duplicate(lint, i, next);
+    name_map_release(&names);
+    free(next);
+    free(last);
+}
+
+/* ---- Input data ---- */
+
+static void describe_input(const struct value *value, struct arena *arena, struct backend_io *ret)
+{
+    struct value_type type;
+
+    value_info_decode(value->info, &type);
+    *ret = (struct backend_io){
+        .name = arena_text(arena, value->name),
+        .type = type.element,
+        .not_a_tensor = type.not_a_tensor,
+        .has_shape = type.has_shape,
+        .shape = type.shape,
+        .symbols = arena_alloc_zero(arena, TENSOR_MAX_RANK, sizeof(char *)),
+    };
+    for (size_t i = 0; type.has_shape && i < type.shape.rank; i++)
+        if (type.symbols[i].size > 0)
+            ret->symbols[i] = arena_text(arena, type.symbols[i]);
+}
+
+static void log_inputs(const struct lint *lint)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    tensor_block(&text, lint->model, &lint->model->inputs);
+    log_message(lint->log, LOG_INFO, "Will generate inference input data according to provided TensorMetadata: %s",
+                text.data);
+    string_release(&text);
+}
+
+static int make_feed(struct lint *lint, struct tensor_list *ret, struct error *err)
+{
+    struct model *model = lint->model;
+    struct backend_io *inputs = arena_alloc_zero(&model->arena, model->inputs.count + 1, sizeof(*inputs));
+
+    for (size_t i = 0; i < model->inputs.count; i++)
+        describe_input(&model->values.items[model->inputs.items[i]], &model->arena, &inputs[i]);
+    if (data_loader_kept(lint->loader) == NULL || data_loader_kept(lint->loader)->count == 0)
+        log_inputs(lint);
+    return data_loader_feed(lint->loader, inputs, model->inputs.count, 0, ret, err);
+}
+
+/* ---- The whole model ---- */
+
+/* A log sink: keeps the runtime's warnings, one in a line, without the runtime's name in front. What it says before it
+ * announces a session is about the machine, not about the model. */
+static void keep_warning(void *data, enum log_level level, int depth, struct text message)
+{
+    static const char runtime[] = "ONNX-Runtime: ";
+    const size_t length = sizeof(runtime) - 1;
+    struct string_builder *warnings = data;
+
+    (void)depth;
+    if (level == LOG_INFO)
+        string_truncate(warnings, 0);
+    if (level != LOG_WARNING)
+        return;
+    if (message.size > length && memcmp(message.data, runtime, length) == 0)
+        message = (struct text){message.data + length, message.size - length};
+    string_add_text(warnings, message);
+    string_add_char(warnings, '\n');
+}
+
+/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its warnings
+ * are, if it runs: else they repeat what is said of the nodes. */
+static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
+{
+    struct backend_request request = *lint->request;
+    struct backend_session *session;
+    struct tensor_list outputs = {0};
+    struct string_builder warnings;
+    struct log keeper = {.threshold = LOG_VERBOSE, .write = keep_warning, .data = &warnings};
+    bool any = true;
+    int rc;
+
+    string_init(&warnings);
+    request.log = &keeper;
+    rc = lint->backend->open(&request, &session, err);
+    if (rc == 0) {
+        rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
+        tensor_list_release(&outputs);
+        lint->backend->close(session);
+    }
+    if (rc == 0 && warnings.size > 0)
+        for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+            lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "%s", line);
+    if (rc == 0 && !any)
+        lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: no output is a tensor");
+    string_release(&warnings);
+    return rc;
+}
+
+/* Warns of inputs and nodes that no output depends on. The other nodes pass, if the model `ran`. */
+static void report_unused(struct lint *lint, bool ran)
+{
+    struct model *model = lint->model;
+    struct bitset used_inputs;
+    struct subgraph used;
+
+    subgraph_init_whole(&used, model);
+    subgraph_clean(&used, NULL, NULL, NULL);
+    value_list_to_set(&used.inputs, model->values.count, &used_inputs);
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (!bitset_has(&used_inputs, model->inputs.items[i]))
+            lint_add(lint, LINT_WARNING, LINT_GRAPH, NODE_NONE,
+                     "Input: '" TEXT_FORMAT "' does not affect outputs, can be removed.",
+                     TEXT_ARGS(model->values.items[model->inputs.items[i]].name));
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        if (!bitset_has(&used.nodes, i))
+            lint_add(lint, LINT_WARNING, LINT_GRAPH, i, "Does not affect outputs, can be removed.");
+        else if (ran)
+            lint_report_add_passing(lint->report, lint->labels[i]);
+    bitset_release(&used_inputs);
+    subgraph_release(&used);
+}
+
+/* The whole model, and its nodes when it does not run. */
+static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, struct error *err)
+{
+    size_t failing = lint->report->failing.count;
+    struct error why = {0};
+    int rc = in_order ? run_whole(lint, feed, &why) : ERR_BACKEND;
+    bool ran = rc == 0;
+
+    if (!ran && rc != ERR_BACKEND && rc != ERR_INVALID && rc != ERR_CORRUPT && rc != ERR_UNSUPPORTED)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = ran ? 0 : lint_run_nodes(lint, feed, err);
+    if (rc < 0)
+        return rc;
+    if (bounded_process_is_end(&why) && lint->report->failing.count == failing)
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+                 "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of "
+                 "`run` says how much it changes the model before it runs it",
+                 why.message);
+    else if (!ran && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);
+    report_unused(lint, ran);
+    return 0;
+}
+
+int lint_run(struct lint *lint, struct error *err)
+{
+    struct tensor_list feed = {0};
+    struct error why = {0};
+    bool in_order;
+    int rc;
+
+    make_labels(lint);
+    if (lint->model->nodes.count == 0) {
+        lint_add(lint, LINT_WARNING, LINT_LOADER, NODE_NONE, "ONNX model has no nodes");
+        return 0;
+    }
+    check_names(lint);
+    in_order = lint_check_graph(lint);
+    if (!in_order) {
+        if (model_sort_nodes(lint->model, &why) < 0)
+            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE, "%s", why.message);
+        make_labels(lint);
+    }
+    rc = make_feed(lint, &feed, err);
+    if (rc == ERR_UNSUPPORTED) { /* inputs that are no tensors, or of no type */
+        lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: %s", err->message);
+        report_unused(lint, false);
+        rc = 0;
+    } else if (rc == 0) {
+        rc = run_on(lint, &feed, in_order, err);
+    }
+    tensor_list_release(&feed);
+    return rc;
+}

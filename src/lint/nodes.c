@@ -1,0 +1,235 @@
+/* lint/nodes.c: running every node of a model by itself. See lint.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/subgraph_session.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "lint/lint.h"
+#include "onnx/edit/model.h"
+
+/* So often the runtime's process may end: each time costs a new one. */
+#define MOST_ENDS 16
+
+/* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn, or never. */
+struct node_runs {
+    struct lint *lint;
+    size_t ends;           /* of the runtime's process */
+    bool out_of_time;      /* one of these because its time was over */
+    struct tensor *values; /* one for each value of the model, of undefined type where it is not known */
+    uint32_t *readers;     /* how many nodes have yet to read a value */
+};
+
+static bool is_known(const struct node_runs *runs, uint32_t value)
+{
+    return value == VALUE_NONE || runs->values[value].type != DATA_UNDEFINED ||
+           runs->lint->model->values.items[value].initializer != INITIALIZER_NONE;
+}
+
+static bool are_known(const struct node_runs *runs, struct edge_range edges)
+{
+    for (size_t i = 0; i < edges.count; i++)
+        if (!is_known(runs, model_edge(runs->lint->model, edges, i)))
+            return false;
+    return true;
+}
+
+static void count_readers(struct node_runs *runs, struct edge_range edges)
+{
+    for (size_t i = 0; i < edges.count; i++) {
+        uint32_t value = model_edge(runs->lint->model, edges, i);
+
+        if (value != VALUE_NONE)
+            runs->readers[value]++;
+    }
+}
+
+static void give_back(struct node_runs *runs, struct edge_range edges)
+{
+    for (size_t i = 0; i < edges.count; i++) {
+        uint32_t value = model_edge(runs->lint->model, edges, i);
+
+        if (value != VALUE_NONE && --runs->readers[value] == 0) {
+            tensor_release(&runs->values[value]);
+            runs->values[value].type = DATA_UNDEFINED;
+        }
+    }
+}
+
+/* The inputs of the single node, as tensors that refer to the known values. Their real types replace what the model says. */
+static void make_feed(struct node_runs *runs, const struct subgraph *single, struct tensor_list *ret)
+{
+    struct model *model = runs->lint->model;
+
+    for (size_t i = 0; i < single->inputs.count; i++) {
+        uint32_t value = single->inputs.items[i];
+        const struct tensor *known = &runs->values[value];
+        struct value_type type = {.element = known->type, .has_shape = true, .shape = known->shape};
+        struct tensor borrowed;
+
+        tensor_borrow(known->type, &known->shape, known->data, known->size, &borrowed);
+        tensor_list_add(ret, model->values.items[value].name, &borrowed);
+        model_set_type(model, value, &type);
+    }
+}
+
+static void keep_outputs(struct node_runs *runs, struct tensor_list *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        uint32_t value = model_find_value(runs->lint->model, text_of(outputs->items[i].name));
+
+        if (value == VALUE_NONE || runs->readers[value] == 0)
+            continue;
+        tensor_release(&runs->values[value]);
+        runs->values[value] = outputs->items[i].tensor;
+        outputs->items[i].tensor = (struct tensor){0};
+    }
+}
+
+int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
+                     struct tensor_list *ret, bool *ret_any, struct error *err)
+{
+    size_t count, wanted_count = 0;
+    const struct backend_io *outputs = backend->outputs(session, &count);
+    const char **wanted = memory_alloc_zero(count + 1, sizeof(*wanted));
+    int rc = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].not_a_tensor == NULL)
+            wanted[wanted_count++] = outputs[i].name;
+    if (wanted_count > 0)
+        rc = backend->run(session, feed, wanted, wanted_count, ret, NULL, err);
+    *ret_any = wanted_count > 0;
+    free(wanted);
+    return rc;
+}
+
+static int run_single(struct node_runs *runs, const struct subgraph *single, struct error *err)
+{
+    struct subgraph_session session;
+    struct tensor_list feed = {0}, outputs = {0};
+    bool any;
+    int rc;
+
+    make_feed(runs, single, &feed);
+    rc = subgraph_session_open(&session, single, runs->lint->backend, runs->lint->request, err);
+    if (rc == 0)
+        rc = lint_run_session(session.backend, session.session, &feed, &outputs, &any, err);
+    if (rc == 0)
+        keep_outputs(runs, &outputs);
+    subgraph_session_close(&session);
+    tensor_list_release(&outputs);
+    tensor_list_release(&feed);
+    return rc;
+}
+
+/* What the runtime says in the end, without what the report says anyway, and places in the runtime's own sources. */
+static struct text essence(const char *message)
+{
+    static const char *const markers[] = {"[ShapeInferenceError]", "[TypeInferenceError]",
+                                          " Status Message: ", ", Error "};
+    static const char *const contexts[] = {"ONNX Runtime cannot load the model in memory: ",
+                                           "ONNX Runtime cannot run the model in memory: "};
+
+    for (size_t i = 0; i < ARRAY_LEN(contexts); i++)
+        if (strncmp(message, contexts[i], strlen(contexts[i])) == 0)
+            message += strlen(contexts[i]);
+    for (size_t i = 0; i < ARRAY_LEN(markers); i++) {
+        const char *at = strstr(message, markers[i]);
+
+        if (at != NULL)
+            return text_of(at + strlen(markers[i]));
+    }
+    if (message[0] == '/' && strstr(message, ") ") != NULL) /* "/path/of/source.cc:12 signature(of, function) reason" */
+        return text_of(strstr(message, ") ") + 1);
+    return text_of(message);
+}
+
+/* An operator that the runtime lacks may be there where the model will run. */
+static bool is_unknown_operator(const char *message)
+{
+    return strstr(message, "is not a registered function/op") != NULL ||
+           strstr(message, "No opset import for domain") != NULL;
+}
+
+static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
+{
+    struct lint *lint = runs->lint;
+    struct error why = {0};
+    struct subgraph single;
+    struct text reason;
+    int rc;
+
+    subgraph_init_whole(&single, lint->model);
+    bitset_clear(&single.nodes);
+    bitset_add(&single.nodes, node);
+    subgraph_mark_outputs(&single, node);
+    subgraph_mark_inputs(&single, node);
+    rc = run_single(runs, &single, &why);
+    subgraph_release(&single);
+    if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY || rc == ERR_IO)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    reason = essence(why.message);
+    if (rc < 0)
+        lint_add(lint, is_unknown_operator(why.message) ? LINT_WARNING : LINT_EXCEPTION, LINT_RUNTIME, node,
+                 TEXT_FORMAT, TEXT_ARGS(reason));
+    if (rc == 0 || is_unknown_operator(why.message))
+        lint_add_passing(lint, node);
+    runs->ends += bounded_process_is_end(&why);
+    runs->out_of_time |= bounded_process_is_out_of_time(&why);
+    return 0;
+}
+
+/* After a few ends, or one that took all its time, others are not waited for. */
+static bool gives_up(const struct node_runs *runs)
+{
+    return runs->out_of_time || runs->ends == MOST_ENDS;
+}
+
+static void take_feed(struct node_runs *runs, struct tensor_list *feed)
+{
+    for (size_t i = 0; i < feed->count; i++) {
+        uint32_t value = model_find_value(runs->lint->model, text_of(feed->items[i].name));
+
+        if (value == VALUE_NONE)
+            continue;
+        runs->values[value] = feed->items[i].tensor;
+        feed->items[i].tensor = (struct tensor){0};
+    }
+}
+
+int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *err)
+{
+    const struct model *model = lint->model;
+    struct node_runs runs = {
+        .lint = lint,
+        .values = memory_alloc_zero(model->values.count + 1, sizeof(struct tensor)),
+        .readers = memory_alloc_zero(model->values.count + 1, sizeof(uint32_t)),
+    };
+    int rc = 0;
+
+    take_feed(&runs, feed);
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        count_readers(&runs, model->nodes.items[i].inputs);
+        count_readers(&runs, model->nodes.items[i].captures);
+    }
+    for (uint32_t i = 0; i < model->nodes.count && rc == 0 && !gives_up(&runs); i++) {
+        const struct node *node = &model->nodes.items[i];
+
+        if (interrupt_pending())
+            rc = error_set(err, ERR_INTERRUPTED, "interrupted");
+        else if (node->op_type.size > 0 && are_known(&runs, node->inputs) && are_known(&runs, node->captures))
+            rc = judge_node(&runs, i, err);
+        node = &model->nodes.items[i];
+        give_back(&runs, node->inputs);
+        give_back(&runs, node->captures);
+    }
+    if (rc == 0 && gives_up(&runs))
+        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+                 "Nodes behind the last one that is named were not run: ONNX Runtime did not come to an end by itself");
+    for (size_t i = 0; i < model->values.count; i++)
+        tensor_release(&runs.values[i]);
+    free(runs.values);
+    free(runs.readers);
+    return rc;
+}

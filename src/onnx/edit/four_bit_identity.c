@@ -1,0 +1,96 @@
+/* onnx/edit/four_bit_identity.c: see four_bit_identity.h. */
+#include "onnx/edit/four_bit_identity.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/constants.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/write/node.h"
+
+static bool is_four_bit(int64_t type)
+{
+    return type == DATA_INT4 || type == DATA_UINT4;
+}
+
+/* What a description or a constant says of an element type. */
+static enum data_type stated_type(const struct model *model, uint32_t value)
+{
+    const struct value *v = &model->values.items[value];
+    struct tensor_header header;
+    struct value_type type;
+
+    value_info_decode(v->info, &type);
+    if (type.element != DATA_UNDEFINED || v->initializer == INITIALIZER_NONE)
+        return type.element;
+    return tensor_proto_read(model->initializers.items[v->initializer].message, &header, NULL) == 0 ? header.type
+                                                                                                    : DATA_UNDEFINED;
+}
+
+static uint32_t input_of(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
+}
+
+/* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the inputs. */
+static int64_t made_type(const struct model *model, const struct node *node, const uint8_t *types)
+{
+    if (node_is(node, "Identity") && input_of(model, node, 0) != VALUE_NONE)
+        return types[input_of(model, node, 0)];
+    if (node_is(node, "QuantizeLinear") && input_of(model, node, 2) != VALUE_NONE)
+        return types[input_of(model, node, 2)];
+    if (node_is(node, "QuantizeLinear"))
+        return node_attribute_integer(node->message, "output_dtype", DATA_UNDEFINED);
+    if (node_is(node, "Cast"))
+        return node_attribute_integer(node->message, "to", DATA_UNDEFINED);
+    return DATA_UNDEFINED;
+}
+
+static struct span cast_of(struct model *model, const struct node *node, int64_t type)
+{
+    struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = type};
+    struct text input = model->values.items[model_edge(model, node->inputs, 0)].name;
+    struct text output = model->values.items[model_edge(model, node->outputs, 0)].name;
+    struct node_recipe cast = {.op_type = TEXT("Cast"),
+                               .name = node->name,
+                               .inputs = &input,
+                               .input_count = 1,
+                               .outputs = &output,
+                               .output_count = 1,
+                               .attributes = &to,
+                               .attribute_count = 1};
+
+    return node_build(&model->arena, &cast);
+}
+
+int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct error *err)
+{
+    uint8_t *types = memory_alloc_zero(model->values.count + 1, sizeof(*types));
+    struct span_list fields = {0};
+    bool any = false;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < model->values.count; i++)
+        types[i] = (uint8_t)stated_type(model, i);
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        uint32_t output = node->outputs.count == 1 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
+        int64_t type = output != VALUE_NONE ? made_type(model, node, types) : DATA_UNDEFINED;
+        bool is_copy = is_four_bit(type) && node_is(node, "Identity");
+
+        if (is_four_bit(type))
+            types[output] = (uint8_t)type;
+        *VECTOR_APPEND(&fields) = is_copy ? cast_of(model, node, type) : node->field;
+        any |= is_copy;
+    }
+    if (any)
+        rc = model_set_nodes(model, &fields, err);
+    if (ret_any != NULL)
+        *ret_any = any;
+    free(fields.items);
+    free(types);
+    return rc;
+}

@@ -1,0 +1,254 @@
+/* onnx/edit/inline_branches.c: see inline_branches.h. */
+#include "onnx/edit/inline_branches.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/unused_names.h"
+#include "onnx/model/constants.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/node.h"
+
+/* One branch on its way into the main graph. */
+struct inlining {
+    struct model *model;
+    struct unused_names *names;
+    struct span body;
+    struct rename_map map;    /* what the branch defines */
+    struct span_list nodes;   /* finished */
+    struct span_list tensors; /* constants of the branch, */
+    struct text_names {
+        struct text *items;
+        size_t count, capacity;
+    } tensor_names, outputs; /* and their new names; the branch's outputs as it calls them */
+};
+
+static bool read_condition(const struct model *model, const struct node *node, bool *ret)
+{
+    uint32_t value = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
+    const struct initializer *initializer;
+    struct tensor tensor;
+    bool known;
+
+    if (value == VALUE_NONE || model->values.items[value].initializer == INITIALIZER_NONE)
+        return false;
+    initializer = &model->initializers.items[model->values.items[value].initializer];
+    if (initializer->sparse || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
+        return false;
+    known = tensor.type == DATA_BOOL && tensor_elements(&tensor) == 1;
+    if (known)
+        *ret = *(const uint8_t *)tensor.data != 0;
+    tensor_release(&tensor);
+    return known;
+}
+
+static bool find_body(const struct node *node, bool condition, struct span *ret)
+{
+    struct wire_reader reader;
+    struct wire_field field;
+    struct span attribute;
+    bool found = false;
+
+    if (!node_attribute_find(node->message, condition ? "then_branch" : "else_branch", &attribute))
+        return false;
+    reader = wire_reader_of(attribute);
+    while (wire_next(&reader, &field))
+        if (field.number == ATTRIBUTE_GRAPH && field.type == WIRE_BYTES) {
+            *ret = field.bytes;
+            found = true;
+        }
+    return found;
+}
+
+static struct text name_in(struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    struct text name = {"", 0};
+
+    while (wire_next(&reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES)
+            name = span_text(field.bytes);
+    return name;
+}
+
+static void define(struct inlining *inlining, struct text name)
+{
+    if (name.size > 0 && name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
+        rename_map_add(&inlining->map, name, unused_names_make(inlining->names, name, ""));
+}
+
+static struct text translate(const struct inlining *inlining, struct text name)
+{
+    uint32_t found = name_map_find(&inlining->map.index, name);
+
+    return found != NAME_MAP_NONE ? inlining->map.names.items[found] : name;
+}
+
+/* Gathers the outputs and constants of the branch. False when it holds what cannot be moved. */
+static bool survey(struct inlining *inlining)
+{
+    struct wire_reader reader = wire_reader_of(inlining->body);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == GRAPH_SPARSE_INITIALIZER || field.number == GRAPH_QUANTIZATION_ANNOTATION ||
+            field.number == GRAPH_INPUT)
+            return false;
+        if (field.number == GRAPH_OUTPUT)
+            *VECTOR_APPEND(&inlining->outputs) = name_in(field.bytes, VALUE_INFO_NAME);
+        if (field.number == GRAPH_INITIALIZER)
+            define(inlining, name_in(field.bytes, TENSOR_NAME));
+    }
+    return true;
+}
+
+/* What a node of the branch makes as one of its outputs is called like the output of the `If` that it is. */
+static void define_made(struct inlining *inlining, const struct node *node, struct text name)
+{
+    const struct model *model = inlining->model;
+
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+
+        if (value != VALUE_NONE && text_equal(name, inlining->outputs.items[i]) &&
+            name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
+            rename_map_add(&inlining->map, name, model->values.items[value].name);
+    }
+    define(inlining, name);
+}
+
+static void define_all_made(struct inlining *inlining, const struct node *node)
+{
+    struct wire_reader reader = wire_reader_of(inlining->body), inner;
+    struct wire_field field, part;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number != GRAPH_NODE || field.type != WIRE_BYTES)
+            continue;
+        inner = wire_reader_of(field.bytes);
+        while (wire_next(&inner, &part))
+            if (part.number == NODE_OUTPUT && part.type == WIRE_BYTES)
+                define_made(inlining, node, span_text(part.bytes));
+    }
+}
+
+static int move_contents(struct inlining *inlining, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(inlining->body);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == GRAPH_NODE) {
+            struct span renamed;
+
+            rc = node_rename(&inlining->model->arena, field.whole, &inlining->map, &inlining->map, &renamed, err);
+            if (rc == 0)
+                *VECTOR_APPEND(&inlining->nodes) = renamed;
+        } else if (field.number == GRAPH_INITIALIZER) {
+            *VECTOR_APPEND(&inlining->tensors) = field.bytes;
+            *VECTOR_APPEND(&inlining->tensor_names) = translate(inlining, name_in(field.bytes, TENSOR_NAME));
+        }
+    }
+    return rc;
+}
+
+/* Outputs that are constants, tensors of the main graph, or the same tensor once more. */
+static void copy_other_outputs(struct inlining *inlining, const struct node *node)
+{
+    struct model *model = inlining->model;
+
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+        struct node_recipe identity = {.op_type = TEXT("Identity"), .input_count = 1, .output_count = 1};
+        struct text from = translate(inlining, inlining->outputs.items[i]), to;
+
+        if (value == VALUE_NONE || text_equal(from, model->values.items[value].name))
+            continue;
+        to = model->values.items[value].name;
+        identity.name = unused_names_make(inlining->names, to, "_copy");
+        identity.inputs = &from;
+        identity.outputs = &to;
+        *VECTOR_APPEND(&inlining->nodes) = node_build(&model->arena, &identity);
+    }
+}
+
+static void add_constants(struct inlining *inlining)
+{
+    for (size_t i = 0; i < inlining->tensors.count; i++)
+        model_set_initializer(inlining->model, model_add_value(inlining->model, inlining->tensor_names.items[i]),
+                              inlining->tensors.items[i]);
+}
+
+/* Appends the nodes that take the place of `node` to `ret`. Returns 1 when it has to stay. */
+static int inline_branch(struct model *model, struct unused_names *names, const struct node *node,
+                         struct span_list *ret)
+{
+    struct inlining inlining = {.model = model, .names = names};
+    bool condition;
+    int rc = 1;
+
+    if (!read_condition(model, node, &condition) || !find_body(node, condition, &inlining.body))
+        return 1;
+    rename_map_init(&inlining.map);
+    if (survey(&inlining) && inlining.outputs.count == node->outputs.count) {
+        define_all_made(&inlining, node);
+        if (move_contents(&inlining, NULL) == 0) {
+            copy_other_outputs(&inlining, node);
+            add_constants(&inlining);
+            for (size_t i = 0; i < inlining.nodes.count; i++)
+                *VECTOR_APPEND(ret) = inlining.nodes.items[i];
+            rc = 0;
+        }
+    }
+    rename_map_release(&inlining.map);
+    free(inlining.nodes.items);
+    free(inlining.tensors.items);
+    free(inlining.tensor_names.items);
+    free(inlining.outputs.items);
+    return rc;
+}
+
+static bool is_decided(const struct model *model, const struct node *node)
+{
+    bool condition;
+
+    return node_is(node, "If") && read_condition(model, node, &condition);
+}
+
+int model_inline_branches(struct model *model, bool *ret_changed, struct error *err)
+{
+    struct span_list fields = {0};
+    struct unused_names names;
+    bool found = false, changed = false;
+    int rc = 0;
+
+    for (size_t i = 0; !found && i < model->nodes.count; i++)
+        found = is_decided(model, &model->nodes.items[i]);
+    if (!found)
+        return 0;
+    unused_names_init(&names, model);
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct node node = model->nodes.items[i];
+
+        if (is_decided(model, &node) && inline_branch(model, &names, &node, &fields) == 0)
+            changed = true;
+        else
+            *VECTOR_APPEND(&fields) = node.field;
+    }
+    if (changed)
+        rc = model_set_nodes(model, &fields, err);
+    *ret_changed |= changed;
+    unused_names_release(&names);
+    free(fields.items);
+    return rc;
+}

@@ -1,0 +1,12 @@
+/* onnx/edit/inline_branches.h: `If` nodes whose condition is a constant: the branch that is taken takes their place. */
+#ifndef ONNX_EDIT_INLINE_BRANCHES_H
+#define ONNX_EDIT_INLINE_BRANCHES_H
+
+#include "onnx/model/model.h"
+
+/* Puts the nodes and constants of the branch into the main graph. What the branch defines gets new names, its outputs those
+ * of the `If`. Branches with sparse constants or quantisation annotations of their own stay where they are.
+ * `*ret_changed` is set when there was a node to replace. */
+int model_inline_branches(struct model *model, bool *ret_changed, struct error *err);
+
+#endif

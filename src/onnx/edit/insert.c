@@ -1,0 +1,243 @@
+/* onnx/edit/insert.c: see insert.h. */
+#include "onnx/edit/insert.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/unused_names.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/model/text.h"
+#include "onnx/proto/value_info.h"
+
+#define SUFFIX "_polygraphy_surgeon_insert_output"
+
+struct insertion {
+    struct model *model;
+    struct unused_names names;
+    struct rename_map read, made;  /* by the nodes that are there: other names for their inputs and outputs */
+    struct text *inputs, *outputs; /* of the new node */
+    struct node_recipe recipe;     /* with these */
+};
+
+static int find_tensor(const struct model *model, struct text name, uint32_t *ret, struct error *err)
+{
+    *ret = name.size > 0 ? model_find_tensor(model, name) : VALUE_NONE;
+    if (name.size > 0 && *ret == VALUE_NONE)
+        return tensor_refuse_unknown(model, name, err);
+    return 0;
+}
+
+static int check_tensors(const struct model *model, const struct node_recipe *recipe, struct error *err)
+{
+    uint32_t value;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < recipe->input_count; i++)
+        rc = find_tensor(model, recipe->inputs[i], &value, err);
+    for (size_t i = 0; rc == 0 && i < recipe->output_count; i++) {
+        rc = find_tensor(model, recipe->outputs[i], &value, err);
+        for (size_t k = 0; rc == 0 && k < i; k++)
+            if (value != VALUE_NONE && text_equal(recipe->outputs[i], recipe->outputs[k]))
+                rc = error_set(err, ERR_INVALID, "the new node cannot make '" TEXT_FORMAT "' twice",
+                               TEXT_ARGS(recipe->outputs[i]));
+    }
+    return rc;
+}
+
+static bool is_read(const struct node_recipe *recipe, struct text name)
+{
+    for (size_t i = 0; i < recipe->input_count; i++)
+        if (text_equal(recipe->inputs[i], name))
+            return true;
+    return false;
+}
+
+/* A value under a new name, described like `value`. */
+static uint32_t add_copy(struct insertion *insertion, uint32_t value, struct text name)
+{
+    struct model *model = insertion->model;
+    uint32_t copy = model_add_value(model, name);
+
+    if (model->values.items[value].info.size > 0)
+        model->values.items[copy].info = value_info_rename(&model->arena, model->values.items[value].info, name);
+    return copy;
+}
+
+/* Whatever `value` is made by, a node, a constant or the user, makes `other` from now on. */
+static void hand_over_source(struct insertion *insertion, uint32_t value, uint32_t other)
+{
+    struct model *model = insertion->model;
+    uint32_t initializer = model->values.items[value].initializer;
+
+    rename_map_add(&insertion->made, model->values.items[value].name, model->values.items[other].name);
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (model->inputs.items[i] == value)
+            model->inputs.items[i] = other;
+    if (initializer != INITIALIZER_NONE) {
+        struct initializer *moved = &model->initializers.items[initializer];
+
+        *moved =
+            (struct initializer){.message = moved->message, .value = other, .sparse = moved->sparse, .renamed = true};
+        model->values.items[other].initializer = initializer;
+        model->values.items[value].initializer = INITIALIZER_NONE;
+    }
+}
+
+/* The new node reads `value` and stands between it and its readers. Returns the name of what it makes. */
+static struct text split_value(struct insertion *insertion, uint32_t value)
+{
+    struct text name = insertion->model->values.items[value].name;
+    struct text other = unused_names_make(&insertion->names, name, SUFFIX);
+    uint32_t copy = add_copy(insertion, value, other);
+
+    if (!value_list_has(&insertion->model->outputs, value)) {
+        rename_map_add(&insertion->read, name, other);
+        return other;
+    }
+    hand_over_source(insertion, value, copy);
+    for (size_t i = 0; i < insertion->recipe.input_count; i++)
+        if (text_equal(insertion->inputs[i], name))
+            insertion->inputs[i] = other;
+    return name;
+}
+
+/* The new node makes `value` in place of whatever did. A node keeps the place of its output, under a name that nothing
+ * reads. */
+static void take_over(struct insertion *insertion, uint32_t value)
+{
+    struct model *model = insertion->model;
+    struct bitset removed;
+    size_t kept = 0;
+
+    if (model->values.items[value].producer != NODE_NONE)
+        rename_map_add(&insertion->made, model->values.items[value].name,
+                       unused_names_make(&insertion->names, model->values.items[value].name, "_unused"));
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (model->inputs.items[i] != value)
+            model->inputs.items[kept++] = model->inputs.items[i];
+    model->inputs.count = kept;
+    bitset_init(&removed, model->values.count);
+    bitset_add(&removed, value);
+    model_remove_initializers(model, &removed);
+    bitset_release(&removed);
+}
+
+static void connect(struct insertion *insertion, const struct node_recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->input_count; i++)
+        insertion->inputs[i] = recipe->inputs[i];
+    for (size_t i = 0; i < recipe->output_count; i++) {
+        struct text name = recipe->outputs[i];
+        uint32_t value = name.size > 0 ? model_find_value(insertion->model, name) : VALUE_NONE;
+
+        insertion->outputs[i] = name;
+        if (value == VALUE_NONE)
+            continue;
+        if (is_read(recipe, name))
+            insertion->outputs[i] = split_value(insertion, value);
+        else
+            take_over(insertion, value);
+    }
+}
+
+/* The number that the new node gets: that of the first node behind all producers of its inputs. */
+static size_t place_of(const struct model *model, const struct node_recipe *recipe)
+{
+    size_t place = 0;
+
+    for (size_t i = 0; i < recipe->input_count; i++) {
+        uint32_t value = recipe->inputs[i].size > 0 ? model_find_value(model, recipe->inputs[i]) : VALUE_NONE;
+        uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
+
+        if (producer != NODE_NONE && producer >= place)
+            place = producer + 1;
+    }
+    return place;
+}
+
+static int list_nodes(struct insertion *insertion, size_t place, struct span added, struct span_list *ret,
+                      struct error *err)
+{
+    struct model *model = insertion->model;
+
+    for (size_t i = 0; i <= model->nodes.count; i++) {
+        struct span field;
+        int rc;
+
+        if (i == place)
+            *VECTOR_APPEND(ret) = added;
+        if (i == model->nodes.count)
+            break;
+        rc = node_rename(&model->arena, model->nodes.items[i].field, &insertion->read, &insertion->made, &field, err);
+        if (rc < 0)
+            return rc;
+        *VECTOR_APPEND(ret) = field;
+    }
+    return 0;
+}
+
+static int rebuild(struct insertion *insertion, const struct node_recipe *recipe, uint32_t *ret_node, struct error *err)
+{
+    struct model *model = insertion->model;
+    size_t place = place_of(model, recipe);
+    struct span_list fields = {0};
+    struct span added;
+    int rc;
+
+    connect(insertion, recipe);
+    added = node_build(&model->arena, &insertion->recipe);
+    rc = list_nodes(insertion, place, added, &fields, err);
+    if (rc == 0)
+        rc = model_set_nodes(model, &fields, err);
+    if (rc == 0)
+        rc = model_sort_nodes(model, err);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
+        if (model->nodes.items[i].field.data == added.data)
+            *ret_node = i;
+    free(fields.items);
+    return rc;
+}
+
+int model_insert_node(struct model *model, const struct node_recipe *recipe, uint32_t *ret_node, struct error *err)
+{
+    struct insertion insertion = {.model = model, .recipe = *recipe};
+    int rc = check_tensors(model, recipe, err);
+
+    if (rc < 0)
+        return rc;
+    unused_names_init(&insertion.names, model);
+    rename_map_init(&insertion.read);
+    rename_map_init(&insertion.made);
+    insertion.recipe.inputs = insertion.inputs =
+        arena_alloc_zero(&model->arena, recipe->input_count + 1, sizeof(struct text));
+    insertion.recipe.outputs = insertion.outputs =
+        arena_alloc_zero(&model->arena, recipe->output_count + 1, sizeof(struct text));
+    rc = rebuild(&insertion, recipe, ret_node, err);
+    unused_names_release(&insertion.names);
+    rename_map_release(&insertion.read);
+    rename_map_release(&insertion.made);
+    return rc;
+}
+
+static bool reads_any(const struct model *model, struct edge_range range, const struct bitset *values)
+{
+    for (size_t i = 0; i < range.count; i++)
+        if (model_edge(model, range, i) != VALUE_NONE && bitset_has(values, model_edge(model, range, i)))
+            return true;
+    return false;
+}
+
+/* The nodes are in order: one walk is enough. */
+void model_add_descendants(const struct model *model, uint32_t node, struct bitset *ret)
+{
+    for (uint32_t i = node; i < model->nodes.count; i++) {
+        const struct node *n = &model->nodes.items[i];
+
+        if (i != node && !reads_any(model, n->inputs, ret) && !reads_any(model, n->captures, ret))
+            continue;
+        for (size_t k = 0; k < n->outputs.count; k++)
+            if (model_edge(model, n->outputs, k) != VALUE_NONE)
+                bitset_add(ret, model_edge(model, n->outputs, k));
+    }
+}

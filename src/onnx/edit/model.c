@@ -1,0 +1,243 @@
+/* onnx/edit/model.c: see model.h. */
+#include "onnx/edit/model.h"
+
+#include "base/memory.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/model/text.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+
+static bool is_constant_operator(const struct node *node)
+{
+    return text_equal_string(node->op_type, "Constant") &&
+           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx")) && node->outputs.count == 1;
+}
+
+static int add_constant(struct model *model, uint32_t value, struct span tensor, struct error *err)
+{
+    struct value *v = &model->values.items[value];
+    struct tensor_header header;
+
+    if (v->initializer != INITIALIZER_NONE)
+        return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is both a Constant's output and an initializer",
+                         model->display_name, TEXT_ARGS(v->name));
+    if (tensor_proto_read(tensor, &header, err) < 0)
+        return error_context(err, "%s: Constant '" TEXT_FORMAT "'", model->display_name, TEXT_ARGS(v->name));
+    v->producer = NODE_NONE;
+    v->initializer = (uint32_t)model->initializers.count;
+    *VECTOR_APPEND(&model->initializers) = (struct initializer){.message = tensor, .value = value, .renamed = true};
+    return 0;
+}
+
+int model_lower_constants(struct model *model, struct error *err)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct node node = model->nodes.items[i];
+        struct span tensor =
+            is_constant_operator(&node) ? node_attribute_tensor(node.message, "value") : (struct span){NULL, 0};
+        uint32_t output = node.outputs.count > 0 ? model_edge(model, node.outputs, 0) : VALUE_NONE;
+
+        if (tensor.data != NULL && output != VALUE_NONE) {
+            int rc = add_constant(model, output, tensor, err);
+
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        for (size_t j = 0; j < node.outputs.count; j++) {
+            uint32_t value = model_edge(model, node.outputs, j);
+
+            if (value != VALUE_NONE && model->values.items[value].producer == i)
+                model->values.items[value].producer = (uint32_t)kept;
+        }
+        model->nodes.items[kept++] = node;
+    }
+    model->nodes.count = kept;
+    return 0;
+}
+
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type)
+{
+    struct value *v = &model->values.items[value];
+
+    v->info = value_info_make(&model->arena, v->name, type);
+    v->info_prefix = 0;
+}
+
+int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
+                         struct error *err)
+{
+    uint32_t value = model_find_tensor(model, name);
+    struct value_type type;
+
+    if (value == VALUE_NONE)
+        return tensor_refuse_unknown(model, name, err);
+    if (model->values.items[value].initializer != INITIALIZER_NONE)
+        return error_set(err, ERR_INVALID, "tensor '" TEXT_FORMAT "' is a constant: its shape cannot be overridden",
+                         TEXT_ARGS(name));
+    value_info_decode(model->values.items[value].info, &type);
+    if (type.not_a_tensor != NULL)
+        return error_set(err, ERR_INVALID, "'" TEXT_FORMAT "' is not a tensor (%s): it has no shape to override",
+                         TEXT_ARGS(name), type.not_a_tensor);
+    type.has_shape = true;
+    type.shape = *shape;
+    for (size_t i = 0; i < shape->rank; i++)
+        type.symbols[i] = symbols != NULL ? symbols[i] : (struct text){"", 0};
+    model_set_type(model, value, &type);
+    if (model->values.items[value].producer != NODE_NONE && !value_list_has(&model->inputs, value))
+        value_list_add(&model->inputs, value);
+    return 0;
+}
+
+void model_forget_shapes(struct model *model)
+{
+    struct bitset inputs;
+
+    bitset_init(&inputs, model->values.count);
+    for (size_t i = 0; i < model->inputs.count; i++)
+        bitset_add(&inputs, model->inputs.items[i]);
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        struct value_type type;
+
+        if (bitset_has(&inputs, i) || model->values.items[i].info.size == 0 ||
+            model->values.items[i].initializer != INITIALIZER_NONE)
+            continue;
+        value_info_decode(model->values.items[i].info, &type);
+        if (type.not_a_tensor != NULL || !type.has_shape)
+            continue;
+        type.has_shape = false;
+        model_set_type(model, i, &type);
+    }
+    bitset_release(&inputs);
+}
+
+static void drop_fields(struct span_list *fields, uint32_t number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (wire_next(&reader, &field) && field.number == number)
+            continue;
+        fields->items[kept++] = fields->items[i];
+    }
+    fields->count = kept;
+}
+
+static void set_field(struct model *model, uint32_t number, struct text text)
+{
+    struct string_builder field;
+
+    string_init(&field);
+    wire_write_text(&field, number, text); /* before what `text` may lie in goes */
+    drop_fields(&model->fields_before_graph, number);
+    drop_fields(&model->fields_after_graph, number);
+    if (text.size > 0)
+        *VECTOR_APPEND(&model->fields_before_graph) =
+            (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    string_release(&field);
+}
+
+void model_set_producer(struct model *model, const char *name)
+{
+    set_field(model, MODEL_PRODUCER_NAME, text_of(name));
+}
+
+static void read_field(const struct span_list *fields, uint32_t number, struct text *ret)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (wire_next(&reader, &field) && field.number == number && field.type == WIRE_BYTES)
+            *ret = span_text(field.bytes);
+    }
+}
+
+struct text model_description(const struct model *model)
+{
+    struct text description = TEXT("");
+
+    read_field(&model->fields_before_graph, MODEL_DOC_STRING, &description);
+    read_field(&model->fields_after_graph, MODEL_DOC_STRING, &description);
+    return description;
+}
+
+void model_set_description(struct model *model, struct text description)
+{
+    set_field(model, MODEL_DOC_STRING, description);
+}
+
+/* ---- Opset imports ---- */
+
+/* The newest version of ONNX's own operators by IR version, from 3 on: before that models import nothing, and have version 1. */
+static const uint8_t newest_opsets[] = {8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 25};
+
+/* The version of ONNX's own operators that an opset import names; 0 when it is that of another domain. */
+static int64_t read_standard_import(struct span import)
+{
+    struct wire_reader reader = wire_reader_of(import);
+    struct wire_field field;
+    struct text domain = TEXT("");
+    int64_t version = 0;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number == OPSET_DOMAIN && field.type == WIRE_BYTES)
+            domain = span_text(field.bytes);
+        else if (field.number == OPSET_VERSION && field.type == WIRE_VARINT)
+            version = (int64_t)field.value;
+    }
+    return domain.size == 0 || text_equal_string(domain, "ai.onnx") ? version : 0;
+}
+
+/* What the first function imports that has nodes of these operators; 0 when there is none. */
+static int64_t find_opset_of_functions(const struct span_list *fields)
+{
+    struct wire_field field, inner;
+    int64_t version = 0;
+
+    for (size_t i = 0; version == 0 && i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+            continue;
+        reader = wire_reader_of(field.bytes);
+        while (version == 0 && wire_next(&reader, &inner))
+            if (inner.number == FUNCTION_OPSET_IMPORT && inner.type == WIRE_BYTES)
+                version = read_standard_import(inner.bytes);
+    }
+    return version;
+}
+
+int64_t model_import_operators(struct model *model)
+{
+    size_t last = ARRAY_LEN(newest_opsets) - 1;
+    size_t index = model->ir_version > 3 ? (size_t)model->ir_version - 3 : 0;
+    struct string_builder import, field;
+    int64_t version;
+
+    if (model->ir_version < 3 || model_opset(model) > 0)
+        return 0;
+    version = find_opset_of_functions(&model->fields_before_graph);
+    if (version == 0)
+        version = find_opset_of_functions(&model->fields_after_graph);
+    if (version == 0)
+        version = newest_opsets[index < last ? index : last];
+    string_init(&import);
+    string_init(&field);
+    wire_write_text(&import, OPSET_DOMAIN, TEXT(""));
+    wire_write_integer(&import, OPSET_VERSION, version);
+    wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
+    *VECTOR_APPEND(&model->fields_after_graph) =
+        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    *VECTOR_APPEND(&model->opsets) = (struct opset_import){TEXT(""), version};
+    string_release(&import);
+    string_release(&field);
+    return version;
+}

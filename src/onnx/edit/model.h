@@ -1,0 +1,33 @@
+/* onnx/edit/model.h: the changes that are made to a model before it is cut up. */
+#ifndef ONNX_EDIT_MODEL_H
+#define ONNX_EDIT_MODEL_H
+
+#include "onnx/model/model.h"
+#include "onnx/proto/value_info.h"
+
+/* Turns `Constant` nodes that hold a tensor into initializers, without copying it. Other constants stay nodes. */
+int model_lower_constants(struct model *model, struct error *err);
+
+/* Describes a value; replaces what was known. */
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type);
+
+/* Gives a graph input another shape. The name of a tensor inside the graph makes that an additional input.
+ * ERR_INVALID when the model has no such tensor. The element type stays. */
+int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
+                         struct error *err);
+
+/* Forgets the shapes (not the types) of everything but graph inputs and constants: after an override they may be wrong. */
+void model_forget_shapes(struct model *model);
+
+/* Has a model that imports no version of ONNX's own operators import one: that of its functions, else the newest that its IR
+ * version knows. Returns the version; 0 when there is nothing to do. */
+int64_t model_import_operators(struct model *model);
+
+/* Says what has made the model. */
+void model_set_producer(struct model *model, const char *name);
+
+/* The doc_string of the model; empty when it has none. Empty text takes it out. */
+struct text model_description(const struct model *model);
+void model_set_description(struct model *model, struct text description);
+
+#endif

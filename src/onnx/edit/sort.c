@@ -1,0 +1,150 @@
+/* onnx/edit/sort.c: the order of nodes. See rebuild.h.
+ *
+ * Nodes are taken in their order; before one is put down, the producers of what it reads are. So a sorted list stays as
+ * it is, and what stands too late moves right in front of its first reader. The walk keeps its path itself: a chain of
+ * a million nodes in reverse order must not use up the stack.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+#include "onnx/edit/rebuild.h"
+
+/* Nodes that a message about a cycle names. */
+#define SHOWN_NODES 8
+
+/* A node on the path, and which of its inputs and captures comes next. */
+struct step {
+    uint32_t node;
+    size_t next;
+};
+
+struct sort {
+    struct model *model;
+    struct bitset on_path, done; /* nodes */
+    struct {
+        struct step *items;
+        size_t count, capacity;
+    } path;
+    struct value_list order; /* of nodes */
+};
+
+static void enter(struct sort *sort, uint32_t node)
+{
+    bitset_add(&sort->on_path, node);
+    *VECTOR_APPEND(&sort->path) = (struct step){node, 0};
+}
+
+/* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
+static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
+{
+    struct string_builder text;
+    size_t first = sort->path.count - 1, length;
+    int rc;
+
+    while (sort->path.items[first].node != node)
+        first--;
+    length = sort->path.count - first;
+    string_init(&text);
+    string_add_format(&text, "'%s'", model_node_label(sort->model, node));
+    for (size_t i = sort->path.count; i-- > first;) {
+        if (length > SHOWN_NODES && i == first + SHOWN_NODES - 2)
+            string_add(&text, " -> ...");
+        if (length <= SHOWN_NODES || i == first || i > sort->path.count - SHOWN_NODES)
+            string_add_format(&text, " -> '%s'", model_node_label(sort->model, sort->path.items[i].node));
+    }
+    rc = error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
+                   text.data);
+    string_release(&text);
+    return rc;
+}
+
+/* The producer of the next thing that the last node of the path reads; NODE_NONE when there is no more. */
+static uint32_t next_producer(struct sort *sort)
+{
+    const struct model *model = sort->model;
+    struct step *step = &sort->path.items[sort->path.count - 1];
+    const struct node *node = &model->nodes.items[step->node];
+    size_t count = (size_t)node->inputs.count + node->captures.count;
+
+    while (step->next < count) {
+        size_t i = step->next++;
+        uint32_t value = i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                                : model_edge(model, node->captures, i - node->inputs.count);
+
+        if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE)
+            return model->values.items[value].producer;
+    }
+    return NODE_NONE;
+}
+
+static int walk_from(struct sort *sort, uint32_t node, struct error *err)
+{
+    enter(sort, node);
+    while (sort->path.count > 0) {
+        uint32_t producer = next_producer(sort);
+
+        if (producer == NODE_NONE) {
+            uint32_t finished = sort->path.items[--sort->path.count].node;
+
+            bitset_remove(&sort->on_path, finished);
+            bitset_add(&sort->done, finished);
+            *VECTOR_APPEND(&sort->order) = finished;
+        } else if (bitset_has(&sort->on_path, producer)) {
+            return refuse_cycle(sort, producer, err);
+        } else if (!bitset_has(&sort->done, producer)) {
+            enter(sort, producer);
+        }
+    }
+    return 0;
+}
+
+/* Moves the nodes into their new order, and tells their outputs. */
+static void reorder(struct model *model, const struct value_list *order)
+{
+    struct node *nodes = memory_alloc_zero(model->nodes.count + 1, sizeof(*nodes));
+
+    for (size_t i = 0; i < order->count; i++) {
+        nodes[i] = model->nodes.items[order->items[i]];
+        for (size_t k = 0; k < nodes[i].outputs.count; k++) {
+            uint32_t value = model_edge(model, nodes[i].outputs, k);
+
+            if (value != VALUE_NONE && model->values.items[value].producer == order->items[i])
+                model->values.items[value].producer = (uint32_t)i;
+        }
+    }
+    free(model->nodes.items);
+    model->nodes.items = nodes;
+    model->nodes.capacity = model->nodes.count + 1;
+}
+
+int model_order_nodes(struct model *model, struct value_list *ret, struct error *err)
+{
+    struct sort sort = {.model = model};
+    int rc = 0;
+
+    bitset_init(&sort.on_path, model->nodes.count);
+    bitset_init(&sort.done, model->nodes.count);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
+        if (!bitset_has(&sort.done, i))
+            rc = walk_from(&sort, i, err);
+    bitset_release(&sort.on_path);
+    bitset_release(&sort.done);
+    free(sort.path.items);
+    if (rc == 0)
+        *ret = sort.order;
+    else
+        free(sort.order.items);
+    return rc;
+}
+
+int model_sort_nodes(struct model *model, struct error *err)
+{
+    struct value_list order = {0};
+    int rc = model_order_nodes(model, &order, err);
+
+    if (rc == 0)
+        reorder(model, &order);
+    free(order.items);
+    return rc;
+}

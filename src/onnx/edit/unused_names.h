@@ -1,0 +1,19 @@
+/* onnx/edit/unused_names.h: names for new tensors and nodes that nothing in a model has, not even inside a body. */
+#ifndef ONNX_EDIT_UNUSED_NAMES_H
+#define ONNX_EDIT_UNUSED_NAMES_H
+
+#include "onnx/model/model.h"
+
+struct unused_names {
+    struct model *model;
+    struct name_map taken;
+};
+
+/* Gathers the names that the model has now; those that are made are remembered. */
+void unused_names_init(struct unused_names *names, struct model *model);
+void unused_names_release(struct unused_names *names);
+
+/* "<base><suffix>", with "_1", "_2", ... behind it where that is taken. Lives as long as the model. */
+struct text unused_names_make(struct unused_names *names, struct text base, const char *suffix);
+
+#endif

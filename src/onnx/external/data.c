@@ -1,0 +1,404 @@
+/* onnx/external/data.c: see data.h. */
+#include "onnx/external/data.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+
+/* As deep as onnx/model/captures.c, which has walked every body before. */
+#define MAX_DEPTH 64
+
+bool external_data_leads_out(const char *location)
+{
+    const char *part = location;
+
+    if (location[0] == '/' || location[0] == '\0')
+        return true;
+    while (part != NULL) {
+        if (part[0] == '/')
+            part++;
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+            return true;
+        part = strchr(part, '/');
+    }
+    return false;
+}
+
+static bool lies_inside(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+
+    return strncmp(path, folder, size) == 0 && (path[size] == '/' || (size > 0 && folder[size - 1] == '/'));
+}
+
+int external_data_location(const char *path, const char *folder, char **ret, struct error *err)
+{
+    char *inside = file_join(folder, "x");
+    char *place = file_place(inside), *target = file_place(path);
+    char *real = file_folder(place), *base = file_basename(path);
+    const char *location = path;
+    int rc = 0;
+
+    if (path[0] == '/' && lies_inside(target, real))
+        location = target + strlen(real) + (strcmp(real, "/") != 0);
+    if (external_data_leads_out(location))
+        rc = error_set(
+            err, ERR_INVALID,
+            "external data '%s' would lie outside of '%s', the folder of the model, which refers to them by a "
+            "path from there: give a path in that folder, or a name alone, like '%s'",
+            path, real, base);
+    else
+        *ret = memory_strdup(location);
+    free(inside);
+    free(place);
+    free(target);
+    free(real);
+    free(base);
+    return rc;
+}
+
+int external_data_path(const struct model *model, struct text location, char **ret, struct error *err)
+{
+    char *name = memory_copy(location.data, location.size);
+    char *joined = file_join(model->folder, name);
+    char *folder = file_real_path(model->folder);
+    char *real = NULL;
+    struct stat status;
+    int rc = 0;
+
+    if (strlen(name) != location.size || external_data_leads_out(name)) {
+        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s' lie outside of the model's folder: refused",
+                       model->display_name, name);
+        goto done;
+    }
+    real = file_real_path(joined);
+    if (real == NULL || folder == NULL) {
+        rc = error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
+                             "%s: cannot find external data '%s' (--external-data-dir says where they are)",
+                             model->display_name, joined);
+        goto done;
+    }
+    if (!lies_inside(real, folder)) {
+        rc = error_set(err, ERR_CORRUPT,
+                       "%s: external data '%s' are a link that leads out of the model's folder: refused",
+                       model->display_name, name);
+        goto done;
+    }
+    if (stat(real, &status) == 0 && !S_ISREG(status.st_mode)) {
+        rc =
+            error_set(err, ERR_INVALID, "%s: external data '%s' are no ordinary file, but a folder, a pipe or a device",
+                      model->display_name, name);
+        goto done;
+    }
+    *ret = real;
+    real = NULL;
+done:
+    free(name);
+    free(joined);
+    free(folder);
+    free(real);
+    return rc;
+}
+
+/* Places in the order in which they are met, each once. */
+struct locations {
+    const struct model *model;
+    struct text_list *list;
+    struct name_map met;
+};
+
+static int add_location(struct locations *locations, struct span tensor, struct error *err)
+{
+    struct text_list *list = locations->list;
+    struct tensor_header header;
+    int rc = tensor_proto_read(tensor, &header, err);
+
+    if (rc < 0)
+        return error_context(err, "%s", locations->model->display_name);
+    if (header.external &&
+        name_map_add(&locations->met, header.place.location, (uint32_t)list->count) == (uint32_t)list->count)
+        *VECTOR_APPEND(list) = header.place.location;
+    return 0;
+}
+
+/* Which fields of a message lead to tensors; the field that is one itself stands first. */
+static const uint32_t node_fields[] = {0, NODE_ATTRIBUTE, 0};
+static const uint32_t attribute_fields[] = {ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS};
+static const uint32_t graph_fields[] = {GRAPH_INITIALIZER, GRAPH_NODE, 0};
+static const uint32_t function_fields[] = {0, FUNCTION_NODE, 0};
+static const uint32_t function_default_fields[] = {0, FUNCTION_DEFAULT, 0};
+
+static const uint32_t *fields_below(const uint32_t *numbers)
+{
+    if (numbers == node_fields || numbers == function_default_fields)
+        return attribute_fields;
+    return numbers == attribute_fields ? graph_fields : node_fields;
+}
+
+static int scan_message(struct locations *locations, struct span message, const uint32_t *numbers, unsigned depth,
+                        struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && depth < 3 * MAX_DEPTH && wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == numbers[0])
+            rc = add_location(locations, field.bytes, err);
+        else if (field.number == numbers[1] || field.number == numbers[2])
+            rc = scan_message(locations, field.bytes, fields_below(numbers), depth + 1, err);
+    }
+    return rc;
+}
+
+static int add_initializers(struct locations *locations, const struct subgraph *subgraph, struct error *err)
+{
+    const struct model *model = subgraph->model;
+    struct bitset used = {0}; /* asked for when needed: most models have everything inside */
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+
+        if (initializer->sparse || initializer->inside)
+            continue;
+        if (used.words == NULL) {
+            bitset_init(&used, model->values.count);
+            subgraph_used_values(subgraph, &used);
+        }
+        if (bitset_has(&used, initializer->value))
+            rc = add_location(locations, initializer->message, err);
+    }
+    bitset_release(&used);
+    return rc;
+}
+
+/* All of the model's functions, because all of them are written with every part of it. */
+static int add_functions(struct locations *locations, const struct span_list *fields, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        while (rc == 0 && wire_next(&reader, &field)) {
+            if (field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+                continue;
+            rc = scan_message(locations, field.bytes, function_fields, 0, err);
+            if (rc == 0)
+                rc = scan_message(locations, field.bytes, function_default_fields, 0, err);
+        }
+    }
+    return rc;
+}
+
+static int add_nodes(struct locations *locations, const struct subgraph *subgraph, struct error *err)
+{
+    const struct model *model = subgraph->model;
+    const struct bitset *nodes = &subgraph->nodes;
+    int rc = 0;
+
+    for (size_t i = bitset_next(nodes, 0); rc == 0 && i < nodes->size; i = bitset_next(nodes, i + 1)) {
+        const struct node *node = &model->nodes.items[i];
+
+        if (node->has_tensors || node->has_subgraphs)
+            rc = scan_message(locations, node->message, node_fields, 0, err);
+    }
+    if (rc == 0)
+        rc = add_functions(locations, &model->fields_before_graph, err);
+    return rc == 0 ? add_functions(locations, &model->fields_after_graph, err) : rc;
+}
+
+int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
+{
+    struct locations locations = {.model = subgraph->model, .list = ret};
+    int rc;
+
+    name_map_init(&locations.met);
+    rc = add_initializers(&locations, subgraph, err);
+    if (rc == 0)
+        rc = add_nodes(&locations, subgraph, err);
+    name_map_release(&locations.met);
+    return rc;
+}
+
+int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
+                       struct error *err)
+{
+    for (size_t i = 0; i < locations->count; i++) {
+        struct hash content;
+        char *path;
+        int rc = external_data_path(model, locations->items[i], &path, err);
+
+        if (rc < 0)
+            return rc;
+        rc = hash_file(path, &content, err);
+        free(path);
+        if (rc < 0)
+            return rc;
+        *hash = hash_combine(*hash, content);
+    }
+    return 0;
+}
+
+static int copy_file(const char *from, const char *to, struct error *err)
+{
+    struct file_map map;
+    struct file_writer writer;
+    struct stat status;
+    int rc = file_map_open(from, &map, err);
+
+    if (rc < 0)
+        return rc;
+    file_remove_leftovers(to);
+    if (fstat(map.fd, &status) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    else
+        rc = file_writer_open_like(&writer, to, &status, err);
+    if (rc == 0) {
+        rc = file_writer_copy(&writer, map.fd, 0, map.size, err);
+        if (rc == 0)
+            rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
+        file_writer_release(&writer);
+    }
+    file_map_release(&map);
+    return rc;
+}
+
+/* The copy that an earlier run has left on another file system will do. */
+static int holds_the_same(const char *from, const char *to, struct error *err)
+{
+    struct stat source, destination;
+    struct hash a, b;
+    int rc;
+
+    if (stat(from, &source) < 0)
+        return error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    if (stat(to, &destination) < 0) /* a link to nothing */
+        return 0;
+    if (source.st_ino == destination.st_ino && source.st_dev == destination.st_dev)
+        return 1;
+    if (!S_ISREG(destination.st_mode) || source.st_size != destination.st_size)
+        return 0;
+    rc = hash_file(from, &a, err);
+    if (rc == 0)
+        rc = hash_file(to, &b, err);
+    return rc < 0 ? rc : hash_equal(a, b);
+}
+
+static void list_missing_folders(const char *path, struct path_list *ret)
+{
+    char *folder = file_folder(path);
+
+    if (file_exists(folder)) {
+        free(folder);
+        return;
+    }
+    list_missing_folders(folder, ret);
+    *VECTOR_APPEND(ret) = folder;
+}
+
+/* Whether both names are hard links: `from` is a real path. A symbolic link to it is somebody's wish. */
+static bool is_hard_link(const char *from, const char *to)
+{
+    struct stat source, destination;
+    char *real = file_real_path(to);
+    bool ret = real != NULL && strcmp(real, from) != 0 && stat(from, &source) == 0 && stat(real, &destination) == 0 &&
+               source.st_ino == destination.st_ino && source.st_dev == destination.st_dev;
+
+    free(real);
+    return ret;
+}
+
+/* Does nothing when the file is there. */
+static int provide(const char *from, const char *to, bool may_be_link, struct path_list *ret_made, struct error *err)
+{
+    int rc;
+
+    if (file_exists(to)) {
+        rc = holds_the_same(from, to, err);
+        if (rc > 0 && !may_be_link && is_hard_link(from, to))
+            return copy_file(from, to, err);
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
+        return error_set(err, ERR_EXISTS,
+                         "'%s' exists and is not the external data of this model: move it away, or write "
+                         "the model into another folder",
+                         to);
+    }
+    list_missing_folders(to, ret_made);
+    rc = file_make_parent_folders(to, err);
+    if (rc == 0 && (!may_be_link || link(from, to) < 0))
+        rc = copy_file(from, to, err);
+    if (rc == 0)
+        *VECTOR_APPEND(ret_made) = memory_strdup(to);
+    return rc;
+}
+
+/* Members of `copied` are copied rather than linked. */
+static int provide_all(const struct model *model, const struct text_list *locations, const struct name_map *copied,
+                       const char *folder, enum external_transfer transfer, struct path_list *ret_made,
+                       struct error *err)
+{
+    for (size_t i = 0; i < locations->count; i++) {
+        char *from, *name, *to;
+        int rc = external_data_path(model, locations->items[i], &from, err);
+
+        if (rc < 0)
+            return rc;
+        name = memory_copy(locations->items[i].data, locations->items[i].size);
+        to = file_join(folder, name);
+        rc = provide(from, to, transfer == EXTERNAL_LINK && name_map_find(copied, locations->items[i]) == NAME_MAP_NONE,
+                     ret_made, err);
+        free(from);
+        free(name);
+        free(to);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
+                          struct path_list *ret_made, struct error *err)
+{
+    struct text_list held_by_nodes = {0}, all = {0};
+    struct locations in_nodes = {.model = subgraph->model, .list = &held_by_nodes};
+    int rc;
+
+    name_map_init(&in_nodes.met);
+    rc = add_nodes(&in_nodes, subgraph, err);
+    if (rc == 0)
+        rc = external_data_locations(subgraph, &all, err);
+    if (rc == 0)
+        rc = provide_all(subgraph->model, &all, &in_nodes.met, folder, transfer, ret_made, err);
+    name_map_release(&in_nodes.met);
+    free(held_by_nodes.items);
+    free(all.items);
+    return rc;
+}
+
+void path_list_remove(const struct path_list *list)
+{
+    for (size_t i = list->count; i-- > 0;)
+        remove(list->items[i]);
+}
+
+void path_list_release(struct path_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+    *list = (struct path_list){0};
+}

@@ -1,0 +1,363 @@
+/* onnx/half/float16.c: see float16.h. */
+#include "onnx/half/float16.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/captures.h"
+#include "onnx/model/constants.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/model.h"
+
+/* As deep as onnx/model/scope.c allows. */
+#define MAX_DEPTH 64
+
+struct conversion {
+    const struct float16_settings *settings;
+    struct model *model; /* the whole one */
+    struct unused_names names;
+    bool *keep_used;
+    size_t converted, kept, functions;
+};
+
+/* ---- Which nodes ---- */
+
+static bool user_keeps(struct conversion *conversion, const struct node *node)
+{
+    const struct float16_settings *settings = conversion->settings;
+    bool keeps = false;
+
+    for (size_t i = 0; i < settings->keep_count; i++)
+        if (text_equal_string(node->op_type, settings->keep[i]) ||
+            text_matches_pattern(node->name, text_of(settings->keep[i]))) {
+            conversion->keep_used[i] = true;
+            keeps = true;
+        }
+    return keeps;
+}
+
+/* Whether a node has float32 tensors among these that no constant is, and all of them are made of integers. */
+static bool comes_from_integers(const struct model *model, const struct node *node, const struct bitset *from_integers)
+{
+    bool any_float = false, any_integer = false;
+
+    for (size_t i = 0; i < node->inputs.count; i++) {
+        uint32_t value = model_edge(model, node->inputs, i);
+
+        if (value == VALUE_NONE || model->values.items[value].initializer != INITIALIZER_NONE)
+            continue;
+        if (value_element(model, value) != DATA_FLOAT32) {
+            any_integer |= data_type_is_integer(value_element(model, value));
+            continue;
+        }
+        any_float = true;
+        if (!bitset_has(from_integers, value))
+            return false;
+    }
+    return any_float || (any_integer && node_is(node, "Cast"));
+}
+
+static bool touches_float32(const struct model *model, const struct node *node)
+{
+    for (size_t i = 0; i < node->inputs.count + node->outputs.count; i++) {
+        uint32_t value = i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                                : model_edge(model, node->outputs, i - node->inputs.count);
+
+        if (value != VALUE_NONE && value_element(model, value) == DATA_FLOAT32)
+            return true;
+    }
+    return false;
+}
+
+static bool is_function_call(const struct model *model, const struct node *node)
+{
+    return model->function_count > 0 && node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx");
+}
+
+static void choose_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)
+{
+    struct bitset from_integers;
+
+    bitset_init(&from_integers, model->values.count);
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        bool integers = comes_from_integers(model, node, &from_integers);
+
+        for (size_t k = 0; integers && k < node->outputs.count; k++)
+            if (model_edge(model, node->outputs, k) != VALUE_NONE)
+                bitset_add(&from_integers, model_edge(model, node->outputs, k));
+        conversion->functions += is_function_call(model, node);
+        if (user_keeps(conversion, node) || integers || !node_takes_float16(model, node)) {
+            conversion->kept += !node->has_subgraphs && touches_float32(model, node);
+        } else if (touches_float32(model, node)) {
+            bitset_add(ret, i);
+            conversion->converted++;
+        }
+    }
+    bitset_release(&from_integers);
+}
+
+/* ---- Bodies ---- */
+
+static int convert_graph(struct conversion *conversion, struct model *graph, const struct value_list *captured,
+                         unsigned depth, struct error *err);
+
+static void copy_imports(const struct span_list *fields, struct string_builder *out)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        while (wire_next(&reader, &field))
+            if (field.number == MODEL_OPSET_IMPORT || field.number == MODEL_FUNCTIONS)
+                string_add_bytes(out, field.whole.data, field.whole.size);
+    }
+}
+
+/* A model whose graph is the body. Before IR version 4 weights would have to be inputs as well, which bodies do not have. */
+static int parse_body(const struct model *outer, struct span body, struct string_builder *bytes, struct model **ret,
+                      struct error *err)
+{
+    int rc;
+
+    wire_write_integer(bytes, MODEL_IR_VERSION, outer->ir_version >= 4 ? outer->ir_version : 4);
+    copy_imports(&outer->fields_before_graph, bytes);
+    copy_imports(&outer->fields_after_graph, bytes);
+    wire_write_bytes(bytes, MODEL_GRAPH, body.data, body.size);
+    rc = model_parse((struct span){(const uint8_t *)bytes->data, bytes->size}, outer->display_name, ret, err);
+    if (rc == 0) {
+        free((*ret)->folder);
+        (*ret)->folder = memory_strdup(outer->folder);
+    }
+    return rc;
+}
+
+/* Lists what the body reads from outside, with the descriptions that `outer` has. */
+static void list_captured(const struct model *outer, struct model *body, struct value_list *ret)
+{
+    struct bitset inputs;
+
+    bitset_init(&inputs, body->values.count);
+    for (size_t i = 0; i < body->inputs.count; i++)
+        bitset_add(&inputs, body->inputs.items[i]);
+    for (uint32_t i = 0; i < body->values.count; i++) {
+        const struct value *value = &body->values.items[i];
+        uint32_t known = model_find_value(outer, value->name);
+        struct value_type type = {.not_a_tensor = NULL};
+
+        if (value->producer != NODE_NONE || value->initializer != INITIALIZER_NONE || bitset_has(&inputs, i) ||
+            known == VALUE_NONE)
+            continue;
+        value_list_add(ret, i);
+        value_info_decode(outer->values.items[known].info, &type);
+        if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
+            type.element = value_element(outer, known);
+        if (type.not_a_tensor == NULL && type.element != DATA_UNDEFINED)
+            model_set_type(body, i, &type);
+    }
+    bitset_release(&inputs);
+}
+
+/* The GraphProto of the converted body, in memory of the model around it. */
+static int extract_body(struct model *outer, struct model *body, struct span *ret, struct error *err)
+{
+    struct subgraph whole;
+    struct wire_reader reader;
+    struct wire_field field;
+    char *bytes;
+    uint8_t *copy;
+    size_t size;
+    int rc;
+
+    subgraph_init_whole(&whole, body);
+    rc = model_write_memory(&whole, &bytes, &size, err);
+    subgraph_release(&whole);
+    if (rc < 0)
+        return rc;
+    reader = wire_reader_of((struct span){(const uint8_t *)bytes, size});
+    while (wire_next(&reader, &field))
+        if (field.number == MODEL_GRAPH)
+            *ret = field.bytes;
+    copy = model_allocate(outer, ret->size);
+    if (copy != NULL)
+        memcpy(copy, ret->data, ret->size);
+    else
+        rc = error_set(err, ERR_MEMORY, "no memory for a body of %zu bytes", ret->size);
+    ret->data = copy;
+    free(bytes);
+    return rc;
+}
+
+static int convert_body(struct conversion *conversion, struct model *outer, struct span body, unsigned depth,
+                        struct span *ret, struct error *err)
+{
+    struct string_builder bytes;
+    struct value_list captured = {0};
+    struct model *model;
+    int rc;
+
+    string_init(&bytes);
+    rc = parse_body(outer, body, &bytes, &model, err);
+    if (rc < 0)
+        goto done;
+    list_captured(outer, model, &captured);
+    rc = convert_graph(conversion, model, &captured, depth, err);
+    for (size_t i = 0; i < captured.count; i++) /* described outside */
+        model->values.items[captured.items[i]].info.size = 0;
+    if (rc == 0)
+        rc = extract_body(outer, model, ret, err);
+    model_free(model);
+done:
+    free(captured.items);
+    string_release(&bytes);
+    return rc;
+}
+
+static int convert_attribute(struct conversion *conversion, struct model *outer, struct span attribute, unsigned depth,
+                             struct string_builder *out, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field)) {
+        struct span body = {NULL, 0};
+
+        if ((field.number != ATTRIBUTE_GRAPH && field.number != ATTRIBUTE_GRAPHS) || field.type != WIRE_BYTES) {
+            string_add_bytes(out, field.whole.data, field.whole.size);
+            continue;
+        }
+        rc = convert_body(conversion, outer, field.bytes, depth + 1, &body, err);
+        if (rc == 0)
+            wire_write_bytes(out, field.number, body.data, body.size);
+    }
+    return rc;
+}
+
+/* The node with its bodies converted, as a field of the graph. */
+static int convert_node(struct conversion *conversion, struct model *graph, struct span node, unsigned depth,
+                        struct span *ret, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+    struct string_builder message, whole, attribute;
+    int rc = 0;
+
+    string_init(&message);
+    string_init(&whole);
+    string_init(&attribute);
+    while (rc == 0 && wire_next(&reader, &field)) {
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+            continue;
+        }
+        string_clear(&attribute);
+        rc = convert_attribute(conversion, graph, field.bytes, depth, &attribute, err);
+        wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
+    }
+    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
+    if (rc == 0)
+        *ret = (struct span){arena_copy(&graph->arena, whole.data, whole.size), whole.size};
+    string_release(&message);
+    string_release(&whole);
+    string_release(&attribute);
+    return rc;
+}
+
+static int convert_bodies(struct conversion *conversion, struct model *graph, unsigned depth, struct error *err)
+{
+    struct span_list fields = {0};
+    bool found = false;
+    int rc = 0;
+
+    if (depth > MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    for (size_t i = 0; rc == 0 && i < graph->nodes.count; i++) {
+        struct node node = graph->nodes.items[i];
+        struct span field = node.field;
+
+        if (node.has_subgraphs && !user_keeps(conversion, &node)) {
+            rc = convert_node(conversion, graph, node.message, depth, &field, err);
+            found = true;
+        }
+        *VECTOR_APPEND(&fields) = field;
+    }
+    if (rc == 0 && found)
+        rc = model_set_nodes(graph, &fields, err);
+    free(fields.items);
+    return rc;
+}
+
+/* ---- A graph ---- */
+
+/* What is captured is an input to whoever infers types. */
+static void infer(const struct conversion *conversion, struct model *graph, const struct value_list *captured)
+{
+    struct subgraph whole;
+
+    subgraph_init_whole(&whole, graph);
+    for (size_t i = 0; i < captured->count; i++)
+        value_list_add(&whole.inputs, captured->items[i]);
+    conversion->settings->infer(conversion->settings->data, &whole);
+    subgraph_release(&whole);
+}
+
+static int convert_graph(struct conversion *conversion, struct model *graph, const struct value_list *captured,
+                         unsigned depth, struct error *err)
+{
+    struct bitset half;
+    int rc = model_lower_constants(graph, err);
+
+    if (rc < 0)
+        return rc;
+    infer(conversion, graph, captured);
+    rc = convert_bodies(conversion, graph, depth, err);
+    if (rc < 0)
+        return rc;
+    bitset_init(&half, graph->nodes.count);
+    choose_nodes(conversion, graph, &half);
+    rc = mixed_precision_apply(graph, &half, &conversion->names, conversion->settings->log, err);
+    bitset_release(&half);
+    return rc;
+}
+
+static void report(const struct conversion *conversion)
+{
+    struct log *log = conversion->settings->log;
+
+    for (size_t i = 0; i < conversion->settings->keep_count; i++)
+        if (!conversion->keep_used[i])
+            log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator",
+                        conversion->settings->keep[i]);
+    if (conversion->functions > 0)
+        log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->functions);
+    if (model_opset(conversion->model) < MIXED_PRECISION_OPSET)
+        log_message(
+            log, LOG_WARNING,
+            "The model is of operator set %lld, and before %d there is no Cast that runtimes have: all stays float32. "
+            "Convert it to a later operator set first",
+            (long long)model_opset(conversion->model), MIXED_PRECISION_OPSET);
+    log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32", conversion->converted,
+                conversion->kept);
+}
+
+int float16_convert(struct model *model, const struct float16_settings *settings, struct error *err)
+{
+    struct conversion conversion = {.settings = settings, .model = model};
+    const struct value_list nothing = {0};
+    int rc;
+
+    conversion.keep_used = memory_alloc_zero(settings->keep_count + 1, sizeof(*conversion.keep_used));
+    unused_names_init(&conversion.names, model);
+    rc = convert_graph(&conversion, model, &nothing, 0, err);
+    if (rc == 0)
+        report(&conversion);
+    unused_names_release(&conversion.names);
+    free(conversion.keep_used);
+    return rc;
+}

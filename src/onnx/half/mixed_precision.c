@@ -1,0 +1,488 @@
+/* onnx/half/mixed_precision.c: see mixed_precision.h. */
+#include "onnx/half/mixed_precision.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/external/tensor.h"
+#include "onnx/model/constants.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/cast_node.h"
+#include "onnx/write/node.h"
+#include "tensor/values/elements.h"
+
+/* Pages of a mapped file are given back each time that so many elements were looked at. */
+#define FORGET_STEP ((size_t)1 << 20)
+
+/* ---- What takes float16 ---- */
+
+/* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results differ
+ * altogether (random ones); and those of sequences and optionals, whose type would have to change with their elements'. Source:
+ * the type constraints in ONNX's operator schemas. */
+static const char *const float32_operators[] = {
+    "Bernoulli",
+    "BlackmanWindow",
+    "Celu",
+    "Constant",
+    "ConcatFromSequence",
+    "CumSum",
+    "DequantizeLinear",
+    "DynamicQuantizeLinear",
+    "EyeLike",
+    "HammingWindow",
+    "HannWindow",
+    "IsInf",
+    "MelWeightMatrix",
+    "Multinomial",
+    "NonMaxSuppression",
+    "Optional",
+    "OptionalGetElement",
+    "OptionalHasElement",
+    "QLinearConv",
+    "QLinearMatMul",
+    "QuantizeLinear",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Range",
+    "ReverseSequence",
+    "SequenceAt",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceErase",
+    "SequenceInsert",
+    "SequenceMap",
+    "SplitToSequence",
+    "TfIdfVectorizer",
+};
+
+enum data_type value_element(const struct model *model, uint32_t value)
+{
+    const struct value *v = &model->values.items[value];
+    struct tensor_header header;
+    struct value_type type;
+
+    if (v->initializer != INITIALIZER_NONE) {
+        const struct initializer *initializer = &model->initializers.items[v->initializer];
+
+        if (initializer->sparse || tensor_proto_read(initializer->message, &header, NULL) < 0)
+            return DATA_UNDEFINED;
+        return header.type;
+    }
+    value_info_decode(v->info, &type);
+    return type.not_a_tensor == NULL ? type.element : DATA_UNDEFINED;
+}
+
+static bool types_are_known(const struct model *model, struct edge_range range)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value != VALUE_NONE && value_element(model, value) == DATA_UNDEFINED)
+            return false;
+    }
+    return true;
+}
+
+bool node_takes_float16(const struct model *model, const struct node *node)
+{
+    if (model_opset(model) < MIXED_PRECISION_OPSET || node->has_subgraphs ||
+        (node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx")) ||
+        (node->has_tensors && !node_is(node, "ConstantOfShape")))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(float32_operators); i++)
+        if (node_is(node, float32_operators[i]))
+            return false;
+    if (node_is(node, "LayerNormalization") && node->outputs.count > 1) /* the others are always float32 */
+        return false;
+    return types_are_known(model, node->inputs) && types_are_known(model, node->outputs);
+}
+
+/* Which of its float32 inputs such a node wants in float16. Scales stay: there, every bit decides about a size. */
+static bool input_is_narrowed(const struct node *node, size_t input)
+{
+    return input == 0 || (!node_is(node, "Resize") && !node_is(node, "Upsample"));
+}
+
+/* Shapes do not depend on the type: what asks for one takes the tensor as it comes. */
+static bool takes_any(const struct node *node)
+{
+    return node_is(node, "Shape") || node_is(node, "Size");
+}
+
+/* ---- The graph, rebuilt ---- */
+
+/* A float32 tensor may exist in both types, under two names. */
+struct twin {
+    struct text float32, float16; /* size 0: not there yet */
+    bool is_float;
+};
+
+struct rebuild {
+    struct model *model;
+    const struct bitset *half;
+    struct unused_names *names;
+    struct log *log;
+    struct twin *twins; /* by value */
+    struct bitset outputs;
+    struct value_list weights; /* constants of which a float16 copy is wanted */
+    struct span_list fields;
+    size_t vanished, vanished_tensors;
+};
+
+static void add_cast(struct rebuild *rebuild, struct text from, struct text to, enum data_type type)
+{
+    *VECTOR_APPEND(&rebuild->fields) = cast_node_build(&rebuild->model->arena, rebuild->names, from, to, type);
+}
+
+/* The name of `value` in one of the types, which is made where it is wanted first. */
+static struct text name_as(struct rebuild *rebuild, uint32_t value, bool float16)
+{
+    struct twin *twin = &rebuild->twins[value];
+    struct text name = rebuild->model->values.items[value].name;
+
+    if (float16 && twin->float16.size == 0) {
+        twin->float16 = unused_names_make(rebuild->names, name, "_float16");
+        if (rebuild->model->values.items[value].initializer != INITIALIZER_NONE)
+            value_list_add(&rebuild->weights, value);
+        else
+            add_cast(rebuild, twin->float32, twin->float16, DATA_FLOAT16);
+    } else if (!float16 && twin->float32.size == 0) {
+        twin->float32 = unused_names_make(rebuild->names, name, "_float32");
+        add_cast(rebuild, twin->float16, twin->float32, DATA_FLOAT32);
+    }
+    return float16 ? twin->float16 : twin->float32;
+}
+
+static bool is_half(const struct rebuild *rebuild, uint32_t node)
+{
+    return bitset_has(rebuild->half, node);
+}
+
+/* Marks in `ret` the values that nodes read in float32, in their bodies, too. */
+static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
+{
+    const struct model *model = rebuild->model;
+
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+
+        for (size_t k = 0; k < node->inputs.count + node->captures.count; k++) {
+            bool captured = k >= node->inputs.count;
+            uint32_t value = captured ? model_edge(model, node->captures, k - node->inputs.count)
+                                      : model_edge(model, node->inputs, k);
+
+            if (value != VALUE_NONE && (captured || !is_half(rebuild, i) || !input_is_narrowed(node, k)))
+                bitset_add(ret, value);
+        }
+    }
+    bitset_unite(ret, &rebuild->outputs);
+}
+
+/* Says for each tensor which type its own name stands for. A constant that is read in float16 only is converted itself. */
+static void settle_names(struct rebuild *rebuild)
+{
+    const struct model *model = rebuild->model;
+    struct bitset float32_uses;
+
+    bitset_init(&float32_uses, model->values.count);
+    find_float32_uses(rebuild, &float32_uses);
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        const struct value *value = &model->values.items[i];
+        struct twin *twin = &rebuild->twins[i];
+        bool made_half = value->producer != NODE_NONE && is_half(rebuild, value->producer);
+
+        twin->is_float = value_element(model, i) == DATA_FLOAT32;
+        if (!twin->is_float)
+            continue;
+        if (made_half && bitset_has(&rebuild->outputs, i)) {
+            twin->float32 = value->name;
+            twin->float16 = unused_names_make(rebuild->names, value->name, "_float16");
+        } else if (made_half || (value->initializer != INITIALIZER_NONE && !bitset_has(&float32_uses, i))) {
+            twin->float16 = value->name;
+            if (!made_half)
+                value_list_add(&rebuild->weights, i);
+        } else {
+            twin->float32 = value->name;
+        }
+    }
+    bitset_release(&float32_uses);
+}
+
+static void rename_if_other(struct rename_map *map, struct text from, struct text to)
+{
+    if (!text_equal(from, to))
+        rename_map_add(map, from, to);
+}
+
+static void name_inputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
+{
+    struct model *model = rebuild->model;
+    const struct node *node = &model->nodes.items[index];
+
+    for (size_t k = 0; k < node->inputs.count + node->captures.count; k++) {
+        bool captured = k >= node->inputs.count;
+        uint32_t value =
+            captured ? model_edge(model, node->captures, k - node->inputs.count) : model_edge(model, node->inputs, k);
+        bool float16 = !captured && is_half(rebuild, index) && input_is_narrowed(node, k);
+
+        if (value == VALUE_NONE || !rebuild->twins[value].is_float)
+            continue;
+        if (takes_any(node) && !captured)
+            float16 = rebuild->twins[value].float16.size > 0;
+        rename_if_other(ret, model->values.items[value].name, name_as(rebuild, value, float16));
+    }
+}
+
+static void name_outputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
+{
+    const struct model *model = rebuild->model;
+    struct edge_range outputs = model->nodes.items[index].outputs;
+
+    for (size_t k = 0; k < outputs.count && is_half(rebuild, index); k++) {
+        uint32_t value = model_edge(model, outputs, k);
+
+        if (value != VALUE_NONE && rebuild->twins[value].is_float)
+            rename_if_other(ret, model->values.items[value].name, rebuild->twins[value].float16);
+    }
+}
+
+/* Outputs of the model that the node makes in float16. */
+static void cast_outputs(struct rebuild *rebuild, uint32_t index)
+{
+    const struct model *model = rebuild->model;
+    struct edge_range outputs = model->nodes.items[index].outputs;
+
+    for (size_t k = 0; k < outputs.count && is_half(rebuild, index); k++) {
+        uint32_t value = model_edge(model, outputs, k);
+
+        if (value != VALUE_NONE && rebuild->twins[value].is_float && bitset_has(&rebuild->outputs, value))
+            add_cast(rebuild, rebuild->twins[value].float16, rebuild->twins[value].float32, DATA_FLOAT32);
+    }
+}
+
+/* ---- Attributes that hold a type, or numbers of one ---- */
+
+/* A copy of the node with another attribute of that name. */
+static struct span replace_attribute(struct arena *arena, struct span node, const struct node_attribute *attribute)
+{
+    struct node_recipe only = {.attributes = attribute, .attribute_count = 1};
+    struct span made = node_build(arena, &only);
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field, part;
+    struct string_builder message, whole;
+
+    string_init(&message);
+    string_init(&whole);
+    while (wire_next(&reader, &field)) {
+        struct wire_reader inner = wire_reader_of(field.bytes);
+        bool replaced = false;
+
+        while (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES && wire_next(&inner, &part))
+            replaced |= part.number == ATTRIBUTE_NAME && text_equal(span_text(part.bytes), attribute->name);
+        if (!replaced)
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+    }
+    reader = wire_reader_of(made);
+    wire_next(&reader, &field);
+    reader = wire_reader_of(field.bytes);
+    while (wire_next(&reader, &field))
+        if (field.number == NODE_ATTRIBUTE)
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
+    made = (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
+    string_release(&message);
+    string_release(&whole);
+    return made;
+}
+
+/* A Cast to float32 becomes one to float16, and so does what a ConstantOfShape repeats. */
+static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
+{
+    const struct model *model = rebuild->model;
+    const struct node *node = &model->nodes.items[index];
+    struct arena *arena = &rebuild->model->arena;
+    struct wire_reader reader = wire_reader_of(*field);
+    struct wire_field whole = {0};
+    uint16_t half = 0;
+    struct tensor value = {.type = DATA_UNDEFINED}, narrowed;
+    float number = 0;
+
+    wire_next(&reader, &whole);
+    if (node_is(node, "Cast") && node_attribute_integer(node->message, "to", DATA_UNDEFINED) == DATA_FLOAT32) {
+        struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = DATA_FLOAT16};
+
+        *field = replace_attribute(arena, whole.bytes, &to);
+    } else if (node_is(node, "ConstantOfShape") &&
+               value_element(model, model_edge(model, node->outputs, 0)) == DATA_FLOAT32) {
+        struct node_attribute attribute = {.name = TEXT("value"), .kind = ATTRIBUTE_KIND_TENSOR, .tensor = &narrowed};
+        struct span tensor = node_attribute_tensor(node->message, "value");
+
+        if (tensor.data != NULL && tensor_proto_decode(tensor, &value, NULL) == 0 && tensor_elements(&value) == 1 &&
+            value.type == DATA_FLOAT32)
+            elements_to_float32(&value, 0, 1, &number);
+        half = float32_to_float16(number);
+        tensor_borrow(DATA_FLOAT16, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
+        *field = replace_attribute(arena, whole.bytes, &attribute);
+        tensor_release(&value);
+    }
+}
+
+static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *err)
+{
+    struct span field = rebuild->model->nodes.items[index].field;
+    struct rename_map inputs, outputs;
+    int rc;
+
+    rename_map_init(&inputs);
+    rename_map_init(&outputs);
+    name_inputs(rebuild, index, &inputs); /* Casts go in front of the node */
+    name_outputs(rebuild, index, &outputs);
+    rc = node_rename(&rebuild->model->arena, field, &inputs, &outputs, &field, err);
+    if (rc == 0) {
+        if (is_half(rebuild, index))
+            convert_attributes(rebuild, index, &field);
+        *VECTOR_APPEND(&rebuild->fields) = field;
+        cast_outputs(rebuild, index);
+    }
+    rename_map_release(&inputs);
+    rename_map_release(&outputs);
+    return rc;
+}
+
+/* ---- Weights ---- */
+
+/* What the conversion will do to the values, without doing it. */
+static void survey_weight(const struct model *model, const struct tensor *tensor, struct narrowing *ret)
+{
+    size_t count = tensor_elements(tensor);
+    float run[ELEMENTS_RUN];
+    const struct file_map *map = external_tensor_map(model, (struct span){tensor->data, tensor->size});
+
+    *ret = (struct narrowing){.elements = count};
+    for (size_t first = 0; first < count; first += ELEMENTS_RUN) {
+        size_t length = count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN;
+
+        elements_to_float32(tensor, first, length, run);
+        for (size_t i = 0; i < length; i++) {
+            uint16_t magnitude = float32_to_float16(run[i]) & 0x7fff;
+
+            ret->infinite += magnitude == 0x7c00 && isfinite(run[i]);
+            ret->vanished += magnitude == 0 && run[i] != 0;
+        }
+        if (map != NULL && first % FORGET_STEP == 0)
+            file_map_forget(map, map->size);
+    }
+}
+
+static void report_weight(struct rebuild *rebuild, struct text name, const struct narrowing *narrowing)
+{
+    if (narrowing->infinite > 0)
+        log_message(rebuild->log, LOG_WARNING,
+                    "Weight '" TEXT_FORMAT "': %zu of %zu values are beyond the range of float16 (65504) and become "
+                    "infinite; --keep-float32 keeps the nodes that use it as they are",
+                    TEXT_ARGS(name), narrowing->infinite, narrowing->elements);
+    rebuild->vanished += narrowing->vanished;
+    rebuild->vanished_tensors += narrowing->vanished > 0;
+}
+
+static int narrow_weight(struct rebuild *rebuild, uint32_t value, struct error *err)
+{
+    struct model *model = rebuild->model;
+    struct text name = rebuild->twins[value].float16;
+    const struct initializer *initializer = &model->initializers.items[model->values.items[value].initializer];
+    struct tensor tensor, described;
+    struct string_builder header;
+    struct narrowing narrowing;
+    int rc = external_tensor_borrow(model, initializer->message, &tensor, err);
+
+    if (rc < 0)
+        return rc;
+    survey_weight(model, &tensor, &narrowing);
+    report_weight(rebuild, model->values.items[value].name, &narrowing);
+    string_init(&header);
+    tensor_borrow(DATA_FLOAT16, &tensor.shape, tensor.data, tensor.size / 2, &described);
+    tensor_proto_write_header(&header, name, &described);
+    value = model_add_value(model, name);
+    model_set_initializer(model, value,
+                          (struct span){arena_copy(&model->arena, header.data, header.size), header.size});
+    model->initializers.items[model->values.items[value].initializer].narrowed =
+        (struct span){tensor.data, tensor.size};
+    string_release(&header);
+    return 0;
+}
+
+static int narrow_weights(struct rebuild *rebuild, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < rebuild->weights.count; i++)
+        rc = narrow_weight(rebuild, rebuild->weights.items[i], err);
+    if (rebuild->vanished > 0)
+        log_message(rebuild->log, LOG_INFO, "%zu values in %zu weights are too small for float16 and become 0",
+                    rebuild->vanished, rebuild->vanished_tensors);
+    return rc;
+}
+
+/* Describes the tensor `name`, which has the shape of `like` and is of another type. */
+static void describe(struct model *model, struct text name, const struct value_type *like, enum data_type element)
+{
+    uint32_t value = name.size > 0 ? model_find_value(model, name) : VALUE_NONE;
+    struct value_type type = *like;
+
+    type.element = element;
+    if (value != VALUE_NONE &&
+        (model->values.items[value].initializer == INITIALIZER_NONE || model->values.items[value].info.size > 0))
+        model_set_type(model, value, &type);
+}
+
+/* Gives both twins of each tensor their types; those of the original are read before they change. */
+static void describe_twins(struct rebuild *rebuild, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct twin *twin = &rebuild->twins[i];
+        struct value_type type;
+
+        value_info_decode(rebuild->model->values.items[i].info, &type);
+        if (!twin->is_float || twin->float16.size == 0 || type.element != DATA_FLOAT32)
+            continue;
+        describe(rebuild->model, twin->float16, &type, DATA_FLOAT16);
+        describe(rebuild->model, twin->float32, &type, DATA_FLOAT32);
+    }
+}
+
+int mixed_precision_apply(struct model *model, const struct bitset *half, struct unused_names *names, struct log *log,
+                          struct error *err)
+{
+    struct rebuild rebuild = {.model = model, .half = half, .names = names, .log = log};
+    size_t count = model->values.count;
+    int rc = 0;
+
+    rebuild.twins = memory_alloc_zero(model->values.count + 1, sizeof(*rebuild.twins));
+    bitset_init(&rebuild.outputs, model->values.count);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        bitset_add(&rebuild.outputs, model->outputs.items[i]);
+    settle_names(&rebuild);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
+        rc = rebuild_node(&rebuild, i, err);
+    if (rc == 0)
+        rc = narrow_weights(&rebuild, err);
+    if (rc == 0)
+        rc = model_set_nodes(model, &rebuild.fields, err);
+    if (rc == 0)
+        describe_twins(&rebuild, count);
+    free(rebuild.twins);
+    free(rebuild.weights.items);
+    free(rebuild.fields.items);
+    bitset_release(&rebuild.outputs);
+    return rc;
+}

@@ -1,0 +1,120 @@
+/* onnx/half/rounded_nodes.c: see rounded_nodes.h. */
+#include "onnx/half/rounded_nodes.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/half/mixed_precision.h"
+#include "onnx/model/constants.h"
+#include "onnx/write/cast_node.h"
+#include "onnx/write/node.h"
+
+struct rounding {
+    struct model *model;
+    const struct bitset *rounded;
+    struct unused_names *names;
+    struct text *copies; /* by value: the name of its rounded form; size 0: not made yet */
+    struct span_list fields;
+};
+
+static void add_cast(struct rounding *rounding, struct text from, struct text to, enum data_type type)
+{
+    *VECTOR_APPEND(&rounding->fields) = cast_node_build(&rounding->model->arena, rounding->names, from, to, type);
+}
+
+static void add_rounding(struct rounding *rounding, struct text from, struct text to)
+{
+    struct text narrow = unused_names_make(rounding->names, from, "_float16");
+
+    add_cast(rounding, from, narrow, DATA_FLOAT16);
+    add_cast(rounding, narrow, to, DATA_FLOAT32);
+}
+
+static bool is_rounded_already(const struct rounding *rounding, uint32_t value)
+{
+    uint32_t producer = rounding->model->values.items[value].producer;
+
+    return producer != NODE_NONE && bitset_has(rounding->rounded, producer);
+}
+
+/* Rounds in front of the node what it reads. */
+static void round_inputs(struct rounding *rounding, const struct node *node, struct rename_map *ret)
+{
+    const struct model *model = rounding->model;
+    bool has_sizes = node_is(node, "Resize") || node_is(node, "Upsample"); /* there, every bit decides about a size */
+
+    for (size_t i = 0; i < (has_sizes ? 1 : node->inputs.count); i++) {
+        uint32_t value = model_edge(model, node->inputs, i);
+
+        if (value == VALUE_NONE || value_element(model, value) != DATA_FLOAT32 || is_rounded_already(rounding, value))
+            continue;
+        struct text name = model->values.items[value].name;
+        if (rounding->copies[value].size == 0) {
+            rounding->copies[value] = unused_names_make(rounding->names, name, "_rounded");
+            add_rounding(rounding, name, rounding->copies[value]);
+        }
+        rename_map_add(ret, name, rounding->copies[value]);
+    }
+}
+
+/* What the node makes gets another name; its own is for what is rounded behind it. */
+static void rename_outputs(struct rounding *rounding, const struct node *node, struct rename_map *ret,
+                           struct text *ret_exact)
+{
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(rounding->model, node->outputs, i);
+
+        ret_exact[i].size = 0;
+        if (value == VALUE_NONE || value_element(rounding->model, value) != DATA_FLOAT32)
+            continue;
+        struct text name = rounding->model->values.items[value].name;
+        ret_exact[i] = unused_names_make(rounding->names, name, "_exact");
+        rename_map_add(ret, name, ret_exact[i]);
+    }
+}
+
+static int round_node(struct rounding *rounding, uint32_t index, struct error *err)
+{
+    const struct node *node = &rounding->model->nodes.items[index];
+    struct text *exact = memory_alloc_zero(node->outputs.count, sizeof(*exact));
+    struct rename_map inputs, outputs;
+    struct span field;
+
+    rename_map_init(&inputs);
+    rename_map_init(&outputs);
+    round_inputs(rounding, node, &inputs);
+    rename_outputs(rounding, node, &outputs, exact);
+    int rc = node_rename(&rounding->model->arena, node->field, &inputs, &outputs, &field, err);
+    if (rc == 0)
+        *VECTOR_APPEND(&rounding->fields) = field;
+    for (size_t i = 0; rc == 0 && i < node->outputs.count; i++)
+        if (exact[i].size > 0)
+            add_rounding(rounding, exact[i],
+                         rounding->model->values.items[model_edge(rounding->model, node->outputs, i)].name);
+    rename_map_release(&inputs);
+    rename_map_release(&outputs);
+    free(exact);
+    return rc;
+}
+
+int model_round_nodes(struct model *model, const struct bitset *rounded, struct unused_names *names, struct error *err)
+{
+    struct rounding rounding = {.model = model,
+                                .rounded = rounded,
+                                .names = names,
+                                .copies = memory_alloc_zero(model->values.count, sizeof(*rounding.copies))};
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+        if (bitset_has(rounded, i))
+            rc = round_node(&rounding, i, err);
+        else
+            *VECTOR_APPEND(&rounding.fields) = model->nodes.items[i].field;
+    }
+    if (rc == 0)
+        rc = model_set_nodes(model, &rounding.fields, err);
+    free(rounding.fields.items);
+    free(rounding.copies);
+    return rc;
+}

@@ -1,0 +1,231 @@
+/* onnx/model/function_call.c: see function_call.h. */
+#include "onnx/model/function_call.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/model.h"
+#include "onnx/model/graph_view.h"
+#include "onnx/proto/attribute.h"
+#include "onnx/proto/fields.h"
+
+/* ---- Finding it ---- */
+
+static struct text text_field(struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    struct text ret = TEXT("");
+
+    while (wire_next(&reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES)
+            ret = span_text(field.bytes);
+    return ret;
+}
+
+static bool find_among(const struct span_list *fields, const struct node *node, struct span *ret)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES ||
+            !text_equal(text_field(field.bytes, FUNCTION_NAME), node->op_type) ||
+            !text_equal(text_field(field.bytes, FUNCTION_DOMAIN), node->domain))
+            continue;
+        *ret = field.bytes;
+        return true;
+    }
+    return false;
+}
+
+bool function_call_find(const struct model *model, uint32_t node, struct span *ret)
+{
+    const struct node *n = &model->nodes.items[node];
+
+    return model->function_count > 0 &&
+           (find_among(&model->fields_before_graph, n, ret) || find_among(&model->fields_after_graph, n, ret));
+}
+
+/* ---- Writing its body as a graph ---- */
+
+struct call {
+    const struct model *model;
+    const struct node *node;
+    struct span function;
+    struct name_map omitted; /* inputs of the function that the caller leaves out */
+};
+
+static void note_omitted(struct call *call)
+{
+    struct wire_reader reader = wire_reader_of(call->function);
+    struct wire_field field;
+    uint32_t i = 0;
+
+    name_map_init(&call->omitted);
+    while (wire_next(&reader, &field)) {
+        if (field.number != FUNCTION_INPUT || field.type != WIRE_BYTES)
+            continue;
+        if (i >= call->node->inputs.count || model_edge(call->model, call->node->inputs, i) == VALUE_NONE)
+            name_map_add(&call->omitted, span_text(field.bytes), i);
+        i++;
+    }
+}
+
+static bool is_omitted(const struct call *call, struct text name)
+{
+    return name_map_find(&call->omitted, name) != NAME_MAP_NONE;
+}
+
+/* Looks for an attribute among the fields `number` of a message. */
+static bool find_attribute(struct span message, uint32_t number, struct text name, struct attribute *ret)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number != number || field.type != WIRE_BYTES)
+            continue;
+        attribute_read(field.bytes, ret);
+        if (text_equal(ret->name, name))
+            return true;
+    }
+    return false;
+}
+
+/* An attribute that refers to one of the function's gets the caller's value, else the function's default, else it goes. */
+static void add_attribute(const struct call *call, const struct wire_field *from, struct string_builder *ret_node)
+{
+    struct attribute attribute, given;
+    struct string_builder resolved;
+    struct wire_reader reader;
+    struct wire_field field;
+
+    attribute_read(from->bytes, &attribute);
+    if (attribute.reference.size == 0) {
+        string_add_bytes(ret_node, (const char *)from->whole.data, from->whole.size);
+        return;
+    }
+    if (!find_attribute(call->node->message, NODE_ATTRIBUTE, attribute.reference, &given) &&
+        !find_attribute(call->function, FUNCTION_DEFAULT, attribute.reference, &given))
+        return;
+    string_init(&resolved);
+    wire_write_text(&resolved, ATTRIBUTE_NAME, attribute.name);
+    reader = wire_reader_of(given.message);
+    while (wire_next(&reader, &field))
+        if (field.number != ATTRIBUTE_NAME)
+            string_add_bytes(&resolved, (const char *)field.whole.data, field.whole.size);
+    wire_write_bytes(ret_node, NODE_ATTRIBUTE, resolved.data, resolved.size);
+    string_release(&resolved);
+}
+
+static void add_node(const struct call *call, struct span message, struct string_builder *graph)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    struct string_builder node;
+
+    string_init(&node);
+    while (wire_next(&reader, &field))
+        if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
+            add_attribute(call, &field, &node);
+        else if (field.number == NODE_INPUT && field.type == WIRE_BYTES && is_omitted(call, span_text(field.bytes)))
+            wire_write_text(&node, NODE_INPUT, TEXT(""));
+        else
+            string_add_bytes(&node, (const char *)field.whole.data, field.whole.size);
+    wire_write_bytes(graph, GRAPH_NODE, node.data, node.size);
+    string_release(&node);
+}
+
+static void add_graph(const struct call *call, struct string_builder *model)
+{
+    struct wire_reader reader = wire_reader_of(call->function);
+    struct wire_field field;
+    struct string_builder graph;
+
+    string_init(&graph);
+    wire_write_text(&graph, GRAPH_NAME, call->node->op_type);
+    while (wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == FUNCTION_NODE)
+            add_node(call, field.bytes, &graph);
+        else if (field.number != FUNCTION_INPUT || !is_omitted(call, span_text(field.bytes)))
+            graph_add_function_field(&graph, &field);
+    }
+    wire_write_bytes(model, MODEL_GRAPH, graph.data, graph.size);
+    string_release(&graph);
+}
+
+static void add_other_fields(const struct span_list *fields, struct string_builder *model)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(fields->items[i]);
+        struct wire_field field;
+
+        if (wire_next(&reader, &field) && field.number != MODEL_OPSET_IMPORT)
+            string_add_bytes(model, (const char *)field.whole.data, field.whole.size);
+    }
+}
+
+static void add_imports(struct span function, struct string_builder *model)
+{
+    struct wire_reader reader = wire_reader_of(function);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.number == FUNCTION_OPSET_IMPORT && field.type == WIRE_BYTES)
+            wire_write_bytes(model, MODEL_OPSET_IMPORT, field.bytes.data, field.bytes.size);
+}
+
+/* ---- Types ---- */
+
+static void describe_inputs(struct model *model, const struct node *caller, struct span function, struct model *body)
+{
+    struct graph_view view = graph_view_of(model);
+    struct wire_reader reader = wire_reader_of(function);
+    struct wire_field field;
+    uint32_t i = 0;
+
+    while (wire_next(&reader, &field)) {
+        struct value_type type;
+        uint32_t from, to;
+
+        if (field.number != FUNCTION_INPUT || field.type != WIRE_BYTES)
+            continue;
+        from = i < caller->inputs.count ? model_edge(model, caller->inputs, i) : VALUE_NONE;
+        to = model_find_value(body, span_text(field.bytes));
+        i++;
+        if (from == VALUE_NONE || to == VALUE_NONE)
+            continue;
+        graph_view_describe(&view, from, &type);
+        model_set_type(body, to, &type);
+    }
+}
+
+int function_call_open(struct model *model, uint32_t node, struct model **ret, struct error *err)
+{
+    struct call call = {.model = model, .node = &model->nodes.items[node]};
+    struct string_builder bytes;
+    struct span copy;
+    int rc;
+
+    if (!function_call_find(model, node, &call.function))
+        return error_set(err, ERR_INVALID, "node '%s' calls no function of the model", model_node_label(model, node));
+    note_omitted(&call);
+    string_init(&bytes);
+    add_other_fields(&model->fields_before_graph, &bytes);
+    add_other_fields(&model->fields_after_graph, &bytes);
+    add_imports(call.function, &bytes);
+    add_graph(&call, &bytes);
+    copy = (struct span){arena_copy(&model->arena, bytes.data, bytes.size), bytes.size};
+    string_release(&bytes);
+    name_map_release(&call.omitted);
+    rc = model_parse(copy, model->display_name, ret, err);
+    if (rc < 0)
+        return rc;
+    free((*ret)->folder);
+    (*ret)->folder = memory_strdup(model->folder);
+    describe_inputs(model, call.node, call.function, *ret);
+    return 0;
+}

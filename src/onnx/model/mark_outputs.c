@@ -1,0 +1,149 @@
+/* onnx/model/mark_outputs.c: see mark_outputs.h. */
+#include "onnx/model/mark_outputs.h"
+
+#include <stdlib.h>
+
+#include "onnx/model/text.h"
+#include "onnx/proto/value_info.h"
+
+static bool is_constant(const struct node *node)
+{
+    return text_equal_string(node->op_type, "Constant") &&
+           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
+}
+
+static bool is_tensor(const struct value *value)
+{
+    struct value_type type;
+
+    if (value->info.size == 0)
+        return true;
+    value_info_decode(value->info, &type);
+    return type.not_a_tensor == NULL;
+}
+
+void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
+{
+    const struct model *model = subgraph->model;
+    struct value_list before = subgraph->outputs;
+    struct bitset seen;
+
+    bitset_init(&seen, model->values.count);
+    subgraph->outputs = (struct value_list){0};
+    for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
+         i = bitset_next(&subgraph->nodes, i + 1)) {
+        const struct node *node = &model->nodes.items[i];
+
+        for (size_t k = 0; k < node->outputs.count && !is_constant(node); k++) {
+            uint32_t value = model_edge(model, node->outputs, k);
+
+            if (value == VALUE_NONE || bitset_has(&seen, value))
+                continue;
+            bitset_add(&seen, value);
+            if (is_tensor(&model->values.items[value]))
+                value_list_add(&subgraph->outputs, value);
+            else if (ret_skipped != NULL)
+                value_list_add(ret_skipped, value);
+        }
+    }
+    for (size_t i = 0; i < before.count; i++)
+        if (model->values.items[before.items[i]].producer == NODE_NONE)
+            value_list_add(&subgraph->outputs, before.items[i]);
+    free(before.items);
+    bitset_release(&seen);
+}
+
+struct missing_names {
+    struct string_builder list;
+    const char *first;
+};
+
+static void add_missing(struct missing_names *missing, const char *name)
+{
+    string_add_format(&missing->list, "%s'%s'", missing->first != NULL ? ", " : "", name);
+    if (missing->first == NULL)
+        missing->first = name;
+}
+
+/* Ends a call that looked names up: an error when any are missing, with what is close to the first. */
+static int refuse_missing(const struct subgraph *subgraph, const struct missing_names *missing, const char *hint,
+                          struct error *err)
+{
+    struct string_builder close;
+
+    if (missing->first == NULL)
+        return 0;
+    string_init(&close);
+    tensor_suggestion(&close, subgraph->model, text_of(missing->first));
+    error_set(err, ERR_INVALID, "The following outputs were not found in the model: [%s] (%s): %s%s",
+              missing->list.data, subgraph->model->display_name, hint, close.size > 0 ? close.data : "");
+    string_release(&close);
+    return ERR_INVALID;
+}
+
+int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
+{
+    struct value_list outputs = {0};
+    struct missing_names missing = {0};
+    struct bitset listed;
+    int rc;
+
+    string_init(&missing.list);
+    bitset_init(&listed, subgraph->model->values.count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = model_find_tensor(subgraph->model, text_of(names[i]));
+
+        if (value == VALUE_NONE) {
+            add_missing(&missing, names[i]);
+        } else if (!bitset_has(&listed, value)) {
+            bitset_add(&listed, value);
+            value_list_add(&outputs, value);
+        }
+    }
+    bitset_release(&listed);
+    rc = refuse_missing(subgraph, &missing, "'--onnx-outputs mark all' shows which tensors there are", err);
+    if (rc == 0)
+        value_list_assign(&subgraph->outputs, &outputs);
+    string_release(&missing.list);
+    free(outputs.items);
+    return rc;
+}
+
+int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
+{
+    size_t value_count = subgraph->model->values.count;
+    struct value_list kept = {0};
+    struct bitset outputs, excluded;
+    struct missing_names missing = {0};
+    int rc;
+
+    string_init(&missing.list);
+    value_list_to_set(&subgraph->outputs, value_count, &outputs);
+    bitset_init(&excluded, value_count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = model_find_value(subgraph->model, text_of(names[i]));
+
+        if (value == VALUE_NONE || !bitset_has(&outputs, value))
+            add_missing(&missing, names[i]);
+        else
+            bitset_add(&excluded, value);
+    }
+    rc = refuse_missing(subgraph, &missing, "only outputs can be excluded", err);
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < subgraph->outputs.count; i++)
+        if (!bitset_has(&excluded, subgraph->outputs.items[i]))
+            value_list_add(&kept, subgraph->outputs.items[i]);
+    if (kept.count == 0 && subgraph->outputs.count > 0) {
+        rc = error_set(err, ERR_INVALID, "%s: every output was excluded: leave at least one",
+                       subgraph->model->display_name);
+        goto done;
+    }
+    value_list_assign(&subgraph->outputs, &kept);
+done:
+    string_release(&missing.list);
+    free(kept.items);
+    bitset_release(&outputs);
+    bitset_release(&excluded);
+    return rc;
+}

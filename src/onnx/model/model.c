@@ -1,0 +1,522 @@
+/* onnx/model/model.c: walking an ONNX file once and indexing what it holds. See model.h. */
+#include "onnx/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/container/bitset.h"
+#include "base/memory.h"
+#include "onnx/model/captures.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/wire.h"
+
+/* Pages behind the walk are given back each time it has moved on by this many bytes. */
+#define FORGET_STEP ((size_t)16 << 20)
+
+uint32_t model_find_value(const struct model *model, struct text name)
+{
+    return name_map_find(&model->value_by_name, name);
+}
+
+uint32_t model_find_tensor(const struct model *model, struct text name)
+{
+    uint32_t id = model_find_value(model, name);
+    const struct value *value = id != VALUE_NONE ? &model->values.items[id] : NULL;
+
+    if (value == NULL || value->producer != NODE_NONE || value->initializer != INITIALIZER_NONE)
+        return id;
+    if (value->input < model->inputs.count && model->inputs.items[value->input] == id)
+        return id;
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (model->inputs.items[i] == id)
+            return id;
+    return VALUE_NONE;
+}
+
+uint32_t model_add_value(struct model *model, struct text name)
+{
+    uint32_t id = (uint32_t)model->values.count;
+    uint32_t known = name_map_add(&model->value_by_name, name, id);
+
+    if (known == id)
+        *VECTOR_APPEND(&model->values) =
+            (struct value){.name = name, .producer = NODE_NONE, .initializer = INITIALIZER_NONE};
+    return known;
+}
+
+static void add_edge(struct model *model, struct edge_range *range, struct text name)
+{
+    uint32_t value = name.size > 0 ? model_add_value(model, name) : VALUE_NONE;
+
+    *VECTOR_APPEND(&model->edges) = value;
+    range->count++;
+}
+
+static void node_read_attribute(struct node *node, struct span attribute)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS)
+            node->has_subgraphs = true;
+        else if (field.number == ATTRIBUTE_TENSOR)
+            node->has_tensors = true;
+    }
+}
+
+/* Everything but the outputs: inputs and outputs have to be consecutive edges each, but the fields may be mixed. */
+static void node_read_field(struct model *model, struct node *node, const struct wire_field *field)
+{
+    switch (field->number) {
+    case NODE_INPUT:
+        add_edge(model, &node->inputs, span_text(field->bytes));
+        break;
+    case NODE_NAME:
+        node->name = span_text(field->bytes);
+        break;
+    case NODE_OP_TYPE:
+        node->op_type = span_text(field->bytes);
+        break;
+    case NODE_DOMAIN:
+        node->domain = span_text(field->bytes);
+        break;
+    case NODE_ATTRIBUTE:
+        node_read_attribute(node, field->bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The next `count` outputs that `reader` comes to. */
+static void node_read_outputs(struct model *model, struct node *node, struct wire_reader reader, uint32_t count)
+{
+    struct wire_field field;
+
+    node->outputs.first = (uint32_t)model->edges.count;
+    while (node->outputs.count < count && wire_next(&reader, &field))
+        if (field.number == NODE_OUTPUT && field.type == WIRE_BYTES)
+            add_edge(model, &node->outputs, span_text(field.bytes));
+}
+
+/* The NodeProto in a field that was read before. */
+static struct span content_of(struct span whole)
+{
+    struct wire_reader reader = wire_reader_of(whole);
+    struct wire_field field = {0};
+
+    wire_next(&reader, &field);
+    return field.bytes;
+}
+
+int model_add_node(struct model *model, struct span whole, struct error *err)
+{
+    struct node node = {.message = content_of(whole), .field = whole};
+    struct wire_reader reader = wire_reader_of(node.message);
+    struct wire_reader at_outputs = reader;
+    struct wire_field field;
+    uint32_t index = (uint32_t)model->nodes.count;
+    uint32_t outputs = 0;
+
+    node.inputs.first = (uint32_t)model->edges.count;
+    while (wire_next(&reader, &field)) {
+        if (field.type == WIRE_BYTES)
+            node_read_field(model, &node, &field);
+        outputs += field.type == WIRE_BYTES && field.number == NODE_OUTPUT;
+        if (outputs == 0)
+            at_outputs = reader;
+    }
+    if (reader.damaged)
+        return wire_damage(&reader, model->file, "a node", err);
+    node_read_outputs(model, &node, at_outputs, outputs);
+    node.captures.first = (uint32_t)model->edges.count;
+    if (node.has_subgraphs) {
+        int rc = captures_collect(model, node.message, &node.captures, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    for (size_t i = 0; i < node.outputs.count; i++) {
+        uint32_t value = model_edge(model, node.outputs, i);
+
+        if (value != VALUE_NONE && model->values.items[value].producer == NODE_NONE)
+            model->values.items[value].producer = index;
+    }
+    *VECTOR_APPEND(&model->nodes) = node;
+    return 0;
+}
+
+/* The name of a ValueInfoProto or another message: the last occurrence counts, as protobuf demands of single fields. */
+static int read_name(const struct model *model, struct span message, uint32_t number, const char *what,
+                     struct text *ret, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    *ret = (struct text){"", 0};
+    while (wire_next(&reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES)
+            *ret = span_text(field.bytes);
+    return reader.damaged ? wire_damage(&reader, model->file, what, err) : 0;
+}
+
+static int read_tensor(const struct model *model, struct span message, struct text *ret_name, bool *ret_inside,
+                       struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    *ret_name = (struct text){"", 0};
+    *ret_inside = true;
+    while (wire_next(&reader, &field)) {
+        if (field.number == TENSOR_NAME && field.type == WIRE_BYTES)
+            *ret_name = span_text(field.bytes);
+        else if (field.number == TENSOR_DATA_LOCATION)
+            *ret_inside = false;
+    }
+    return reader.damaged ? wire_damage(&reader, model->file, "an initializer", err) : 0;
+}
+
+static int read_initializer(struct model *model, const struct wire_field *from, bool sparse, struct error *err)
+{
+    struct initializer initializer = {.message = from->bytes, .field = from->whole, .sparse = sparse};
+    struct span tensor = from->bytes;
+    struct text name;
+    uint32_t value;
+    int rc;
+
+    if (sparse) { /* a sparse initializer is called as its values are */
+        struct wire_reader reader = wire_reader_of(from->bytes);
+        struct wire_field field;
+
+        tensor.size = 0;
+        while (wire_next(&reader, &field))
+            if (field.number == SPARSE_TENSOR_VALUES && field.type == WIRE_BYTES)
+                tensor = field.bytes;
+        if (reader.damaged)
+            return wire_damage(&reader, model->file, "a sparse initializer", err);
+    }
+    rc = read_tensor(model, tensor, &name, &initializer.inside, err);
+    if (rc < 0)
+        return rc;
+    value = model_add_value(model, name);
+    initializer.value = value;
+    if (model->values.items[value].initializer == INITIALIZER_NONE) {
+        model->values.items[value].initializer = (uint32_t)model->initializers.count;
+        *VECTOR_APPEND(&model->initializers) = initializer;
+    } else { /* of two with one name, ONNX Runtime takes the later */
+        model->initializers.items[model->values.items[value].initializer] = initializer;
+    }
+    return 0;
+}
+
+static int read_value_info(struct model *model, const struct wire_field *from, struct error *err)
+{
+    struct text name;
+    uint32_t value;
+    int rc = read_name(model, from->bytes, VALUE_INFO_NAME, "a value description", &name, err);
+
+    if (rc < 0)
+        return rc;
+    if (name.size == 0)
+        return 0;
+    value = model_add_value(model, name);
+    /* An input that is an output, too, is what the input says: the other one often says less. */
+    if (model->values.items[value].info.size == 0 || from->number == GRAPH_INPUT ||
+        (from->number == GRAPH_OUTPUT && !model->values.items[value].info_of_input)) {
+        model->values.items[value].info = from->bytes;
+        model->values.items[value].info_of_input = from->number == GRAPH_INPUT;
+        model->values.items[value].info_prefix =
+            from->number == GRAPH_VALUE_INFO ? (uint8_t)(from->bytes.data - from->whole.data) : 0;
+    }
+    if (from->number == GRAPH_INPUT)
+        *VECTOR_APPEND(&model->inputs) = value;
+    else if (from->number == GRAPH_OUTPUT)
+        *VECTOR_APPEND(&model->outputs) = value;
+    return 0;
+}
+
+static int read_parameter(struct model *model, struct span entry, struct annotation *annotation, struct error *err)
+{
+    struct text name;
+    int rc = read_name(model, entry, ENTRY_VALUE, "a quantization annotation", &name, err);
+
+    if (rc == 0)
+        add_edge(model, &annotation->parameters, name);
+    return rc;
+}
+
+static int read_annotation(struct model *model, const struct wire_field *from, struct error *err)
+{
+    struct annotation annotation = {.field = from->whole, .parameters = {(uint32_t)model->edges.count, 0}};
+    struct wire_reader reader = wire_reader_of(from->bytes);
+    struct wire_field field;
+    struct text name;
+    int rc = read_name(model, from->bytes, ANNOTATION_TENSOR_NAME, "a quantization annotation", &name, err);
+
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == ANNOTATION_PARAMETER && field.type == WIRE_BYTES)
+            rc = read_parameter(model, field.bytes, &annotation, err);
+    if (rc < 0)
+        return rc;
+    annotation.value = model_add_value(model, name);
+    *VECTOR_APPEND(&model->annotations) = annotation;
+    return 0;
+}
+
+static int read_graph_field(struct model *model, const struct wire_field *field, struct error *err)
+{
+    if (field->type == WIRE_BYTES)
+        switch (field->number) {
+        case GRAPH_NODE:
+            return model_add_node(model, field->whole, err);
+        case GRAPH_INITIALIZER:
+        case GRAPH_SPARSE_INITIALIZER:
+            return read_initializer(model, field, field->number == GRAPH_SPARSE_INITIALIZER, err);
+        case GRAPH_INPUT:
+        case GRAPH_OUTPUT:
+        case GRAPH_VALUE_INFO:
+            return read_value_info(model, field, err);
+        case GRAPH_QUANTIZATION_ANNOTATION:
+            return read_annotation(model, field, err);
+        case GRAPH_NAME:
+            model->graph_name = span_text(field->bytes);
+            break;
+        default:
+            break;
+        }
+    *VECTOR_APPEND(&model->other_graph_fields) = field->whole;
+    return 0;
+}
+
+/* Appends what is dropped to `ret_repeated`, unless that is NULL. */
+static void keep_each_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
+{
+    struct bitset seen;
+    size_t kept = 0;
+
+    bitset_init(&seen, model->values.count);
+    for (size_t i = 0; i < list->count; i++) {
+        if (bitset_has(&seen, list->items[i])) {
+            if (ret_repeated != NULL)
+                *VECTOR_APPEND(ret_repeated) = list->items[i];
+            continue;
+        }
+        bitset_add(&seen, list->items[i]);
+        list->items[kept++] = list->items[i];
+    }
+    list->count = kept;
+    bitset_release(&seen);
+}
+
+static void drop_inputs_with_defaults(struct model *model)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        uint32_t value = model->inputs.items[i];
+
+        if (model->values.items[value].initializer != INITIALIZER_NONE)
+            continue;
+        model->values.items[value].input = (uint32_t)kept;
+        model->inputs.items[kept++] = value;
+    }
+    model->inputs.count = kept;
+}
+
+static int read_graph(struct model *model, struct span message, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    size_t forgotten = 0;
+
+    while (wire_next(&reader, &field)) {
+        size_t at = (size_t)(reader.next - model->file.data);
+        int rc = read_graph_field(model, &field, err);
+
+        if (rc < 0)
+            return rc;
+        if (at - forgotten > FORGET_STEP) {
+            file_map_forget(&model->map, at);
+            forgotten = at;
+        }
+    }
+    if (reader.damaged)
+        return wire_damage(&reader, model->file, "the graph", err);
+    keep_each_once(model, &model->inputs, &model->repeated_inputs);
+    keep_each_once(model, &model->outputs, NULL);
+    drop_inputs_with_defaults(model);
+    return 0;
+}
+
+static int read_opset(struct model *model, struct span message, struct error *err)
+{
+    struct opset_import import = {{"", 0}, 0};
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number == OPSET_DOMAIN && field.type == WIRE_BYTES)
+            import.domain = span_text(field.bytes);
+        else if (field.number == OPSET_VERSION && field.type == WIRE_VARINT)
+            import.version = (int64_t)field.value;
+    }
+    if (reader.damaged)
+        return wire_damage(&reader, model->file, "an opset import", err);
+    *VECTOR_APPEND(&model->opsets) = import;
+    return 0;
+}
+
+static int read_model(struct model *model, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(model->file);
+    struct wire_field field;
+    struct span graph = {NULL, 0};
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field)) {
+        if (field.number == MODEL_GRAPH && field.type == WIRE_BYTES) {
+            if (graph.data != NULL)
+                return error_set(err, ERR_CORRUPT, "the file holds two graphs (the second at byte %zu)",
+                                 (size_t)(field.whole.data - model->file.data));
+            graph = field.bytes;
+            continue;
+        }
+        *VECTOR_APPEND(graph.data == NULL ? &model->fields_before_graph : &model->fields_after_graph) = field.whole;
+        if (field.number == MODEL_IR_VERSION && field.type == WIRE_VARINT)
+            model->ir_version = (int64_t)field.value;
+        else if (field.number == MODEL_OPSET_IMPORT && field.type == WIRE_BYTES)
+            rc = read_opset(model, field.bytes, err);
+        else if (field.number == MODEL_FUNCTIONS)
+            model->function_count++;
+    }
+    if (rc < 0)
+        return rc;
+    if (reader.damaged)
+        return wire_damage(&reader, model->file, "the model", err);
+    if (graph.data == NULL)
+        return error_set(err, ERR_CORRUPT, "holds no graph: not an ONNX model");
+    if (model->file.size / 2 >= UINT32_MAX) /* every number in the index counts things of two bytes or more */
+        return error_set(err, ERR_UNSUPPORTED, "is larger than 8 GiB: keep the weights in external data");
+    return read_graph(model, graph, err);
+}
+
+static int model_read(struct model *model, struct model **ret, struct error *err)
+{
+    int rc;
+
+    name_map_init(&model->value_by_name);
+    rc = read_model(model, err);
+    if (rc < 0) {
+        error_context(err, "%s", model->display_name);
+        model_free(model);
+        return rc;
+    }
+    *ret = model;
+    return 0;
+}
+
+int model_open(const char *path, const char *external_folder, struct model **ret, struct error *err)
+{
+    struct model *model = memory_alloc_zero(1, sizeof(*model));
+    int rc = file_map_open(path, &model->map, err);
+
+    if (rc < 0) {
+        free(model);
+        return rc;
+    }
+    arena_init(&model->arena);
+    model->file = (struct span){model->map.data, model->map.size};
+    model->folder = external_folder != NULL ? memory_strdup(external_folder) : file_folder(path);
+    model->display_name = memory_strdup(path);
+    return model_read(model, ret, err);
+}
+
+int model_parse(struct span bytes, const char *display_name, struct model **ret, struct error *err)
+{
+    struct model *model = memory_alloc_zero(1, sizeof(*model));
+
+    model->map.fd = -1;
+    arena_init(&model->arena);
+    model->file = bytes;
+    model->folder = memory_strdup(".");
+    model->display_name = memory_strdup(display_name);
+    return model_read(model, ret, err);
+}
+
+int model_parse_graph(const struct model *outer, struct span graph, struct model **ret, struct error *err)
+{
+    struct model *model = memory_alloc_zero(1, sizeof(*model));
+    int rc;
+
+    model->map.fd = -1;
+    arena_init(&model->arena);
+    model->file = outer->file;
+    model->folder = memory_strdup(outer->folder);
+    model->display_name = memory_strdup(outer->display_name);
+    name_map_init(&model->value_by_name);
+    rc = read_graph(model, graph, err);
+    if (rc < 0) {
+        error_context(err, "%s", model->display_name);
+        model_free(model);
+        return rc;
+    }
+    *ret = model;
+    return 0;
+}
+
+void model_free(struct model *model)
+{
+    if (model == NULL)
+        return;
+    free(model->opsets.items);
+    free(model->fields_before_graph.items);
+    free(model->fields_after_graph.items);
+    free(model->nodes.items);
+    free(model->values.items);
+    free(model->edges.items);
+    free(model->initializers.items);
+    free(model->inputs.items);
+    free(model->outputs.items);
+    free(model->repeated_inputs.items);
+    free(model->annotations.items);
+    free(model->other_graph_fields.items);
+    name_map_release(&model->value_by_name);
+    arena_release(&model->arena);
+    for (size_t i = 0; i < model->buffers.count; i++)
+        free(model->buffers.items[i]);
+    free(model->buffers.items);
+    for (size_t i = 0; i < model->external_files.count; i++) {
+        file_map_release(model->external_files.items[i].map);
+        free(model->external_files.items[i].map);
+    }
+    free(model->external_files.items);
+    if (model->map.fd >= 0 && !model->borrows_map)
+        file_map_release(&model->map);
+    free(model->folder);
+    free(model->display_name);
+    free(model);
+}
+
+const char *model_node_label(struct model *model, uint32_t node)
+{
+    const struct node *n = &model->nodes.items[node];
+
+    if (n->name.size > 0)
+        return arena_text(&model->arena, n->name);
+    return arena_printf(&model->arena, "%.*s #%u", TEXT_ARGS(n->op_type), node);
+}
+
+int64_t model_opset(const struct model *model)
+{
+    for (size_t i = 0; i < model->opsets.count; i++) {
+        struct text domain = model->opsets.items[i].domain;
+
+        if (domain.size == 0 || text_equal_string(domain, "ai.onnx"))
+            return model->opsets.items[i].version;
+    }
+    return 0;
+}

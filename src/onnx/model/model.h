@@ -1,0 +1,180 @@
+/* onnx/model/model.h: an ONNX file, mapped and indexed.
+ *
+ * The file is walked once. Nodes, initializers and type descriptions stay where they are: the index holds spans into
+ * the mapping. Tensors are called values and are numbered; names are looked up through a hash map. A model is never
+ * changed after loading, except for the small edits that onnx/edit/model.h documents; what is cut out of it is a `struct
+ * subgraph`.
+ */
+#ifndef ONNX_MODEL_MODEL_H
+#define ONNX_MODEL_MODEL_H
+
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
+#include "base/container/span.h"
+#include "base/file/file.h"
+
+#define VALUE_NONE UINT32_MAX /* an omitted optional input or output */
+#define NODE_NONE UINT32_MAX
+#define INITIALIZER_NONE UINT32_MAX
+
+/* A tensor (or sequence, map, optional) of the main graph. */
+struct value {
+    struct text name;
+    struct span info;     /* a ValueInfoProto for it; size 0 when the type is not known */
+    uint8_t info_prefix;  /* bytes of tag and length in front of `info`, when it stands among the graph's value_info */
+    bool info_of_input;   /* `info` stands among the graph's inputs */
+    uint32_t producer;    /* node, or NODE_NONE */
+    uint32_t initializer; /* or INITIALIZER_NONE */
+    uint32_t input;       /* its place among the model's inputs, if it is one and has not been moved */
+};
+
+/* Indices into model->edges. */
+struct edge_range {
+    uint32_t first, count;
+};
+
+struct node {
+    struct span message; /* the NodeProto */
+    struct span field;   /* the same with tag and length */
+    struct text name, op_type, domain;
+    struct edge_range inputs;   /* VALUE_NONE where omitted */
+    struct edge_range outputs;  /* VALUE_NONE where omitted */
+    struct edge_range captures; /* values of the main graph that subgraphs (If, Loop, Scan, ...) use */
+    bool has_subgraphs;
+    bool has_tensors; /* in attributes */
+};
+
+struct initializer {
+    struct span message; /* a TensorProto, or a SparseTensorProto */
+    struct span field;   /* the same with tag and length; size 0 when `renamed` */
+    uint32_t value;
+    bool sparse;
+    bool inside;  /* known to have its data here, not in another file */
+    bool renamed; /* made from a Constant node: the name has to be added when it is written */
+    struct span
+        narrowed; /* float32 data: they are written as float16, behind `message`, which has none; size 0: none */
+};
+
+/* A quantization annotation: a tensor, and those that hold its scale and zero point. */
+struct annotation {
+    struct span field; /* the TensorAnnotation with tag and length */
+    uint32_t value;
+    struct edge_range parameters; /* often initializers that no node uses */
+};
+
+struct opset_import {
+    struct text domain; /* "" is ONNX's own */
+    int64_t version;
+};
+
+struct value_list {
+    uint32_t *items;
+    size_t count, capacity;
+};
+
+struct span_list {
+    struct span *items;
+    size_t count, capacity;
+};
+
+struct model {
+    struct file_map map; /* fd is -1 when the model was given in memory */
+    bool borrows_map;    /* it belongs to the model that this is a copy of */
+    struct span file;    /* all of its bytes */
+    char *folder;        /* where external data lie */
+    char *display_name;  /* path, or what stands for it in messages */
+    struct arena arena;  /* made-up bytes and names */
+    struct {             /* what is made up and too large for it: malloc'd */
+        void **items;
+        size_t count, capacity;
+    } buffers;
+
+    struct { /* files of external data that were mapped: see external_tensor_borrow() */
+        struct external_file {
+            struct text location;
+            struct file_map *map;
+        } * items;
+        size_t count, capacity;
+    } external_files;
+
+    int64_t ir_version;
+    struct {
+        struct opset_import *items;
+        size_t count, capacity;
+    } opsets;
+    struct span_list fields_before_graph, fields_after_graph; /* everything of the ModelProto but its graph */
+    size_t function_count;
+
+    struct text graph_name;
+    struct {
+        struct node *items;
+        size_t count, capacity;
+    } nodes;
+    struct {
+        struct value *items;
+        size_t count, capacity;
+    } values;
+    struct value_list edges;
+    struct {
+        struct initializer *items;
+        size_t count, capacity;
+    } initializers;
+    struct value_list inputs; /* without those that are initializers too: these are defaults, not inputs to feed */
+    struct value_list outputs;
+    struct value_list repeated_inputs; /* what the file lists as an input once more, which no runtime takes */
+    struct {
+        struct annotation *items;
+        size_t count, capacity;
+    } annotations;
+    struct span_list other_graph_fields; /* graph name, doc string, metadata and what we do not know */
+    struct name_map value_by_name;
+};
+
+/* Maps and indexes the file. `external_folder` is where external data lie; NULL: the file's own folder. */
+int model_open(const char *path, const char *external_folder, struct model **ret, struct error *err);
+
+/* The same for bytes in memory, which have to outlive the model. `display_name` is used in messages. */
+int model_parse(struct span bytes, const char *display_name, struct model **ret, struct error *err);
+
+/* Indexes a GraphProto of `outer`, such as a body of one of its nodes, as a model of its own, which `outer` has to
+ * outlive. Tensors of the graphs around it have neither producer nor type in it. */
+int model_parse_graph(const struct model *outer, struct span graph, struct model **ret, struct error *err);
+void model_free(struct model *model);
+
+uint32_t model_find_value(const struct model *model, struct text name); /* VALUE_NONE when there is none */
+
+/* The value of a tensor that something makes: a node, an initializer, or the outside. A name that only a description
+ * or a reader has gives VALUE_NONE, too. */
+uint32_t model_find_tensor(const struct model *model, struct text name);
+
+/* Adds a value that nothing produces yet (or finds it). The name has to outlive the model. */
+uint32_t model_add_value(struct model *model, struct text name);
+
+/* Appends a node: a NodeProto with tag and length, whose bytes have to outlive the model. For many, see
+ * onnx/edit/rebuild.h. */
+int model_add_node(struct model *model, struct span field, struct error *err);
+
+/* What a diagnostic calls a node: its name, or its operator and number when it has none. Lives in the model's arena. */
+const char *model_node_label(struct model *model, uint32_t node);
+
+/* The version of ONNX's own operator set, or 0. */
+int64_t model_opset(const struct model *model);
+
+static inline uint32_t model_edge(const struct model *model, struct edge_range range, size_t i)
+{
+    return model->edges.items[range.first + i];
+}
+
+/* What a node reads: its inputs, then what its subgraphs capture. */
+static inline size_t node_read_count(const struct node *node)
+{
+    return (size_t)node->inputs.count + node->captures.count;
+}
+
+static inline uint32_t node_read(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                  : model_edge(model, node->captures, i - node->inputs.count);
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* onnx/model/subgraph.c: see subgraph.h. */
+#include "onnx/model/subgraph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/model/foldable.h"
+
+bool value_list_has(const struct value_list *list, uint32_t value)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == value)
+            return true;
+    return false;
+}
+
+void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret)
+{
+    bitset_init(ret, value_count);
+    for (size_t i = 0; i < list->count; i++)
+        bitset_add(ret, list->items[i]);
+}
+
+void value_list_add(struct value_list *list, uint32_t value)
+{
+    *VECTOR_APPEND(list) = value;
+}
+
+void value_list_assign(struct value_list *list, const struct value_list *from)
+{
+    list->count = 0;
+    for (size_t i = 0; i < from->count; i++)
+        value_list_add(list, from->items[i]);
+}
+
+void subgraph_init_whole(struct subgraph *subgraph, struct model *model)
+{
+    *subgraph = (struct subgraph){.model = model};
+    bitset_init(&subgraph->nodes, model->nodes.count);
+    bitset_fill(&subgraph->nodes);
+    value_list_assign(&subgraph->inputs, &model->inputs);
+    value_list_assign(&subgraph->outputs, &model->outputs);
+}
+
+void subgraph_init_copy(struct subgraph *subgraph, const struct subgraph *from)
+{
+    *subgraph = (struct subgraph){.model = from->model, .only_stated = from->only_stated};
+    bitset_init_copy(&subgraph->nodes, &from->nodes);
+    value_list_assign(&subgraph->inputs, &from->inputs);
+    value_list_assign(&subgraph->outputs, &from->outputs);
+    for (size_t i = 0; i < from->frozen.count; i++)
+        *VECTOR_APPEND(&subgraph->frozen) = from->frozen.items[i];
+}
+
+void subgraph_release(struct subgraph *subgraph)
+{
+    bitset_release(&subgraph->nodes);
+    free(subgraph->inputs.items);
+    free(subgraph->outputs.items);
+    free(subgraph->frozen.items);
+    *subgraph = (struct subgraph){0};
+}
+
+static struct hash hash_list(const struct value_list *list)
+{
+    return hash_bytes(list->items, list->count * sizeof(*list->items));
+}
+
+struct hash subgraph_identity(const struct subgraph *subgraph)
+{
+    struct value_list frozen = {0};
+    struct hash hash = hash_bytes(subgraph->nodes.words, bitset_words(&subgraph->nodes) * sizeof(uint64_t));
+
+    for (size_t i = 0; i < subgraph->frozen.count; i++)
+        value_list_add(&frozen, subgraph->frozen.items[i].value);
+    hash = hash_combine(hash, hash_list(&subgraph->inputs));
+    hash = hash_combine(hash, hash_list(&subgraph->outputs));
+    hash = hash_combine(hash, hash_list(&frozen));
+    free(frozen.items);
+    return hash;
+}
+
+static void add_values(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++)
+        if (model_edge(model, range, i) != VALUE_NONE)
+            bitset_add(ret, model_edge(model, range, i));
+}
+
+void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
+{
+    const struct model *model = subgraph->model;
+    const struct bitset *nodes = &subgraph->nodes;
+
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+        add_values(model, model->nodes.items[i].inputs, ret);
+        add_values(model, model->nodes.items[i].outputs, ret);
+        add_values(model, model->nodes.items[i].captures, ret);
+    }
+    for (size_t i = 0; i < subgraph->outputs.count; i++)
+        bitset_add(ret, subgraph->outputs.items[i]);
+    for (size_t i = 0; i < model->annotations.count; i++)
+        if (bitset_has(ret, model->annotations.items[i].value))
+            add_values(model, model->annotations.items[i].parameters, ret);
+}
+
+/* Appends the values of `range` that are not among `taken`, each once. */
+static void append_values(const struct model *model, struct edge_range range, struct bitset *taken,
+                          struct value_list *ret)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value == VALUE_NONE || bitset_has(taken, value))
+            continue;
+        bitset_add(taken, value);
+        value_list_add(ret, value);
+    }
+}
+
+void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
+{
+    const struct model *model = subgraph->model;
+    struct bitset taken;
+
+    bitset_init(&taken, model->values.count);
+    subgraph->outputs.count = 0;
+    append_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
+    bitset_release(&taken);
+}
+
+/* The outputs of the subgraph that no producer of its inputs makes. */
+static void list_outputs_apart(const struct subgraph *subgraph, struct value_list *ret)
+{
+    const struct model *model = subgraph->model;
+    struct bitset producers;
+
+    bitset_init(&producers, model->nodes.count);
+    for (size_t i = 0; i < subgraph->inputs.count; i++) {
+        uint32_t producer = model->values.items[subgraph->inputs.items[i]].producer;
+
+        if (producer != NODE_NONE)
+            bitset_add(&producers, producer);
+    }
+    for (size_t i = 0; i < subgraph->outputs.count; i++) {
+        uint32_t producer = model->values.items[subgraph->outputs.items[i]].producer;
+
+        if (producer == NODE_NONE || !bitset_has(&producers, producer))
+            value_list_add(ret, subgraph->outputs.items[i]);
+    }
+    bitset_release(&producers);
+}
+
+static void add_initializers(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value != VALUE_NONE && model->values.items[value].initializer != INITIALIZER_NONE)
+            bitset_add(ret, value);
+    }
+}
+
+void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
+{
+    const struct model *model = subgraph->model;
+    const struct node *n = &model->nodes.items[node];
+    struct value_list kept = {0};
+    struct bitset constants;
+
+    bitset_init(&constants, model->values.count);
+    add_initializers(model, n->inputs, &constants);
+    add_initializers(model, n->captures, &constants);
+    for (size_t i = 0; i < subgraph->frozen.count; i++)
+        bitset_add(&constants, subgraph->frozen.items[i].value);
+    subgraph->inputs.count = 0;
+    append_values(model, n->inputs, &constants, &subgraph->inputs);
+    append_values(model, n->captures, &constants, &subgraph->inputs);
+    bitset_release(&constants);
+    list_outputs_apart(subgraph, &kept);
+    if (kept.count > 0)
+        value_list_assign(&subgraph->outputs, &kept);
+    free(kept.items);
+}
+
+/* The walk of subgraph_clean(). */
+struct reach {
+    struct subgraph *subgraph;
+    const struct bitset *constants;
+    struct bitset sources;     /* values where the walk stops */
+    struct bitset seen;        /* values met */
+    struct bitset nodes;       /* nodes reached */
+    struct value_list pending; /* nodes to look at */
+    struct value_list *ret_constants, *ret_missing;
+};
+
+static void reach_value(struct reach *reach, uint32_t value)
+{
+    const struct value *v;
+
+    if (value == VALUE_NONE || bitset_has(&reach->seen, value))
+        return;
+    bitset_add(&reach->seen, value);
+    if (bitset_has(&reach->sources, value))
+        return;
+    v = &reach->subgraph->model->values.items[value];
+    if (reach->constants != NULL && bitset_has(reach->constants, value)) {
+        if (reach->ret_constants != NULL)
+            value_list_add(reach->ret_constants, value);
+    } else if (v->producer != NODE_NONE && bitset_has(&reach->subgraph->nodes, v->producer)) {
+        if (!bitset_has(&reach->nodes, v->producer)) {
+            bitset_add(&reach->nodes, v->producer);
+            value_list_add(&reach->pending, v->producer);
+        }
+    } else if (v->initializer == INITIALIZER_NONE && reach->ret_missing != NULL) {
+        value_list_add(reach->ret_missing, value);
+    }
+}
+
+static void reach_edges(struct reach *reach, struct edge_range range)
+{
+    for (size_t i = 0; i < range.count; i++)
+        reach_value(reach, model_edge(reach->subgraph->model, range, i));
+}
+
+static void keep_seen_inputs(struct subgraph *subgraph, const struct bitset *seen)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < subgraph->inputs.count; i++)
+        if (bitset_has(seen, subgraph->inputs.items[i]))
+            subgraph->inputs.items[kept++] = subgraph->inputs.items[i];
+    subgraph->inputs.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < subgraph->frozen.count; i++)
+        if (bitset_has(seen, subgraph->frozen.items[i].value))
+            subgraph->frozen.items[kept++] = subgraph->frozen.items[i];
+    subgraph->frozen.count = kept;
+}
+
+void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, struct value_list *ret_constants,
+                    struct value_list *ret_missing)
+{
+    const struct model *model = subgraph->model;
+    struct reach reach = {
+        .subgraph = subgraph, .constants = constants, .ret_constants = ret_constants, .ret_missing = ret_missing};
+
+    bitset_init(&reach.sources, model->values.count);
+    bitset_init(&reach.seen, model->values.count);
+    bitset_init(&reach.nodes, model->nodes.count);
+    for (size_t i = 0; i < subgraph->inputs.count; i++)
+        bitset_add(&reach.sources, subgraph->inputs.items[i]);
+    for (size_t i = 0; i < subgraph->frozen.count; i++)
+        bitset_add(&reach.sources, subgraph->frozen.items[i].value);
+    for (size_t i = 0; i < subgraph->outputs.count; i++)
+        reach_value(&reach, subgraph->outputs.items[i]);
+    while (reach.pending.count > 0) {
+        const struct node *node = &model->nodes.items[reach.pending.items[--reach.pending.count]];
+
+        reach_edges(&reach, node->inputs);
+        reach_edges(&reach, node->captures);
+    }
+    bitset_assign(&subgraph->nodes, &reach.nodes);
+    keep_seen_inputs(subgraph, &reach.seen);
+    bitset_release(&reach.sources);
+    bitset_release(&reach.seen);
+    bitset_release(&reach.nodes);
+    free(reach.pending.items);
+}
+
+/* What is known of values while folding: constants of any kind, and among them those that depend on a frozen one. */
+struct fold {
+    const struct subgraph *subgraph;
+    struct bitset inputs;  /* values that are fed */
+    struct bitset known;   /* nodes whose outputs are constant */
+    struct bitset *frozen; /* values */
+};
+
+static bool edges_are_constant(const struct fold *fold, struct edge_range range, bool *ret_any_frozen)
+{
+    const struct model *model = fold->subgraph->model;
+
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+        const struct value *v;
+
+        if (value == VALUE_NONE)
+            continue;
+        v = &model->values.items[value];
+        if (bitset_has(fold->frozen, value))
+            *ret_any_frozen = true;
+        else if (bitset_has(&fold->inputs, value))
+            return false;
+        else if (v->initializer == INITIALIZER_NONE &&
+                 (v->producer == NODE_NONE || !bitset_has(&fold->known, v->producer)))
+            return false;
+    }
+    return true;
+}
+
+static bool fold_node(struct fold *fold, size_t index)
+{
+    const struct model *model = fold->subgraph->model;
+    const struct node *node = &model->nodes.items[index];
+    bool any_frozen = false;
+
+    if (bitset_has(&fold->known, index) || !edges_are_constant(fold, node->inputs, &any_frozen) ||
+        !edges_are_constant(fold, node->captures, &any_frozen) || !node_is_foldable(model, node))
+        return false;
+    bitset_add(&fold->known, index);
+    for (size_t i = 0; any_frozen && i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+
+        if (value != VALUE_NONE)
+            bitset_add(fold->frozen, value);
+    }
+    return true;
+}
+
+void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
+{
+    struct fold fold = {.subgraph = subgraph, .frozen = constants};
+    bool changed = true;
+
+    for (size_t i = 0; i < subgraph->frozen.count; i++)
+        bitset_add(constants, subgraph->frozen.items[i].value);
+    bitset_init(&fold.inputs, subgraph->model->values.count);
+    for (size_t i = 0; i < subgraph->inputs.count; i++)
+        bitset_add(&fold.inputs, subgraph->inputs.items[i]);
+    bitset_init(&fold.known, subgraph->model->nodes.count);
+    while (changed) { /* once more than needed for a sorted graph */
+        changed = false;
+        for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
+             i = bitset_next(&subgraph->nodes, i + 1))
+            changed |= fold_node(&fold, i);
+    }
+    bitset_release(&fold.inputs);
+    bitset_release(&fold.known);
+}

@@ -1,0 +1,89 @@
+/* onnx/proto/node_attribute.c: see node_attribute.h. */
+#include "onnx/proto/node_attribute.h"
+
+#include "onnx/proto/fields.h"
+#include "onnx/proto/wire.h"
+
+static bool is_called(struct span attribute, const char *name)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    bool same = false;
+
+    while (wire_next(&reader, &field))
+        if (field.number == ATTRIBUTE_NAME && field.type == WIRE_BYTES)
+            same = text_equal_string(span_text(field.bytes), name);
+    return same;
+}
+
+bool node_attribute_find(struct span node, const char *name, struct span *ret)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+    bool found = false;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !is_called(field.bytes, name))
+            continue;
+        *ret = field.bytes;
+        found = true;
+    }
+    return found;
+}
+
+int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback)
+{
+    struct span attribute = {NULL, 0};
+    struct wire_reader reader;
+    struct wire_field field;
+    int64_t value = 0; /* what is not written is zero */
+
+    if (!node_attribute_find(node, name, &attribute))
+        return fallback;
+    reader = wire_reader_of(attribute);
+    while (wire_next(&reader, &field))
+        if (field.number == ATTRIBUTE_INTEGER && field.type == WIRE_VARINT)
+            value = (int64_t)field.value;
+    return value;
+}
+
+size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit)
+{
+    struct span attribute = {NULL, 0};
+    struct wire_reader reader;
+    struct wire_field field;
+    size_t count = 0;
+
+    if (!node_attribute_find(node, name, &attribute))
+        return 0;
+    reader = wire_reader_of(attribute);
+    while (wire_next(&reader, &field)) {
+        struct span cursor = field.bytes;
+        uint64_t value = field.value;
+        bool damaged = false;
+
+        if (field.number != ATTRIBUTE_INTEGERS)
+            continue;
+        if (field.type == WIRE_VARINT && count++ < limit)
+            ret[count - 1] = (int64_t)value;
+        while (field.type == WIRE_BYTES && wire_next_packed_varint(&cursor, &value, &damaged))
+            if (count++ < limit)
+                ret[count - 1] = (int64_t)value;
+    }
+    return count;
+}
+
+struct span node_attribute_tensor(struct span node, const char *name)
+{
+    struct span attribute = {NULL, 0}, tensor = {NULL, 0};
+    struct wire_reader reader;
+    struct wire_field field;
+
+    if (!node_attribute_find(node, name, &attribute))
+        return tensor;
+    reader = wire_reader_of(attribute);
+    while (wire_next(&reader, &field))
+        if (field.number == ATTRIBUTE_TENSOR && field.type == WIRE_BYTES)
+            tensor = field.bytes;
+    return tensor;
+}

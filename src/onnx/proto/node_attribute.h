@@ -1,0 +1,23 @@
+/* onnx/proto/node_attribute.h: the attributes of a node, read from its NodeProto. */
+#ifndef ONNX_PROTO_NODE_ATTRIBUTE_H
+#define ONNX_PROTO_NODE_ATTRIBUTE_H
+
+#include <stdbool.h>
+
+#include "base/container/span.h"
+
+/* The AttributeProto of this name. False when the node (a NodeProto) has none. Of two with one name the last one
+ * counts. */
+bool node_attribute_find(struct span node, const char *name, struct span *ret);
+
+/* The value of an integer attribute, or `fallback`. */
+int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback);
+
+/* The elements of a list of integers: at most `limit` of them are written. Returns how many there are; 0 without the
+ * attribute. */
+size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit);
+
+/* The TensorProto of a tensor attribute; its data are NULL without the attribute. */
+struct span node_attribute_tensor(struct span node, const char *name);
+
+#endif

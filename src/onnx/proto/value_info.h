@@ -1,0 +1,34 @@
+/* onnx/proto/value_info.h: what a model says about a tensor's type and shape: ValueInfoProto, decoded and made. */
+#ifndef ONNX_PROTO_VALUE_INFO_H
+#define ONNX_PROTO_VALUE_INFO_H
+
+#include "base/container/arena.h"
+#include "base/container/span.h"
+#include "tensor/values/tensor.h"
+
+struct value_type {
+    const char *not_a_tensor; /* "sequence", "map", "optional", "sparse tensor", "opaque"; NULL for a tensor */
+    enum data_type element;   /* of a tensor; DATA_UNDEFINED when not said */
+    bool has_shape;
+    struct shape shape;                   /* -1: a dynamic dimension */
+    struct text symbols[TENSOR_MAX_RANK]; /* names of dynamic dimensions; size 0 where there is none */
+};
+
+/* Decodes a ValueInfoProto. Damage, and more than TENSOR_MAX_RANK dimensions, leave the shape (or type) unknown: the
+ * runtime that loads the model is the judge. */
+void value_info_decode(struct span info, struct value_type *ret);
+
+/* True when the type is known well enough for a graph input: a tensor with element type and shape, or no tensor at
+ * all. */
+bool value_type_is_complete(const struct value_type *type);
+
+/* The size of the tensor in bytes; 0 when that is not said, and for strings and what is no tensor. */
+size_t value_info_bytes(struct span info);
+
+/* A ValueInfoProto for `name`, made in `arena`; the type is left out when `type` is NULL. */
+struct span value_info_make(struct arena *arena, struct text name, const struct value_type *type);
+
+/* A copy of a ValueInfoProto with another name. */
+struct span value_info_rename(struct arena *arena, struct span info, struct text name);
+
+#endif

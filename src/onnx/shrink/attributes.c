@@ -1,0 +1,129 @@
+/* onnx/shrink/attributes.c: see attributes.h. */
+#include "onnx/shrink/attributes.h"
+
+#include "base/memory.h"
+#include "onnx/model/captures.h"
+#include "onnx/proto/attribute.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/wire.h"
+
+/* Source: the ONNX operator reference, attributes marked "(required)", in all versions of the operators. `op_type` NULL: of
+ * whatever operator. */
+static bool is_required(const struct node *node, struct text name)
+{
+    static const struct {
+        const char *op_type, *attribute;
+    } required[] = {
+        {"Cast", "to"},
+        {"Concat", "axis"},
+        {"ConcatFromSequence", "axis"},
+        {NULL, "kernel_shape"}, /* of poolings; convolutions have it from the shape of their weights, and gain little */
+        {"LRN", "size"},
+        {"DepthToSpace", "blocksize"},
+        {"SpaceToDepth", "blocksize"},
+        {"Einsum", "equation"},
+        {"BitShift", "direction"},
+        {"RandomNormal", "shape"},
+        {"RandomUniform", "shape"},
+        {"Scan", "num_scan_inputs"},
+        {NULL, "hidden_size"},
+        {"Pad", "pads"},
+        {"Slice", "starts"},
+        {"Slice", "ends"},
+        {"Unsqueeze", "axes"},
+        {"TopK", "k"},
+        {"Tile", "repeats"},
+        {"Upsample", "scales"},
+        {"GroupNormalization", "num_groups"},
+        {"GridSample", "shape"},
+    };
+    bool is_standard = node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx");
+
+    if (is_standard && text_equal_string(node->op_type, "Constant"))
+        return true;
+    for (size_t i = 0; is_standard && i < ARRAY_LEN(required); i++)
+        if ((required[i].op_type == NULL || text_equal_string(node->op_type, required[i].op_type)) &&
+            text_equal_string(name, required[i].attribute))
+            return true;
+    return false;
+}
+
+static bool is_listed(const struct optional_attribute_list *list, size_t first, struct text name)
+{
+    for (size_t i = first; i < list->count; i++)
+        if (text_equal(list->items[i].name, name))
+            return true;
+    return false;
+}
+
+void attributes_list_optional(const struct model *model, struct optional_attribute_list *ret)
+{
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        struct wire_reader reader = wire_reader_of(node->message);
+        size_t first = ret->count;
+        struct wire_field field;
+
+        while (wire_next(&reader, &field)) {
+            struct attribute attribute;
+
+            if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || captures_attribute_has_graph(field.bytes))
+                continue;
+            attribute_read(field.bytes, &attribute);
+            if (!is_required(node, attribute.name) && !is_listed(ret, first, attribute.name))
+                *VECTOR_APPEND(ret) = (struct optional_attribute){i, attribute.name};
+        }
+    }
+}
+
+/* Attributes of one node, which stand side by side in a list. */
+struct part {
+    const struct optional_attribute_list *list;
+    const uint8_t *dropped;
+    size_t first, end;
+};
+
+static bool is_dropped(const struct part *part, struct span message)
+{
+    struct attribute attribute;
+
+    attribute_read(message, &attribute);
+    for (size_t i = part->first; i < part->end; i++)
+        if (part->dropped[i] && text_equal(part->list->items[i].name, attribute.name))
+            return true;
+    return false;
+}
+
+/* Only the place of the node's bytes changes: what the index says of names and edges is the same. */
+static void rewrite(struct model *model, struct node *node, const struct part *part)
+{
+    struct wire_reader reader = wire_reader_of(node->message);
+    struct string_builder message, whole;
+    struct wire_field field;
+
+    string_init(&message);
+    string_init(&whole);
+    while (wire_next(&reader, &field))
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !is_dropped(part, field.bytes))
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
+    node->field = (struct span){arena_copy(&model->arena, whole.data, whole.size), whole.size};
+    node->message = (struct span){node->field.data + (whole.size - message.size), message.size};
+    string_release(&message);
+    string_release(&whole);
+}
+
+void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped)
+{
+    struct part part = {.list = list, .dropped = dropped};
+
+    for (; part.first < list->count; part.first = part.end) {
+        uint32_t node = list->items[part.first].node;
+        bool any = false;
+
+        for (part.end = part.first; part.end < list->count && list->items[part.end].node == node; part.end++)
+            any |= dropped[part.end] != 0;
+        if (any)
+            rewrite(model, &model->nodes.items[node], &part);
+    }
+}

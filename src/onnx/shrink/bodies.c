@@ -1,0 +1,454 @@
+/* onnx/shrink/bodies.c: see bodies.h. */
+#include "onnx/shrink/bodies.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/inline_branches.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/edit/unused_names.h"
+#include "onnx/model/captures.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/node.h"
+
+/* As deep as onnx/model/scope.c lets bodies be. */
+#define MAX_DEPTH 64
+
+/* Where a GraphProto, or a FunctionProto, has what. */
+struct layout {
+    uint32_t node, input, output, description;
+    bool bare_names; /* inputs and outputs are names, not descriptions */
+};
+
+static const struct layout graph_layout = {GRAPH_NODE, GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO, false};
+static const struct layout function_layout = {FUNCTION_NODE, FUNCTION_INPUT, FUNCTION_OUTPUT, FUNCTION_VALUE_INFO,
+                                              true};
+
+/* A walk over everything inside. */
+struct body_edit {
+    struct arena *arena;          /* for what is made */
+    const uint8_t *choices;       /* NULL: nothing is changed, */
+    struct inner_node_list *list; /* but listed here */
+    size_t next;                  /* number of the next inner node */
+    unsigned depth;
+};
+
+/* One graph or function on its way. */
+struct graph_edit {
+    const struct layout *layout;
+    struct span_list nodes; /* what stays: NodeProtos with tag and length */
+    struct rename_map map;  /* what is bypassed */
+    struct name_map used;   /* inputs and outputs; in the end what nodes read, too */
+};
+
+static int edit_graph(struct body_edit *edit, struct span graph, const struct layout *layout, struct span *ret,
+                      struct error *err);
+
+static int damaged(const char *what, struct error *err)
+{
+    return error_set(err, ERR_CORRUPT, "%s inside a node or function is damaged", what);
+}
+
+static struct span keep_bytes(struct body_edit *edit, struct string_builder *bytes)
+{
+    struct span kept = {arena_copy(edit->arena, bytes->data, bytes->size), bytes->size};
+
+    string_release(bytes);
+    return kept;
+}
+
+static struct span keep_field(struct body_edit *edit, uint32_t number, struct span message)
+{
+    struct string_builder field;
+
+    string_init(&field);
+    wire_write_bytes(&field, number, message.data, message.size);
+    return keep_bytes(edit, &field);
+}
+
+/* The content of a field with tag and length. */
+static struct span content_of(struct span whole)
+{
+    struct wire_reader reader = wire_reader_of(whole);
+    struct wire_field field = {0};
+
+    wire_next(&reader, &field);
+    return field.bytes;
+}
+
+static struct text name_in(struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    struct text name = {"", 0};
+
+    while (wire_next(&reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES)
+            name = span_text(field.bytes);
+    return name;
+}
+
+/* ---- One node ---- */
+
+static int edit_attribute(struct body_edit *edit, struct span attribute, struct string_builder *out, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field)) {
+        struct span graph = field.bytes;
+
+        if ((field.number != ATTRIBUTE_GRAPH && field.number != ATTRIBUTE_GRAPHS) || field.type != WIRE_BYTES) {
+            string_add_bytes(out, field.whole.data, field.whole.size);
+            continue;
+        }
+        rc = edit_graph(edit, field.bytes, &graph_layout, &graph, err);
+        wire_write_bytes(out, field.number, graph.data, graph.size);
+    }
+    return rc == 0 && reader.damaged ? damaged("an attribute", err) : rc;
+}
+
+/* Edits the bodies of a node. `ret` is a NodeProto with tag and length. */
+static int edit_bodies(struct body_edit *edit, struct span node, struct span *ret, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct string_builder message, attribute;
+    struct wire_field field;
+    int rc = 0;
+
+    string_init(&message);
+    while (rc == 0 && wire_next(&reader, &field)) {
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+            continue;
+        }
+        string_init(&attribute);
+        rc = edit_attribute(edit, field.bytes, &attribute, err);
+        wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
+        string_release(&attribute);
+    }
+    if (rc == 0 && reader.damaged)
+        rc = damaged("a node", err);
+    if (rc == 0)
+        *ret = keep_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
+    string_release(&message);
+    return rc;
+}
+
+struct node_summary {
+    struct text name, op_type, output;
+    struct text inputs[MOST_BYPASSES];
+    size_t input_count, output_count; /* without omitted ones */
+};
+
+static void summarize(struct span node, struct node_summary *ret)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+
+    *ret = (struct node_summary){.name = {"", 0}, .op_type = {"", 0}};
+    while (wire_next(&reader, &field)) {
+        struct text text = span_text(field.bytes);
+
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == NODE_NAME)
+            ret->name = text;
+        else if (field.number == NODE_OP_TYPE)
+            ret->op_type = text;
+        else if (field.number == NODE_OUTPUT && text.size > 0 && ret->output_count++ == 0)
+            ret->output = text;
+        else if (field.number == NODE_INPUT && text.size > 0 && ret->input_count++ < MOST_BYPASSES)
+            ret->inputs[ret->input_count - 1] = text;
+    }
+}
+
+static uint8_t count_bypasses(const struct node_summary *node)
+{
+    size_t inputs = node->input_count < MOST_BYPASSES ? node->input_count : MOST_BYPASSES;
+
+    return node->output_count == 1 ? (uint8_t)inputs : 0;
+}
+
+/* An output of the graph has to be made by something. */
+static void bypass(struct body_edit *edit, struct graph_edit *graph, const struct node_summary *node, unsigned choice)
+{
+    struct text target = node->inputs[choice - 1];
+    uint32_t found = name_map_find(&graph->map.index, target);
+    struct node_recipe identity = {.op_type = TEXT("Identity"), .input_count = 1, .output_count = 1};
+
+    if (found != NAME_MAP_NONE)
+        target = graph->map.names.items[found];
+    if (name_map_find(&graph->used, node->output) == NAME_MAP_NONE) {
+        rename_map_add(&graph->map, node->output, target);
+        return;
+    }
+    identity.inputs = &target;
+    identity.outputs = &node->output;
+    *VECTOR_APPEND(&graph->nodes) = node_build(edit->arena, &identity);
+}
+
+static int edit_node(struct body_edit *edit, struct graph_edit *graph, struct span message, struct error *err)
+{
+    size_t number = edit->next++;
+    struct node_summary summary;
+    struct span field;
+    unsigned choice;
+    int rc;
+
+    summarize(message, &summary);
+    if (edit->list != NULL)
+        *VECTOR_APPEND(edit->list) = (struct inner_node){summary.name, summary.op_type, count_bypasses(&summary)};
+    rc = edit_bodies(edit, message, &field, err);
+    if (rc < 0)
+        return rc;
+    choice = edit->choices != NULL ? edit->choices[number] : 0;
+    if (choice > 0 && choice <= count_bypasses(&summary)) {
+        bypass(edit, graph, &summary, choice);
+        return 0;
+    }
+    rc = node_rename(edit->arena, field, &graph->map, NULL, &field, err);
+    if (rc == 0)
+        *VECTOR_APPEND(&graph->nodes) = field;
+    return rc;
+}
+
+/* ---- One graph ---- */
+
+static void add_interface(struct graph_edit *graph, struct span message)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.type == WIRE_BYTES && (field.number == graph->layout->input || field.number == graph->layout->output))
+            name_map_add(&graph->used,
+                         graph->layout->bare_names ? span_text(field.bytes) : name_in(field.bytes, VALUE_INFO_NAME), 0);
+}
+
+/* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no harm. */
+static void add_names_inside(struct name_map *used, struct span message, unsigned depth)
+{
+    struct wire_reader reader = wire_reader_of(message), inner;
+    struct wire_field field, part;
+
+    while (depth < MAX_DEPTH && wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == NODE_INPUT)
+            name_map_add(used, span_text(field.bytes), 0);
+        if (field.number != NODE_ATTRIBUTE || !captures_attribute_has_graph(field.bytes))
+            continue;
+        inner = wire_reader_of(field.bytes);
+        while (wire_next(&inner, &part)) {
+            struct wire_reader body = wire_reader_of(part.bytes);
+            struct wire_field member;
+
+            if ((part.number != ATTRIBUTE_GRAPH && part.number != ATTRIBUTE_GRAPHS) || part.type != WIRE_BYTES)
+                continue;
+            while (wire_next(&body, &member))
+                if (member.number == GRAPH_NODE && member.type == WIRE_BYTES)
+                    add_names_inside(used, member.bytes, depth + 1);
+                else if (member.number == GRAPH_OUTPUT && member.type == WIRE_BYTES)
+                    name_map_add(used, name_in(member.bytes, VALUE_INFO_NAME), 0);
+        }
+    }
+}
+
+static bool makes_any(const struct name_map *used, struct span node)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.number == NODE_OUTPUT && field.type == WIRE_BYTES && field.bytes.size > 0 &&
+            name_map_find(used, span_text(field.bytes)) != NAME_MAP_NONE)
+            return true;
+    return false;
+}
+
+/* Drops nodes that nothing reads. */
+static void prune(struct graph_edit *graph)
+{
+    size_t first = graph->nodes.count;
+
+    for (size_t i = graph->nodes.count; i-- > 0;) {
+        struct span node = content_of(graph->nodes.items[i]);
+
+        if (!makes_any(&graph->used, node))
+            continue;
+        add_names_inside(&graph->used, node, 0);
+        graph->nodes.items[--first] = graph->nodes.items[i];
+    }
+    for (size_t i = first; i < graph->nodes.count; i++)
+        graph->nodes.items[i - first] = graph->nodes.items[i];
+    graph->nodes.count -= first;
+}
+
+static void write_graph(const struct graph_edit *graph, struct span message, struct string_builder *out)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        bool is_constant = field.number == GRAPH_INITIALIZER && field.type == WIRE_BYTES && !graph->layout->bare_names;
+
+        if (field.number == graph->layout->node || field.number == graph->layout->description ||
+            (is_constant && name_map_find(&graph->used, name_in(field.bytes, TENSOR_NAME)) == NAME_MAP_NONE))
+            continue;
+        string_add_bytes(out, field.whole.data, field.whole.size);
+    }
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct span node = content_of(graph->nodes.items[i]);
+
+        wire_write_bytes(out, graph->layout->node, node.data, node.size);
+    }
+}
+
+static int edit_graph(struct body_edit *edit, struct span message, const struct layout *layout, struct span *ret,
+                      struct error *err)
+{
+    struct graph_edit graph = {.layout = layout};
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    int rc = 0;
+
+    if (edit->depth >= MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    edit->depth++;
+    rename_map_init(&graph.map);
+    name_map_init(&graph.used);
+    add_interface(&graph, message);
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == layout->node && field.type == WIRE_BYTES)
+            rc = edit_node(edit, &graph, field.bytes, err);
+    if (rc == 0 && reader.damaged)
+        rc = damaged("a body", err);
+    if (rc == 0) {
+        struct string_builder out;
+
+        prune(&graph);
+        string_init(&out);
+        write_graph(&graph, message, &out);
+        *ret = keep_bytes(edit, &out);
+    }
+    rename_map_release(&graph.map);
+    name_map_release(&graph.used);
+    free(graph.nodes.items);
+    edit->depth--;
+    return rc;
+}
+
+/* ---- The model ---- */
+
+static int edit_functions(struct body_edit *edit, struct span_list *model_fields, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < model_fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(model_fields->items[i]);
+        struct wire_field field;
+        struct span function;
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+            continue;
+        rc = edit_graph(edit, field.bytes, &function_layout, &function, err);
+        if (rc == 0 && edit->choices != NULL)
+            model_fields->items[i] = keep_field(edit, MODEL_FUNCTIONS, function);
+    }
+    return rc;
+}
+
+int inner_nodes_list(const struct model *model, struct inner_node_list *ret, struct error *err)
+{
+    struct arena arena;
+    struct body_edit edit = {.arena = &arena, .list = ret};
+    struct span_list before = model->fields_before_graph, after = model->fields_after_graph;
+    struct span unused;
+    int rc = 0;
+
+    arena_init(&arena);
+    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++)
+        if (model->nodes.items[i].has_subgraphs)
+            rc = edit_bodies(&edit, model->nodes.items[i].message, &unused, err);
+    if (rc == 0)
+        rc = edit_functions(&edit, &before, err);
+    if (rc == 0)
+        rc = edit_functions(&edit, &after, err);
+    arena_release(&arena);
+    return rc;
+}
+
+int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err)
+{
+    struct body_edit edit = {.arena = &model->arena, .choices = choices};
+    struct span_list fields = {0};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+        struct span field = model->nodes.items[i].field;
+
+        if (model->nodes.items[i].has_subgraphs)
+            rc = edit_bodies(&edit, model->nodes.items[i].message, &field, err);
+        *VECTOR_APPEND(&fields) = field;
+    }
+    if (rc == 0)
+        rc = edit_functions(&edit, &model->fields_before_graph, err);
+    if (rc == 0)
+        rc = edit_functions(&edit, &model->fields_after_graph, err);
+    if (rc == 0)
+        rc = model_set_nodes(model, &fields, err);
+    free(fields.items);
+    return rc;
+}
+
+/* Makes the condition of `If` a constant of its own. */
+static int decide(struct model *model, struct unused_names *names, const struct node *node, bool condition,
+                  struct span *ret, struct error *err)
+{
+    static const uint8_t truth[] = {0, 1};
+    struct text name = unused_names_make(names, TEXT("condition"), "");
+    uint32_t old = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
+    struct rename_map map;
+    struct tensor tensor;
+    int rc;
+
+    if (old == VALUE_NONE)
+        return error_set(err, ERR_INVALID, "an If node has no condition");
+    tensor_borrow(DATA_BOOL, &(struct shape){.rank = 0}, &truth[condition], 1, &tensor);
+    rename_map_init(&map);
+    rename_map_add(&map, model->values.items[old].name, name);
+    rc = node_rename(&model->arena, node->field, &map, NULL, ret, err);
+    if (rc == 0)
+        rc = model_set_tensor(model, model_add_value(model, name), &tensor, err);
+    rename_map_release(&map);
+    return rc;
+}
+
+int branches_take(struct model *model, const uint8_t *choices, struct error *err)
+{
+    struct span_list fields = {0};
+    struct unused_names names;
+    bool changed = false, any = false;
+    int rc = 0;
+
+    unused_names_init(&names, model);
+    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+        struct node node = model->nodes.items[i];
+
+        if (choices[i] != 0) {
+            any = true;
+            rc = decide(model, &names, &node, choices[i] == 1, &node.field, err);
+        }
+        *VECTOR_APPEND(&fields) = node.field;
+    }
+    unused_names_release(&names);
+    if (rc == 0 && any)
+        rc = model_set_nodes(model, &fields, err);
+    if (rc == 0 && any)
+        rc = model_inline_branches(model, &changed, err);
+    free(fields.items);
+    return rc;
+}

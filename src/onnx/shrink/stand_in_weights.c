@@ -1,0 +1,246 @@
+/* onnx/shrink/stand_in_weights.c: see stand_in_weights.h. */
+#include "onnx/shrink/stand_in_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/container/bitset.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/external/tensor.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+#include "tensor/generate/mersenne_twister.h"
+#include "tensor/statistics/statistics.h"
+
+/* As deep as onnx/model/scope.c lets bodies be. */
+#define MAX_DEPTH 64
+
+/* ---- Which ---- */
+
+/* Operators some of whose floating inputs are no numbers to compute with but say how to. */
+static bool takes_parameters(struct text op_type)
+{
+    static const char *const names[] = {
+        "Resize",         "Upsample",    "Range",         "OneHot",           "NonMaxSuppression", "Dropout",
+        "QuantizeLinear", "QLinearConv", "QLinearMatMul", "DequantizeLinear", "FakeQuantize",      "MelWeightMatrix",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (text_equal_string(op_type, names[i]))
+            return true;
+    return false;
+}
+
+static void add_edges(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value != VALUE_NONE)
+            bitset_add(ret, value);
+    }
+}
+
+static bool is_supported(enum data_type type)
+{
+    return type == DATA_FLOAT32 || type == DATA_FLOAT64 || type == DATA_FLOAT16 || type == DATA_BFLOAT16;
+}
+
+/* Appends the weight that `initializer` is, if it is one. */
+static int add_weight(struct model *model, const struct initializer *initializer, struct weight_list *ret,
+                      struct error *err)
+{
+    struct tensor_header header;
+    struct statistics statistics;
+    struct tensor tensor;
+    int rc = tensor_proto_read(initializer->message, &header, err);
+
+    if (rc < 0)
+        return rc;
+    if (!is_supported(header.type) || shape_elements(&header.shape) < 2)
+        return 0;
+    rc = external_tensor_read(model, initializer->message, &tensor, err);
+    if (rc < 0)
+        return rc;
+    rc = statistics_compute(&tensor, &statistics, err);
+    if (rc == 0 && statistics.minimum != statistics.maximum)
+        *VECTOR_APPEND(ret) = (struct weight){.value = initializer->value,
+                                              .bytes = tensor.size,
+                                              .mean = statistics.mean,
+                                              .deviation = statistics.standard_deviation,
+                                              .minimum = statistics.minimum,
+                                              .maximum = statistics.maximum};
+    tensor_release(&tensor);
+    return rc;
+}
+
+int weights_list(struct model *model, struct weight_list *ret, struct error *err)
+{
+    struct bitset used, parameters;
+    int rc = 0;
+
+    bitset_init(&used, model->values.count);
+    bitset_init(&parameters, model->values.count);
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+
+        add_edges(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
+        add_edges(model, node->captures, &used);
+    }
+    for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+
+        if (!initializer->sparse && initializer->narrowed.size == 0 && bitset_has(&used, initializer->value) &&
+            !bitset_has(&parameters, initializer->value))
+            rc = add_weight(model, initializer, ret, err);
+    }
+    bitset_release(&used);
+    bitset_release(&parameters);
+    return rc;
+}
+
+/* ---- What is elsewhere ---- */
+
+static size_t count_in_node(struct span node, unsigned depth);
+
+static size_t count_tensor(struct span message)
+{
+    struct tensor_header header;
+
+    return tensor_proto_read(message, &header, NULL) == 0 && data_type_is_float(header.type) &&
+           shape_elements(&header.shape) > 1;
+}
+
+static size_t count_in_graph(struct span graph, unsigned depth)
+{
+    struct wire_reader reader = wire_reader_of(graph);
+    struct wire_field field;
+    size_t count = 0;
+
+    while (wire_next(&reader, &field))
+        if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
+            count += count_in_node(field.bytes, depth);
+        else if (field.number == GRAPH_INITIALIZER && field.type == WIRE_BYTES)
+            count += count_tensor(field.bytes);
+    return count;
+}
+
+static size_t count_in_attribute(struct span attribute, unsigned depth)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    size_t count = 0;
+
+    while (wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == ATTRIBUTE_TENSOR || field.number == ATTRIBUTE_TENSORS)
+            count += count_tensor(field.bytes);
+        else if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && depth < MAX_DEPTH)
+            count += count_in_graph(field.bytes, depth + 1);
+    }
+    return count;
+}
+
+static size_t count_in_node(struct span node, unsigned depth)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+    size_t count = 0;
+
+    while (wire_next(&reader, &field))
+        if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
+            count += count_in_attribute(field.bytes, depth);
+    return count;
+}
+
+static size_t count_in_functions(const struct span_list *model_fields)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < model_fields->count; i++) {
+        struct wire_reader reader = wire_reader_of(model_fields->items[i]), function;
+        struct wire_field field, part;
+
+        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+            continue;
+        function = wire_reader_of(field.bytes);
+        while (wire_next(&function, &part))
+            if (part.number == FUNCTION_NODE && part.type == WIRE_BYTES)
+                count += count_in_node(part.bytes, 0);
+    }
+    return count;
+}
+
+size_t weights_count_inside(const struct model *model)
+{
+    size_t count = count_in_functions(&model->fields_before_graph) + count_in_functions(&model->fields_after_graph);
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        count += count_in_node(model->nodes.items[i].message, 0);
+    return count;
+}
+
+/* ---- With what ---- */
+
+static void store_number(enum data_type type, double value, size_t element, void *data)
+{
+    float single = (float)value;
+    uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
+
+    if (type == DATA_FLOAT64)
+        memcpy((char *)data + element * 8, &value, 8);
+    else if (type == DATA_FLOAT32)
+        memcpy((char *)data + element * 4, &single, 4);
+    else
+        memcpy((char *)data + element * 2, &half, 2);
+}
+
+/* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are put
+ * there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were 0 and 1. */
+static void fill_with_noise(const struct weight *weight, struct text name, enum data_type type, size_t elements,
+                            void *data)
+{
+    bool known =
+        isfinite(weight->mean) && isfinite(weight->deviation) && isfinite(weight->minimum) && isfinite(weight->maximum);
+    double mean = known ? weight->mean : 0, deviation = known ? weight->deviation : 1;
+    double minimum = known ? weight->minimum : -1, maximum = known ? weight->maximum : 1;
+    struct mersenne_twister random;
+
+    mersenne_twister_seed(&random, (uint32_t)hash_bytes(name.data, name.size).low);
+    for (size_t i = 0; i < elements; i++) {
+        double number = mean + sqrt(3) * deviation * (2 * mersenne_twister_next_fraction(&random) - 1);
+
+        store_number(type, fmin(fmax(number, minimum), maximum), i, data);
+    }
+}
+
+int weight_replace(struct model *model, const struct weight *weight, enum stand_in kind, struct error *err)
+{
+    const struct value *value = &model->values.items[weight->value];
+    struct text name = value->name;
+    struct tensor_header header;
+    size_t elements;
+    void *data;
+    int rc;
+
+    if (kind == STAND_IN_NONE)
+        return 0;
+    rc = tensor_proto_read(model->initializers.items[value->initializer].message, &header, err);
+    if (rc == 0)
+        rc = model_new_tensor(model, weight->value, header.type, &header.shape, &data, err);
+    if (rc < 0)
+        return rc;
+    elements = shape_elements(&header.shape);
+    if (kind == STAND_IN_ZEROS)
+        memset(data, 0, tensor_bytes(header.type, elements));
+    else if (kind == STAND_IN_NOISE)
+        fill_with_noise(weight, name, header.type, elements, data);
+    else
+        for (size_t i = 0; i < elements; i++)
+            store_number(header.type, 1, i, data);
+    return 0;
+}

@@ -1,0 +1,386 @@
+/* onnx/write/model.c: see model.h. */
+#include "onnx/write/model.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/edit/unused_names.h"
+#include "onnx/external/save.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/value_info.h"
+#include "onnx/proto/wire.h"
+#include "onnx/write/pieces.h"
+
+/* protobuf's own limit is 2^31 - 1; room is left for what readers add. */
+#define LARGEST_FILE ((uint64_t)2000000000)
+
+/* What is needed while the graph is put together. */
+struct graph_writer {
+    const struct subgraph *subgraph;
+    const struct model *model;
+    const struct initializer_writer *initializers; /* NULL: they are written as they stand */
+    struct piece_list *out;
+    struct bitset written;            /* values that are described already or need no description */
+    struct bitset used;               /* see subgraph_used_values() */
+    struct bitset replaced;           /* values that are fed or frozen: what made them before does so no longer */
+    struct bitset replaced_producers; /* nodes */
+    struct bitset constants;          /* initializers that are used and not replaced */
+};
+
+static void replace(struct graph_writer *writer, uint32_t value)
+{
+    uint32_t producer = writer->model->values.items[value].producer;
+
+    bitset_add(&writer->replaced, value);
+    if (producer != NODE_NONE)
+        bitset_add(&writer->replaced_producers, producer);
+}
+
+/* A node of several outputs stays for one of them while another is fed or frozen. That one comes from elsewhere now,
+ * and no two may make the same tensor: what the node makes gets another name. */
+static void write_replaced_node(struct graph_writer *writer, const struct node *node)
+{
+    struct wire_reader reader = wire_reader_of(node->message);
+    struct wire_field field;
+    struct unused_names names;
+    struct string_builder message;
+
+    unused_names_init(&names, writer->subgraph->model);
+    string_init(&message);
+    while (wire_next(&reader, &field)) {
+        struct text name = span_text(field.bytes);
+        bool is_output = field.number == NODE_OUTPUT && name.size > 0;
+
+        if (is_output && bitset_has(&writer->replaced, model_find_value(writer->model, name)))
+            wire_write_text(&message, NODE_OUTPUT, unused_names_make(&names, name, "_unused"));
+        else
+            string_add_bytes(&message, field.whole.data, field.whole.size);
+    }
+    pieces_add_header(writer->out, GRAPH_NODE, message.size);
+    pieces_add_copy(writer->out, message.data, message.size);
+    string_release(&message);
+    unused_names_release(&names);
+}
+
+static void write_nodes(struct graph_writer *writer)
+{
+    const struct bitset *nodes = &writer->subgraph->nodes;
+
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
+        const struct node *node = &writer->model->nodes.items[i];
+
+        if (bitset_has(&writer->replaced_producers, i))
+            write_replaced_node(writer, node);
+        else
+            pieces_add(writer->out, node->field);
+    }
+}
+
+/* The data are converted when they are written. */
+static void write_narrowed(struct graph_writer *writer, const struct initializer *initializer)
+{
+    struct string_builder header;
+    uint64_t size = initializer->narrowed.size / 2;
+
+    string_init(&header);
+    wire_write_text(&header, TENSOR_NAME, writer->model->values.items[initializer->value].name);
+    wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
+    wire_write_varint(&header, size);
+    pieces_add_header(writer->out, GRAPH_INITIALIZER, initializer->message.size + header.size + size);
+    pieces_add(writer->out, initializer->message);
+    pieces_add_copy(writer->out, header.data, header.size);
+    pieces_add_narrowed(writer->out, initializer->narrowed);
+    string_release(&header);
+}
+
+static void write_initializer(struct graph_writer *writer, const struct initializer *initializer)
+{
+    struct string_builder name;
+
+    if (initializer->narrowed.size > 0) {
+        write_narrowed(writer, initializer);
+        return;
+    }
+    if (!initializer->renamed) {
+        pieces_add(writer->out, initializer->field);
+        return;
+    }
+    /* Of a single field that occurs twice the last one counts: the name behind the tensor is the one that holds. */
+    string_init(&name);
+    wire_write_text(&name, TENSOR_NAME, writer->model->values.items[initializer->value].name);
+    pieces_add_header(writer->out, GRAPH_INITIALIZER, initializer->message.size + name.size);
+    pieces_add(writer->out, initializer->message);
+    pieces_add_copy(writer->out, name.data, name.size);
+    string_release(&name);
+}
+
+static void write_frozen(struct graph_writer *writer, const struct frozen_value *frozen)
+{
+    const struct tensor *tensor = frozen->tensor;
+    struct string_builder header;
+
+    string_init(&header);
+    tensor_proto_write_header(&header, writer->model->values.items[frozen->value].name, tensor);
+    if (tensor->type != DATA_STRING) {
+        wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
+        wire_write_varint(&header, tensor->size);
+    }
+    pieces_add_header(writer->out, GRAPH_INITIALIZER, header.size + (tensor->type != DATA_STRING ? tensor->size : 0));
+    pieces_add_copy(writer->out, header.data, header.size);
+    if (tensor->type != DATA_STRING)
+        pieces_add(writer->out, (struct span){tensor->data, tensor->size});
+    string_release(&header);
+}
+
+/* A small part of a model with many constants looks at its own only. */
+static void find_constants(struct graph_writer *writer)
+{
+    for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1))
+        if (writer->model->values.items[i].initializer != INITIALIZER_NONE && !bitset_has(&writer->replaced, i))
+            bitset_add(&writer->constants, writer->model->values.items[i].initializer);
+}
+
+static int write_initializers(struct graph_writer *writer, struct error *err)
+{
+    const struct bitset *constants = &writer->constants;
+
+    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
+        const struct initializer *initializer = &writer->model->initializers.items[i];
+        int saved = 0;
+
+        if (writer->initializers != NULL && !initializer->sparse)
+            saved = writer->initializers->write(writer->initializers->data, initializer, writer->out, err);
+        if (saved < 0)
+            return saved;
+        if (saved == 0)
+            write_initializer(writer, initializer);
+    }
+    for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
+        write_frozen(writer, &writer->subgraph->frozen.items[i]);
+    return 0;
+}
+
+/* A ValueInfoProto for `value`, without a type when none is known. */
+static struct span describe(struct graph_writer *writer, uint32_t value)
+{
+    const struct value *v = &writer->model->values.items[value];
+
+    return v->info.size > 0 ? v->info : value_info_make(&writer->out->arena, v->name, NULL);
+}
+
+static void write_interface(struct graph_writer *writer, uint32_t field, const struct value_list *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        pieces_add_field(writer->out, field, describe(writer, values->items[i]));
+        bitset_add(&writer->written, values->items[i]);
+    }
+}
+
+/* IR versions below 4 want every initializer among the graph's inputs. */
+static void write_initializer_input(struct graph_writer *writer, uint32_t value, enum data_type element,
+                                    const struct shape *shape)
+{
+    struct value_type type = {.element = element, .has_shape = true, .shape = *shape}, known;
+    const struct value *v = &writer->model->values.items[value];
+    struct span info = v->info;
+
+    value_info_decode(info, &known);
+    if (known.element != element) /* not described, or replaced by a constant of another type */
+        info = value_info_make(&writer->out->arena, v->name, &type);
+    pieces_add_field(writer->out, GRAPH_INPUT, info);
+    bitset_add(&writer->written, value);
+}
+
+static int write_initializer_inputs(struct graph_writer *writer, struct error *err)
+{
+    const struct bitset *constants = &writer->constants;
+    struct tensor_header header;
+
+    if (writer->model->ir_version >= 4)
+        return 0;
+    for (size_t i = bitset_next(constants, 0); i < constants->size; i = bitset_next(constants, i + 1)) {
+        const struct initializer *initializer = &writer->model->initializers.items[i];
+        int rc;
+
+        if (initializer->sparse)
+            continue;
+        rc = tensor_proto_read(initializer->message, &header, err);
+        if (rc < 0)
+            return rc;
+        write_initializer_input(writer, initializer->value, header.type, &header.shape);
+    }
+    for (size_t i = 0; i < writer->subgraph->frozen.count; i++) {
+        const struct frozen_value *frozen = &writer->subgraph->frozen.items[i];
+
+        write_initializer_input(writer, frozen->value, frozen->tensor->type, &frozen->tensor->shape);
+    }
+    return 0;
+}
+
+static void write_value_info(struct graph_writer *writer)
+{
+    for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1)) {
+        const struct value *v = &writer->model->values.items[i];
+        bool is_constant = v->initializer != INITIALIZER_NONE || bitset_has(&writer->replaced, i);
+
+        /* What a constant is, it says itself; an entry that the file has is kept all the same. */
+        if (v->info.size == 0 || bitset_has(&writer->written, i) ||
+            ((is_constant || writer->subgraph->only_stated) && v->info_prefix == 0))
+            continue;
+        if (v->info_prefix > 0)
+            pieces_add(writer->out, (struct span){v->info.data - v->info_prefix, v->info.size + v->info_prefix});
+        else
+            pieces_add_field(writer->out, GRAPH_VALUE_INFO, v->info);
+    }
+}
+
+/* Quantization annotations are kept for tensors that are. */
+static void write_annotations(struct graph_writer *writer)
+{
+    for (size_t i = 0; i < writer->model->annotations.count; i++)
+        if (bitset_has(&writer->used, writer->model->annotations.items[i].value))
+            pieces_add(writer->out, writer->model->annotations.items[i].field);
+}
+
+static int write_graph(struct graph_writer *writer, struct error *err)
+{
+    int rc;
+
+    bitset_init(&writer->used, writer->model->values.count);
+    bitset_init(&writer->written, writer->model->values.count);
+    bitset_init(&writer->replaced, writer->model->values.count);
+    bitset_init(&writer->replaced_producers, writer->model->nodes.count);
+    bitset_init(&writer->constants, writer->model->initializers.count);
+    for (size_t i = 0; i < writer->subgraph->inputs.count; i++)
+        replace(writer, writer->subgraph->inputs.items[i]);
+    for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
+        replace(writer, writer->subgraph->frozen.items[i].value);
+    subgraph_used_values(writer->subgraph, &writer->used);
+    find_constants(writer);
+    for (size_t i = 0; i < writer->model->other_graph_fields.count; i++)
+        pieces_add(writer->out, writer->model->other_graph_fields.items[i]);
+    write_nodes(writer);
+    rc = write_initializers(writer, err);
+    if (rc < 0)
+        goto done;
+    write_interface(writer, GRAPH_INPUT, &writer->subgraph->inputs);
+    rc = write_initializer_inputs(writer, err);
+    if (rc < 0)
+        goto done;
+    write_interface(writer, GRAPH_OUTPUT, &writer->subgraph->outputs);
+    write_value_info(writer);
+    write_annotations(writer);
+done:
+    bitset_release(&writer->used);
+    bitset_release(&writer->written);
+    bitset_release(&writer->replaced);
+    bitset_release(&writer->replaced_producers);
+    bitset_release(&writer->constants);
+    return rc;
+}
+
+static void add_spans(struct piece_list *out, const struct span_list *spans)
+{
+    for (size_t i = 0; i < spans->count; i++)
+        pieces_add(out, spans->items[i]);
+}
+
+/* The whole file: what stands before the graph, the graph, what stands behind it. */
+int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
+                       struct piece_list *graph, struct piece_list *ret, struct error *err)
+{
+    struct graph_writer writer = {
+        .subgraph = subgraph, .model = subgraph->model, .initializers = initializers, .out = graph};
+    int rc = write_graph(&writer, err);
+
+    if (rc < 0)
+        return rc;
+    add_spans(ret, &subgraph->model->fields_before_graph);
+    pieces_add_header(ret, MODEL_GRAPH, graph->size);
+    pieces_add_all(ret, graph);
+    add_spans(ret, &subgraph->model->fields_after_graph);
+    return 0;
+}
+
+/* The model's own file and that of its external data are put in place one right after the other. */
+static int write_file(const struct subgraph *subgraph, const struct piece_list *pieces, struct external_save *external,
+                      const char *path, enum file_durability durability, struct error *err)
+{
+    struct file_writer writer;
+    int rc = file_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = pieces_write(pieces, &subgraph->model->map, &writer, err);
+    if (rc == 0 && external != NULL)
+        rc = external_save_finish(external, err);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, durability, err);
+    file_writer_release(&writer);
+    return rc;
+}
+
+static int write_outside(void *data, const struct initializer *initializer, struct piece_list *graph, struct error *err)
+{
+    return external_save_initializer(data, initializer, graph, err);
+}
+
+/* Returns 1 when the file would be too large without external data. */
+static int write_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
+                      enum file_durability durability, struct error *err)
+{
+    struct piece_list graph, file;
+    struct external_save *external = NULL;
+    struct initializer_writer outside = {.write = write_outside};
+    int rc = 0;
+
+    pieces_init(&graph);
+    pieces_init(&file);
+    if (settings != NULL && settings->save)
+        rc = external_save_open(subgraph, path, settings, durability, &external, err);
+    outside.data = external;
+    if (rc == 0)
+        rc = model_write_pieces(subgraph, external != NULL ? &outside : NULL, &graph, &file, err);
+    if (rc == 0 && file.size > LARGEST_FILE)
+        rc = external == NULL
+                 ? 1
+                 : error_set(err, ERR_UNSUPPORTED, "%s: even without its weights the model is over 2 GB", path);
+    if (rc == 0)
+        rc = write_file(subgraph, &file, external, path, durability, err);
+    external_save_free(external, rc == 0);
+    pieces_release(&graph);
+    pieces_release(&file);
+    return rc;
+}
+
+int model_write(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
+                enum file_durability durability, struct error *err)
+{
+    static const struct external_settings forced = {.save = true, .threshold = 1024};
+    int rc = write_once(subgraph, path, external, durability, err);
+
+    return rc == 1 ? write_once(subgraph, path, &forced, durability, err) : rc;
+}
+
+int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err)
+{
+    struct piece_list graph, file;
+    int rc;
+
+    pieces_init(&graph);
+    pieces_init(&file);
+    rc = model_write_pieces(subgraph, NULL, &graph, &file, err);
+    if (rc == 0) {
+        *ret = malloc(file.size + 1);
+        if (*ret == NULL)
+            rc = error_set(err, ERR_MEMORY, "no memory for a model of %llu bytes", (unsigned long long)file.size);
+    }
+    if (rc == 0) {
+        pieces_copy(&file, (uint8_t *)*ret);
+        *ret_size = file.size;
+    }
+    pieces_release(&graph);
+    pieces_release(&file);
+    return rc;
+}

@@ -1,0 +1,279 @@
+/* onnx/write/node.c: see node.h. */
+#include "onnx/write/node.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "onnx/model/captures.h"
+#include "onnx/model/scope.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+
+/* ---- From nothing ---- */
+
+/* Floats in a message are little-endian, as is memory on everything that this program runs on. */
+static void write_float(struct string_builder *out, uint32_t number, float value)
+{
+    wire_write_tag(out, number, WIRE_FIXED32);
+    string_add_bytes(out, &value, sizeof(value));
+}
+
+static void write_tensor(struct string_builder *out, const struct tensor *tensor)
+{
+    struct string_builder message;
+
+    string_init(&message);
+    tensor_proto_write(&message, TEXT(""), tensor);
+    wire_write_bytes(out, ATTRIBUTE_TENSOR, message.data, message.size);
+    string_release(&message);
+}
+
+static void write_value(struct string_builder *out, const struct node_attribute *attribute)
+{
+    switch (attribute->kind) {
+    case ATTRIBUTE_KIND_FLOAT:
+        write_float(out, ATTRIBUTE_FLOAT, attribute->number);
+        break;
+    case ATTRIBUTE_KIND_INTEGER:
+        wire_write_integer(out, ATTRIBUTE_INTEGER, attribute->integer);
+        break;
+    case ATTRIBUTE_KIND_STRING:
+        wire_write_text(out, ATTRIBUTE_STRING, attribute->string);
+        break;
+    case ATTRIBUTE_KIND_TENSOR:
+        write_tensor(out, attribute->tensor);
+        break;
+    case ATTRIBUTE_KIND_FLOATS:
+        for (size_t i = 0; i < attribute->count; i++)
+            write_float(out, ATTRIBUTE_FLOATS, attribute->numbers[i]);
+        break;
+    case ATTRIBUTE_KIND_INTEGERS:
+        for (size_t i = 0; i < attribute->count; i++)
+            wire_write_integer(out, ATTRIBUTE_INTEGERS, attribute->integers[i]);
+        break;
+    case ATTRIBUTE_KIND_STRINGS:
+        for (size_t i = 0; i < attribute->count; i++)
+            wire_write_text(out, ATTRIBUTE_STRINGS, attribute->strings[i]);
+        break;
+    }
+}
+
+static void write_attribute(struct string_builder *out, const struct node_attribute *attribute)
+{
+    struct string_builder message;
+
+    string_init(&message);
+    wire_write_text(&message, ATTRIBUTE_NAME, attribute->name);
+    write_value(&message, attribute);
+    wire_write_integer(&message, ATTRIBUTE_KIND, attribute->kind);
+    wire_write_bytes(out, NODE_ATTRIBUTE, message.data, message.size);
+    string_release(&message);
+}
+
+/* The finished message as the field that it is in a graph. */
+static struct span make_field(struct arena *arena, const struct string_builder *message)
+{
+    struct string_builder field;
+    struct span made;
+
+    string_init(&field);
+    wire_write_bytes(&field, GRAPH_NODE, message->data, message->size);
+    made = (struct span){arena_copy(arena, field.data, field.size), field.size};
+    string_release(&field);
+    return made;
+}
+
+struct span node_build(struct arena *arena, const struct node_recipe *recipe)
+{
+    struct string_builder message;
+    struct span field;
+
+    string_init(&message);
+    for (size_t i = 0; i < recipe->input_count; i++)
+        wire_write_text(&message, NODE_INPUT, recipe->inputs[i]);
+    for (size_t i = 0; i < recipe->output_count; i++)
+        wire_write_text(&message, NODE_OUTPUT, recipe->outputs[i]);
+    if (recipe->name.size > 0)
+        wire_write_text(&message, NODE_NAME, recipe->name);
+    wire_write_text(&message, NODE_OP_TYPE, recipe->op_type);
+    for (size_t i = 0; i < recipe->attribute_count; i++)
+        write_attribute(&message, &recipe->attributes[i]);
+    if (recipe->domain.size > 0)
+        wire_write_text(&message, NODE_DOMAIN, recipe->domain);
+    field = make_field(arena, &message);
+    string_release(&message);
+    return field;
+}
+
+/* ---- Other names ---- */
+
+void rename_map_init(struct rename_map *map)
+{
+    *map = (struct rename_map){0};
+    name_map_init(&map->index);
+}
+
+void rename_map_release(struct rename_map *map)
+{
+    name_map_release(&map->index);
+    free(map->names.items);
+}
+
+void rename_map_add(struct rename_map *map, struct text from, struct text to)
+{
+    name_map_set(&map->index, from, (uint32_t)map->names.count);
+    *VECTOR_APPEND(&map->names) = to;
+}
+
+/* The copy that is being made of one node. */
+struct renaming {
+    const struct rename_map *inputs, *outputs; /* may be NULL */
+    bool changed;
+};
+
+/* The name that takes the place of `name`, by `map`, seen from inside `scope` (NULL: the main graph). */
+static int translate(struct renaming *renaming, const struct rename_map *map, const struct scope *scope,
+                     struct text name, struct text *ret, struct error *err)
+{
+    uint32_t found = map != NULL && name.size > 0 ? name_map_find(&map->index, name) : NAME_MAP_NONE;
+
+    *ret = name;
+    if (found == NAME_MAP_NONE || scope_defines(scope, name))
+        return 0;
+    *ret = map->names.items[found];
+    renaming->changed = true;
+    if (scope_defines(scope, *ret))
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' cannot be called '" TEXT_FORMAT
+                         "': a subgraph that uses it has a tensor of that name already",
+                         TEXT_ARGS(name), TEXT_ARGS(*ret));
+    return 0;
+}
+
+static int rename_field(struct renaming *renaming, const struct rename_map *map, const struct scope *scope,
+                        const struct wire_field *field, struct string_builder *out, struct error *err)
+{
+    struct text name;
+    int rc = translate(renaming, map, scope, span_text(field->bytes), &name, err);
+
+    wire_write_text(out, field->number, name);
+    return rc;
+}
+
+static void copy_field(struct string_builder *out, const struct wire_field *field)
+{
+    string_add_bytes(out, field->whole.data, field->whole.size);
+}
+
+static int rename_body(struct renaming *renaming, struct span body, const struct scope *outer,
+                       struct string_builder *out, struct error *err);
+
+/* Below, a message is copied by rename_...(), and add_...() puts it into the one around it. */
+typedef int rename_message(struct renaming *renaming, struct span message, const struct scope *scope,
+                           struct string_builder *out, struct error *err);
+
+static int add_renamed(struct renaming *renaming, rename_message *rename, const struct wire_field *field,
+                       const struct scope *scope, struct string_builder *out, struct error *err)
+{
+    struct string_builder message;
+    int rc;
+
+    string_init(&message);
+    rc = rename(renaming, field->bytes, scope, &message, err);
+    wire_write_bytes(out, field->number, message.data, message.size);
+    string_release(&message);
+    return rc;
+}
+
+static int rename_attribute(struct renaming *renaming, struct span attribute, const struct scope *scope,
+                            struct string_builder *out, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field))
+        if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && field.type == WIRE_BYTES)
+            rc = add_renamed(renaming, rename_body, &field, scope, out, err);
+        else
+            copy_field(out, &field);
+    return rc;
+}
+
+/* `scope` is the body that holds the node; NULL for the node of the main graph, the only one whose outputs get other
+ * names. */
+static int rename_node(struct renaming *renaming, struct span node, const struct scope *scope,
+                       struct string_builder *out, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == NODE_INPUT && field.type == WIRE_BYTES)
+            rc = rename_field(renaming, renaming->inputs, scope, &field, out, err);
+        else if (field.number == NODE_OUTPUT && field.type == WIRE_BYTES && scope == NULL)
+            rc = rename_field(renaming, renaming->outputs, NULL, &field, out, err);
+        else if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES &&
+                 captures_attribute_has_graph(field.bytes))
+            rc = add_renamed(renaming, rename_attribute, &field, scope, out, err);
+        else
+            copy_field(out, &field);
+    return rc;
+}
+
+/* A body's output may be a tensor of the main graph as it is. */
+static int rename_output(struct renaming *renaming, struct span value_info, const struct scope *scope,
+                         struct string_builder *out, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(value_info);
+    struct wire_field field;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == VALUE_INFO_NAME && field.type == WIRE_BYTES)
+            rc = rename_field(renaming, renaming->inputs, scope, &field, out, err);
+        else
+            copy_field(out, &field);
+    return rc;
+}
+
+static int rename_body(struct renaming *renaming, struct span body, const struct scope *outer,
+                       struct string_builder *out, struct error *err)
+{
+    struct scope scope;
+    struct wire_reader reader = wire_reader_of(body);
+    struct wire_field field;
+    int rc = scope_enter(&scope, body, outer, err);
+
+    if (rc < 0)
+        return rc;
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
+            rc = add_renamed(renaming, rename_node, &field, &scope, out, err);
+        else if (field.number == GRAPH_OUTPUT && field.type == WIRE_BYTES)
+            rc = add_renamed(renaming, rename_output, &field, &scope, out, err);
+        else
+            copy_field(out, &field);
+    scope_leave(&scope);
+    return rc;
+}
+
+int node_rename(struct arena *arena, struct span whole, const struct rename_map *inputs,
+                const struct rename_map *outputs, struct span *ret, struct error *err)
+{
+    struct renaming renaming = {.inputs = inputs, .outputs = outputs};
+    struct wire_reader reader = wire_reader_of(whole);
+    struct wire_field field = {0};
+    struct string_builder message;
+    int rc;
+
+    wire_next(&reader, &field);
+    string_init(&message);
+    rc = rename_node(&renaming, field.bytes, NULL, &message, err);
+    if (rc == 0)
+        *ret = renaming.changed ? make_field(arena, &message) : whole;
+    string_release(&message);
+    return rc;
+}

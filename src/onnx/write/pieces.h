@@ -1,0 +1,45 @@
+/* onnx/write/pieces.h: a message put together from bytes that lie in many places.
+ *
+ * Neighbouring pieces of one mapping are joined, so that a long run of kept nodes is one piece. Made-up bytes live in
+ * the list's arena.
+ */
+#ifndef ONNX_WRITE_PIECES_H
+#define ONNX_WRITE_PIECES_H
+
+#include "base/container/arena.h"
+#include "base/container/span.h"
+#include "base/file/file.h"
+
+struct piece {
+    struct span bytes;
+    bool narrowed; /* float32 data that are written as float16, half as many bytes */
+};
+
+struct piece_list {
+    struct arena arena;
+    struct {
+        struct piece *items;
+        size_t count, capacity;
+    } pieces;
+    uint64_t size; /* bytes in all */
+};
+
+void pieces_init(struct piece_list *list);
+void pieces_release(struct piece_list *list);
+void pieces_add(struct piece_list *list, struct span bytes);             /* not copied */
+void pieces_add_narrowed(struct piece_list *list, struct span float32s); /* not copied */
+void pieces_add_all(struct piece_list *list, const struct piece_list *from);
+void pieces_add_copy(struct piece_list *list, const void *data, size_t size);
+void pieces_add_field(struct piece_list *list, uint32_t number, struct span content); /* tag, length, content */
+void pieces_add_header(struct piece_list *list, uint32_t number, uint64_t size);      /* tag and length alone */
+
+/* Writes all pieces. Those that lie in `map` (may be NULL) and are large are copied by the kernel. */
+int pieces_write(const struct piece_list *list, const struct file_map *map, struct file_writer *writer,
+                 struct error *err);
+
+/* Writes float32 data as float16, in small steps: rounded to nearest even. `map` as above. */
+int pieces_write_narrowed(struct span float32s, const struct file_map *map, struct file_writer *writer,
+                          struct error *err);
+void pieces_copy(const struct piece_list *list, uint8_t *ret);
+
+#endif

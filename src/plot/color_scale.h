@@ -1,0 +1,38 @@
+/* plot/color_scale.h: errors as colors: a logarithmic scale from pale to dark, so that what is bad stands out, and
+ * colors of their own for what no scale holds: zero, infinities, NaN.
+ */
+#ifndef PLOT_COLOR_SCALE_H
+#define PLOT_COLOR_SCALE_H
+
+#include "plot/svg.h"
+
+#define COLOR_STEPS 64 /* levels 0 to 63: the scale */
+
+enum color_level {
+    COLOR_ZERO = COLOR_STEPS,
+    COLOR_INFINITE,
+    COLOR_NAN,
+    COLOR_OUTSIDE, /* of the tensor */
+    COLOR_LEVELS,
+};
+
+struct color_scale {
+    double low, high; /* finite, above 0, low <= high; both 0: there are no such values */
+    uint32_t colors[COLOR_LEVELS];
+};
+
+void color_scale_init(struct color_scale *scale, double low, double high);
+
+/* The level of a value of 0 or more, or NaN. */
+uint8_t color_scale_level(const struct color_scale *scale, double value);
+
+/* Colors from pale (position 0) to dark (1). */
+uint32_t color_shade_warm(double position);
+uint32_t color_shade_cold(double position);
+
+/* Draws the scale as a bar, 22 pixels wide, with numbers to its right; the tolerance is marked if it lies on the scale.
+ */
+void color_scale_draw(const struct color_scale *scale, double x, double y, double height, double tolerance,
+                      const char *tolerance_name, struct svg *svg);
+
+#endif

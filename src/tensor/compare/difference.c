@@ -1,0 +1,268 @@
+/* tensor/compare/difference.c: differences of runs of elements.
+ *
+ * Most comparisons are of float32 tensors that may be as large as memory allows, so their loops are written for
+ * vectorising compilers: no branches, lengths known beforehand, floating sums in separate lanes (compilers must not
+ * reorder a sum), and maxima taken of bit patterns, which sort like the magnitudes that they stand for, NaN last.
+ */
+#include "tensor/compare/difference.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 16 };
+
+static const double zero_replacement = 0x1p-52;
+
+/* Compiles a function for AVX2 as well and picks at load time; elsewhere the compiler's baseline has to do. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define FOR_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
+#endif
+#endif
+#ifndef FOR_WIDE_VECTORS
+#define FOR_WIDE_VECTORS
+#endif
+
+void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal)
+{
+    enum arithmetic kinds[] = {elements_arithmetic(a->type), elements_arithmetic(b->type)};
+    bool both_integers = true, both_float32 = true, strings = false;
+
+    for (int i = 0; i < 2; i++) {
+        both_integers &= kinds[i] == ARITHMETIC_INTEGER;
+        both_float32 &= kinds[i] == ARITHMETIC_FLOAT32 || (i == 0 ? a : b)->type == DATA_BOOL;
+        strings |= kinds[i] == ARITHMETIC_NONE;
+    }
+    *pair = (struct pair){.a = a, .b = b, .infinities_equal = infinities_equal};
+    if (strings)
+        pair->arithmetic = ARITHMETIC_NONE;
+    else if (both_integers)
+        pair->arithmetic = ARITHMETIC_INTEGER;
+    else
+        pair->arithmetic = both_float32 ? ARITHMETIC_FLOAT32 : ARITHMETIC_FLOAT64;
+}
+
+static bool replaces_zeros(const struct pair *pair)
+{
+    return data_type_is_float(pair->b->type);
+}
+
+double difference_greatest(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+/* --- float32 ------------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t float32_bits(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline float float32_of_bits(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+enum { FLOAT32_MAGNITUDE = 0x7fffffff };
+
+/* A whole run: where it lies in a float32 tensor, or a copy that is filled up with ones, which change no summary. */
+static const float *float32_run(const struct tensor *tensor, size_t first, size_t count, float *buffer)
+{
+    if (tensor->type == DATA_FLOAT32 && count == ELEMENTS_RUN) {
+        const float *data = (const float *)tensor->data + first;
+        if ((uintptr_t)data % _Alignof(float) == 0)
+            return data;
+    }
+    elements_to_float32(tensor, first, count, buffer);
+    for (size_t i = count; i < ELEMENTS_RUN; i++)
+        buffer[i] = 1;
+    return buffer;
+}
+
+/* `equal` is all ones where equal infinities have no difference, `replacement` the bits that a zero of b gets. Returns
+ * whether b has a zero. */
+FOR_WIDE_VECTORS
+static bool float32_differences(const float *restrict a, const float *restrict b, uint32_t equal, uint32_t replacement,
+                                float *restrict absolute, float *restrict relative)
+{
+    uint32_t zeros = 0;
+
+    for (size_t i = 0; i < ELEMENTS_RUN; i++) {
+        uint32_t difference = float32_bits(a[i] - b[i]) & FLOAT32_MAGNITUDE;
+        uint32_t reference = float32_bits(b[i]) & FLOAT32_MAGNITUDE;
+        uint32_t is_zero = -(uint32_t)(reference == 0);
+        difference &= ~(-(uint32_t)(a[i] == b[i]) & equal);
+        reference |= is_zero & replacement;
+        zeros |= is_zero;
+        absolute[i] = float32_of_bits(difference);
+        relative[i] = float32_of_bits(difference) / float32_of_bits(reference);
+    }
+    return zeros != 0;
+}
+
+FOR_WIDE_VECTORS
+static void float32_summarize(const float *restrict absolute, const float *restrict relative, float absolute_tolerance,
+                              float relative_tolerance, struct difference_summary *ret)
+{
+    int32_t absolute_maximum = 0, relative_maximum = 0;
+    uint32_t mismatches = 0;
+    double absolute_sums[LANES] = {0}, relative_sums[LANES] = {0};
+
+    for (size_t i = 0; i < ELEMENTS_RUN; i++) {
+        int32_t absolute_bits = (int32_t)(float32_bits(absolute[i]) & FLOAT32_MAGNITUDE);
+        int32_t relative_bits = (int32_t)(float32_bits(relative[i]) & FLOAT32_MAGNITUDE);
+        absolute_maximum = absolute_bits > absolute_maximum ? absolute_bits : absolute_maximum;
+        relative_maximum = relative_bits > relative_maximum ? relative_bits : relative_maximum;
+        mismatches += !(absolute[i] <= absolute_tolerance) & !(relative[i] <= relative_tolerance);
+    }
+    for (size_t i = 0; i < ELEMENTS_RUN; i += LANES) {
+        for (size_t lane = 0; lane < LANES; lane++) {
+            absolute_sums[lane] += (double)absolute[i + lane];
+            relative_sums[lane] += (double)relative[i + lane];
+        }
+    }
+    *ret = (struct difference_summary){
+        .absolute_maximum = (double)float32_of_bits((uint32_t)absolute_maximum),
+        .relative_maximum = (double)float32_of_bits((uint32_t)relative_maximum),
+        .mismatches = mismatches,
+    };
+    for (size_t lane = 0; lane < LANES; lane++) {
+        ret->absolute_sum += absolute_sums[lane];
+        ret->relative_sum += relative_sums[lane];
+    }
+}
+
+/* Both differences of a whole run of the pair. */
+static bool float32_pair(const struct pair *pair, size_t first, size_t count, float *absolute, float *relative)
+{
+    float buffers[2][ELEMENTS_RUN];
+    uint32_t equal = pair->infinities_equal ? UINT32_MAX : 0;
+    uint32_t replacement = replaces_zeros(pair) ? float32_bits((float)zero_replacement) : 0;
+
+    return float32_differences(float32_run(pair->a, first, count, buffers[0]),
+                               float32_run(pair->b, first, count, buffers[1]), equal, replacement, absolute, relative);
+}
+
+/* --- the other kinds ---------------------------------------------------------------------------------------------- */
+
+static bool float64_pair(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative)
+{
+    double a[ELEMENTS_RUN], b[ELEMENTS_RUN];
+    double replacement = replaces_zeros(pair) ? zero_replacement : 0;
+    bool zeros = false;
+
+    elements_to_float64(pair->a, first, count, a);
+    elements_to_float64(pair->b, first, count, b);
+    for (size_t i = 0; i < count; i++) {
+        double reference = b[i] == 0 ? replacement : fabs(b[i]);
+        zeros |= b[i] == 0;
+        absolute[i] = pair->infinities_equal && a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
+        relative[i] = absolute[i] / reference;
+    }
+    return zeros;
+}
+
+static uint64_t integer_difference(uint64_t a, bool a_negative, uint64_t b, bool b_negative)
+{
+    if (a_negative == b_negative) /* in two's complement, order and distance are those of the bit patterns */
+        return a > b ? a - b : b - a;
+    uint64_t positive = a_negative ? b : a, negative = a_negative ? a : b;
+    uint64_t difference = positive - negative;
+    return difference < positive ? UINT64_MAX : difference;
+}
+
+static void integer_pair(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative)
+{
+    uint64_t a[ELEMENTS_RUN], b[ELEMENTS_RUN];
+    bool a_signed = data_type_is_signed(pair->a->type), b_signed = data_type_is_signed(pair->b->type);
+
+    elements_to_integers(pair->a, first, count, a);
+    elements_to_integers(pair->b, first, count, b);
+    for (size_t i = 0; i < count; i++) {
+        bool a_negative = a_signed && a[i] >> 63, b_negative = b_signed && b[i] >> 63;
+        absolute[i] = (double)integer_difference(a[i], a_negative, b[i], b_negative);
+        relative[i] = absolute[i] / (double)(b_negative ? 0 - b[i] : b[i]);
+    }
+}
+
+static void string_pair(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative)
+{
+    bool both = pair->a->type == DATA_STRING && pair->b->type == DATA_STRING;
+    const struct text *a = pair->a->data, *b = pair->b->data;
+
+    for (size_t i = 0; i < count; i++)
+        absolute[i] = relative[i] = both && text_equal(a[first + i], b[first + i]) ? 0 : 1;
+}
+
+/* Everything but float32. Returns whether b has a floating zero. */
+static bool other_pair(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative)
+{
+    if (pair->arithmetic == ARITHMETIC_FLOAT64)
+        return float64_pair(pair, first, count, absolute, relative);
+    if (pair->arithmetic == ARITHMETIC_INTEGER)
+        integer_pair(pair, first, count, absolute, relative);
+    else
+        string_pair(pair, first, count, absolute, relative);
+    return false;
+}
+
+bool pair_mismatch(const struct pair *pair, const struct tolerance *tolerance, double absolute, double relative)
+{
+    if (pair->arithmetic == ARITHMETIC_NONE)
+        return absolute > 0;
+    if (pair->arithmetic == ARITHMETIC_FLOAT32)
+        return !((float)absolute <= (float)tolerance->absolute) && !((float)relative <= (float)tolerance->relative);
+    return !(absolute <= tolerance->absolute) && !(relative <= tolerance->relative);
+}
+
+static void other_summarize(const struct pair *pair, const double *absolute, const double *relative, size_t count,
+                            const struct tolerance *tolerance, struct difference_summary *ret)
+{
+    *ret = (struct difference_summary){0};
+    for (size_t i = 0; i < count; i++) {
+        ret->absolute_sum += absolute[i];
+        ret->relative_sum += relative[i];
+        ret->absolute_maximum = difference_greatest(absolute[i], ret->absolute_maximum);
+        ret->relative_maximum = difference_greatest(relative[i], ret->relative_maximum);
+        ret->mismatches += pair_mismatch(pair, tolerance, absolute[i], relative[i]);
+    }
+}
+
+void pair_differences(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative)
+{
+    float narrow[2][ELEMENTS_RUN];
+
+    if (pair->arithmetic != ARITHMETIC_FLOAT32) {
+        other_pair(pair, first, count, absolute, relative);
+        return;
+    }
+    float32_pair(pair, first, count, narrow[0], narrow[1]);
+    for (size_t i = 0; i < count; i++) {
+        absolute[i] = (double)narrow[0][i];
+        relative[i] = (double)narrow[1][i];
+    }
+}
+
+void pair_summarize(const struct pair *pair, size_t first, size_t count, const struct tolerance *tolerance,
+                    struct difference_summary *ret)
+{
+    float narrow[2][ELEMENTS_RUN];
+    double wide[2][ELEMENTS_RUN];
+    bool zeros;
+
+    if (pair->arithmetic == ARITHMETIC_FLOAT32) {
+        zeros = float32_pair(pair, first, count, narrow[0], narrow[1]);
+        float32_summarize(narrow[0], narrow[1], (float)tolerance->absolute, (float)tolerance->relative, ret);
+    } else {
+        zeros = other_pair(pair, first, count, wide[0], wide[1]);
+        other_summarize(pair, wide[0], wide[1], count, tolerance, ret);
+    }
+    ret->zeros_replaced = zeros && replaces_zeros(pair);
+}

@@ -1,0 +1,141 @@
+/* tensor/compare/metrics.c: see metrics.h. */
+#include "tensor/compare/metrics.h"
+
+#include <math.h>
+
+#include "tensor/compare/difference.h"
+
+/* Squares of large float64 values overflow, those of small ones vanish. So each kind of value is scaled by a power of
+ * two, which changes no digit, and a sum of squares keeps its exponent apart. */
+struct squares {
+    double scaled;
+    int exponent; /* the sum is scaled * 2^(2 * exponent) */
+};
+
+/* Runs of both outputs and of their differences. */
+struct runs {
+    struct pair pair;
+    size_t elements;
+    double a[ELEMENTS_RUN], b[ELEMENTS_RUN], difference[ELEMENTS_RUN];
+};
+
+/* Reads the run that begins with element `first`. Returns its length. */
+static size_t read_runs(struct runs *runs, size_t first)
+{
+    size_t count = elements_in_run(runs->elements, first);
+    double relative[ELEMENTS_RUN];
+
+    elements_to_float64(runs->pair.a, first, count, runs->a);
+    elements_to_float64(runs->pair.b, first, count, runs->b);
+    if (runs->pair.arithmetic == ARITHMETIC_INTEGER) {
+        pair_differences(&runs->pair, first, count, runs->difference, relative);
+        return count;
+    }
+    for (size_t i = 0; i < count; i++)
+        runs->difference[i] = runs->a[i] - runs->b[i];
+    return count;
+}
+
+static double greatest_magnitude(const double *run, size_t count, double greatest)
+{
+    for (size_t i = 0; i < count; i++)
+        greatest = fmax(greatest, fabs(run[i]));
+    return greatest;
+}
+
+/* Not for infinities: they are to stay what they are. */
+static int exponent_of(double greatest)
+{
+    return isfinite(greatest) && greatest > 0 ? ilogb(greatest) : 0;
+}
+
+/* The sum of x * y in units of 2^(x_exponent + y_exponent). */
+static double sum_products(const double *x, int x_exponent, const double *y, int y_exponent, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += scalbn(x[i], -x_exponent) * scalbn(y[i], -y_exponent);
+    return sum;
+}
+
+/* 10 log10 of a sum that float64 may have no room for. */
+static double decibels(const struct squares *squares)
+{
+    double value = scalbn(squares->scaled, 2 * squares->exponent);
+
+    if (isnormal(value))
+        return 10 * log10(value);
+    return 10 * (log10(squares->scaled) + 2 * squares->exponent * log10(2));
+}
+
+static double cosine(double product, double a_square, double b_square)
+{
+    if (a_square == 0 && b_square == 0)
+        return 1;
+    if (a_square == 0 || b_square == 0)
+        return isnan(product) ? NAN : 0;
+    product /= sqrt(a_square * b_square);
+    return isnan(product) ? NAN : fmax(-1, fmin(1, product));
+}
+
+/* All of it from the sums; `peak` is the greatest value of a. */
+static void derive(const struct squares *a, const struct squares *b, const struct squares *noise, double product,
+                   double peak, size_t elements, struct metrics *ret)
+{
+    *ret = (struct metrics){.cosine_similarity = cosine(product, a->scaled, b->scaled),
+                            .peak_signal_to_noise = INFINITY,
+                            .signal_to_noise = INFINITY};
+    if (noise->scaled == 0)
+        return;
+    ret->l2_norm = scalbn(sqrt(noise->scaled), noise->exponent);
+    ret->mean_squared_error = scalbn(noise->scaled / (double)elements, 2 * noise->exponent);
+    ret->normalized_mean_squared_error = scalbn(noise->scaled / b->scaled, 2 * (noise->exponent - b->exponent));
+    ret->peak_signal_to_noise = 20 * log10(peak > 0 ? peak : 1) - decibels(noise) + 10 * log10((double)elements);
+    ret->signal_to_noise = decibels(a) - decibels(noise);
+}
+
+static void compute(struct runs *runs, struct metrics *ret)
+{
+    struct squares a = {0}, b = {0}, noise = {0};
+    double a_greatest = 0, b_greatest = 0, noise_greatest = 0, product = 0, peak = -INFINITY;
+    size_t count;
+
+    for (size_t first = 0; first < runs->elements; first += count) {
+        count = read_runs(runs, first);
+        a_greatest = greatest_magnitude(runs->a, count, a_greatest);
+        b_greatest = greatest_magnitude(runs->b, count, b_greatest);
+        noise_greatest = greatest_magnitude(runs->difference, count, noise_greatest);
+        for (size_t i = 0; i < count; i++)
+            peak = fmax(peak, runs->a[i]);
+    }
+    a.exponent = exponent_of(a_greatest);
+    b.exponent = exponent_of(b_greatest);
+    noise.exponent = exponent_of(noise_greatest);
+    for (size_t first = 0; first < runs->elements; first += count) {
+        count = read_runs(runs, first);
+        a.scaled += sum_products(runs->a, a.exponent, runs->a, a.exponent, count);
+        b.scaled += sum_products(runs->b, b.exponent, runs->b, b.exponent, count);
+        noise.scaled += sum_products(runs->difference, noise.exponent, runs->difference, noise.exponent, count);
+        product += sum_products(runs->a, a.exponent, runs->b, b.exponent, count);
+    }
+    derive(&a, &b, &noise, product, peak, runs->elements, ret);
+}
+
+int metrics_compute(const struct tensor *a, const struct tensor *b, struct metrics *ret, struct error *err)
+{
+    struct runs runs = {.elements = tensor_elements(a)};
+
+    for (int i = 0; i < 2; i++) {
+        enum data_type type = (i == 0 ? a : b)->type;
+
+        if (elements_arithmetic(type) == ARITHMETIC_NONE)
+            return error_set(err, ERR_UNSUPPORTED, "outputs of type %s have no distance", data_type_name(type));
+    }
+    if (tensor_elements(b) != runs.elements)
+        return error_set(err, ERR_INVALID, "outputs of %zu and %zu elements have no distance", runs.elements,
+                         tensor_elements(b));
+    pair_init(&runs.pair, a, b, false);
+    compute(&runs, ret);
+    return 0;
+}

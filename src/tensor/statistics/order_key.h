@@ -1,0 +1,46 @@
+/* tensor/statistics/order_key.h: numbers as unsigned integers that sort the same way.
+ *
+ * IEEE 754 numbers of one sign sort like their bit patterns; flipping the sign bit of positive ones and all bits of
+ * negative ones puts the two halves into order. NaN ends up beyond the infinity of its sign, -0 just below 0.
+ */
+#ifndef TENSOR_STATISTICS_ORDER_KEY_H
+#define TENSOR_STATISTICS_ORDER_KEY_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t order_key_of_float32(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits ^ (bits >> 31 ? UINT32_MAX : (uint32_t)1 << 31);
+}
+
+static inline float order_key_to_float32(uint32_t key)
+{
+    uint32_t bits = key ^ (key >> 31 ? (uint32_t)1 << 31 : UINT32_MAX);
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline uint64_t order_key_of_float64(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63);
+}
+
+static inline double order_key_to_float64(uint64_t key)
+{
+    uint64_t bits = key ^ (key >> 63 ? (uint64_t)1 << 63 : UINT64_MAX);
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+#endif

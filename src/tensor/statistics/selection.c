@@ -1,0 +1,172 @@
+/* tensor/statistics/selection.c: order statistics by counting bits of order keys. */
+#include "tensor/statistics/selection.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "tensor/statistics/order_key.h"
+#include "tensor/values/elements.h"
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+/* The elements whose keys begin with `prefix`; ranks that fall into the same group share its counters. */
+struct group {
+    uint64_t prefix;
+    size_t counts[DIGITS];
+};
+
+/* A rank that is sought: in which group it lies and how many of the group's elements come before it. */
+struct place {
+    struct group *group;
+    size_t before;
+};
+
+struct search {
+    const struct tensor *tensor;
+    size_t elements;
+    unsigned key_bits; /* 32 or 64 */
+    struct group *groups;
+    size_t group_count;
+    bool wanted[DIGITS]; /* by the first digit: whether any group begins with it */
+};
+
+static unsigned key_bits(enum data_type type)
+{
+    if (elements_arithmetic(type) == ARITHMETIC_INTEGER)
+        return data_type_bits(type) == 64 ? 64 : 32;
+    return type == DATA_FLOAT64 ? 64 : 32;
+}
+
+static void read_keys(const struct search *search, size_t first, size_t count, uint64_t *ret)
+{
+    const struct tensor *tensor = search->tensor;
+    union {
+        float narrow[ELEMENTS_RUN];
+        double wide[ELEMENTS_RUN];
+    } values;
+
+    switch (elements_arithmetic(tensor->type)) {
+    case ARITHMETIC_INTEGER:
+        elements_to_integers(tensor, first, count, ret);
+        if (data_type_is_signed(tensor->type)) {
+            for (size_t i = 0; i < count; i++)
+                ret[i] += (uint64_t)1 << (search->key_bits - 1);
+        }
+        break;
+    case ARITHMETIC_FLOAT32:
+        elements_to_float32(tensor, first, count, values.narrow);
+        for (size_t i = 0; i < count; i++)
+            ret[i] = order_key_of_float32(values.narrow[i]);
+        break;
+    default:
+        elements_to_float64(tensor, first, count, values.wide);
+        for (size_t i = 0; i < count; i++)
+            ret[i] = order_key_of_float64(values.wide[i]);
+        break;
+    }
+}
+
+static double value_of_key(const struct search *search, uint64_t key)
+{
+    enum data_type type = search->tensor->type;
+
+    if (elements_arithmetic(type) == ARITHMETIC_FLOAT32)
+        return (double)order_key_to_float32((uint32_t)key);
+    if (type == DATA_FLOAT64)
+        return order_key_to_float64(key);
+    if (data_type_is_signed(type))
+        return (double)(int64_t)(key - ((uint64_t)1 << (search->key_bits - 1)));
+    return (double)key;
+}
+
+/* Counts one key by its digit of `width` bits that ends at bit `shift`, if it belongs to a group. */
+static void count_key(struct search *search, uint64_t key, unsigned shift, unsigned width)
+{
+    for (size_t i = 0; i < search->group_count; i++) {
+        struct group *group = &search->groups[i];
+        if (key >> shift >> width == group->prefix) {
+            group->counts[key >> shift & (((uint64_t)1 << width) - 1)]++;
+            return;
+        }
+    }
+}
+
+static void count_digits(struct search *search, unsigned shift, unsigned width)
+{
+    unsigned first_shift = search->key_bits - DIGIT_BITS;
+    uint64_t keys[ELEMENTS_RUN];
+
+    for (size_t i = 0; i < search->group_count; i++)
+        memset(search->groups[i].counts, 0, sizeof(search->groups[i].counts));
+    for (size_t first = 0; first < search->elements; first += ELEMENTS_RUN) {
+        size_t count = elements_in_run(search->elements, first);
+        read_keys(search, first, count, keys);
+        if (shift == first_shift) {
+            for (size_t i = 0; i < count; i++)
+                search->groups[0].counts[keys[i] >> shift]++;
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (search->wanted[keys[i] >> first_shift]) /* most are not, which is known without asking each group */
+                count_key(search, keys[i], shift, width);
+        }
+    }
+}
+
+/* The group with this prefix, made if need be. */
+static struct group *group_of(struct group *groups, size_t *count, uint64_t prefix)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (groups[i].prefix == prefix)
+            return &groups[i];
+    }
+    groups[*count].prefix = prefix;
+    return &groups[(*count)++];
+}
+
+/* Lengthens the prefix of each place by the digit that its rank falls into. */
+static void narrow(struct search *search, struct place *places, size_t count, unsigned width)
+{
+    uint64_t prefixes[SELECTION_MAX_RANKS];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct group *group = places[i].group;
+        uint64_t digit = 0;
+        while (places[i].before >= group->counts[digit])
+            places[i].before -= group->counts[digit++];
+        prefixes[i] = group->prefix << width | digit;
+    }
+    search->group_count = 0;
+    for (size_t i = 0; i < count; i++)
+        places[i].group = group_of(search->groups, &search->group_count, prefixes[i]);
+}
+
+void selection_find(const struct tensor *tensor, const size_t *ranks, size_t count, double *ret)
+{
+    struct search search = {
+        .tensor = tensor,
+        .elements = tensor_elements(tensor),
+        .key_bits = key_bits(tensor->type),
+        .groups = memory_alloc(SELECTION_MAX_RANKS * sizeof(struct group)),
+        .group_count = 1,
+    };
+    struct place places[SELECTION_MAX_RANKS];
+    unsigned shift = search.key_bits;
+
+    search.groups[0].prefix = 0;
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct place){search.groups, ranks[i]};
+    while (shift > 0) {
+        unsigned width = shift < DIGIT_BITS ? shift : DIGIT_BITS;
+        shift -= width;
+        count_digits(&search, shift, width);
+        narrow(&search, places, count, width);
+        if (shift == search.key_bits - DIGIT_BITS) {
+            for (size_t i = 0; i < search.group_count; i++)
+                search.wanted[search.groups[i].prefix] = true;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        ret[i] = value_of_key(&search, places[i].group->prefix);
+    free(search.groups);
+}

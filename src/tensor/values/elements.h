@@ -1,0 +1,39 @@
+/* tensor/values/elements.h: reading runs of elements of any numeric type as the few types that arithmetic is done in.
+ *
+ * Code that computes on tensors is written once for these and walks a tensor in runs of at most ELEMENTS_RUN elements,
+ * which stay in the processor's first cache. Data need not be aligned: they may lie anywhere in a mapped file.
+ */
+#ifndef TENSOR_VALUES_ELEMENTS_H
+#define TENSOR_VALUES_ELEMENTS_H
+
+#include "tensor/values/tensor.h"
+
+#define ELEMENTS_RUN 1024
+
+/* The length of the run that begins with element `first` of `total`. */
+static inline size_t elements_in_run(size_t total, size_t first)
+{
+    return total - first < ELEMENTS_RUN ? total - first : ELEMENTS_RUN;
+}
+
+enum arithmetic {
+    ARITHMETIC_NONE,    /* strings, complex numbers, undefined */
+    ARITHMETIC_INTEGER, /* integers and bool */
+    ARITHMETIC_FLOAT32, /* floating types whose every value is a float32 value */
+    ARITHMETIC_FLOAT64,
+};
+
+enum arithmetic elements_arithmetic(enum data_type type);
+
+/* Read `count` elements from element `first` on. */
+
+/* Integers and bool, sign-extended to 64 bits in two's complement (bool: 0 or 1). */
+void elements_to_integers(const struct tensor *tensor, size_t first, size_t count, uint64_t *ret);
+
+/* Bool and what elements_arithmetic() calls float32. */
+void elements_to_float32(const struct tensor *tensor, size_t first, size_t count, float *ret);
+
+/* Every type that has an arithmetic. 64-bit integers are rounded to nearest. */
+void elements_to_float64(const struct tensor *tensor, size_t first, size_t count, double *ret);
+
+#endif

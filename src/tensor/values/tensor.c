@@ -1,0 +1,245 @@
+/* tensor/values/tensor.c: making, sharing and releasing tensors. */
+#include "tensor/values/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/memory_limit.h"
+
+/* Lists of at most this many tensors are searched by comparing names. */
+enum { MOST_COMPARED = 16 };
+
+size_t shape_elements(const struct shape *shape)
+{
+    size_t elements = 1;
+    bool overflow = false;
+
+    /* A zero anywhere makes the tensor empty, however large the product of the other dimensions would be. */
+    for (size_t i = 0; i < shape->rank; i++) {
+        if (shape->dims[i] < 0)
+            return SIZE_MAX;
+        if (shape->dims[i] == 0)
+            elements = 0;
+    }
+    for (size_t i = 0; i < shape->rank && elements > 0; i++)
+        overflow |= __builtin_mul_overflow(elements, shape->dims[i], &elements);
+    return overflow ? SIZE_MAX : elements;
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
+bool shape_is_static(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->rank; i++) {
+        if (shape->dims[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+void shape_to_text(const struct shape *shape, struct string_builder *text)
+{
+    string_add_char(text, '(');
+    for (size_t i = 0; i < shape->rank; i++)
+        string_add_format(text, "%s%lld", i > 0 ? ", " : "", shape->dims[i] < 0 ? -1LL : (long long)shape->dims[i]);
+    string_add(text, shape->rank == 1 ? ",)" : ")");
+}
+
+void shape_position(const struct shape *shape, size_t element, struct shape *ret)
+{
+    ret->rank = shape->rank;
+    for (size_t i = shape->rank; i-- > 0;) {
+        ret->dims[i] = (int64_t)(element % (size_t)shape->dims[i]);
+        element /= (size_t)shape->dims[i];
+    }
+}
+
+size_t tensor_bytes(enum data_type type, size_t elements)
+{
+    size_t bits = data_type_bits(type);
+    size_t bytes;
+
+    if (bits < 8)
+        return elements == SIZE_MAX ? SIZE_MAX : elements / 2 + elements % 2;
+    return __builtin_mul_overflow(elements, bits / 8, &bytes) ? SIZE_MAX : bytes;
+}
+
+size_t tensor_elements(const struct tensor *tensor)
+{
+    return shape_elements(&tensor->shape);
+}
+
+static int too_large(enum data_type type, const struct shape *shape, struct error *err)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    shape_to_text(shape, &text);
+    int rc = error_set(err, ERR_MEMORY, "there is not enough memory for a %s tensor of shape %s", data_type_name(type),
+                       text.data);
+    string_release(&text);
+    return rc;
+}
+
+int tensor_refuse_size(enum data_type type, const struct shape *shape, size_t size, struct error *err)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "a %s tensor of shape ", data_type_name(type));
+    shape_to_text(shape, &text);
+    int rc = memory_limit_refuse(size, text.data, err);
+    string_release(&text);
+    return rc;
+}
+
+int tensor_allocate(enum data_type type, const struct shape *shape, struct tensor *ret, struct error *err)
+{
+    size_t elements = shape_elements(shape);
+    size_t size = 0;
+    bool overflow = elements == SIZE_MAX;
+
+    if (type == DATA_STRING)
+        overflow |= __builtin_mul_overflow(elements, sizeof(struct text), &size);
+    else
+        size = tensor_bytes(type, elements);
+    /* More than half of the address space cannot be had, and pointer arithmetic would not work on it. */
+    if (overflow || size >= PTRDIFF_MAX)
+        return too_large(type, shape, err);
+    if (!memory_limit_allows(size))
+        return tensor_refuse_size(type, shape, size, err);
+
+    size_t room = size > 0 ? size : 1;
+    void *data = type == DATA_STRING ? calloc(1, room) : malloc(room);
+    if (!data)
+        return too_large(type, shape, err);
+    *ret =
+        (struct tensor){.type = type, .shape = *shape, .data = data, .size = size, .free_owner = free, .owner = data};
+    return 0;
+}
+
+void *tensor_writable(struct tensor *tensor)
+{
+    return tensor->owner;
+}
+
+void tensor_borrow(enum data_type type, const struct shape *shape, const void *data, size_t size, struct tensor *ret)
+{
+    *ret = (struct tensor){.type = type, .shape = *shape, .data = data ? data : "", .size = size};
+}
+
+int tensor_copy(const struct tensor *from, struct tensor *ret, struct error *err)
+{
+    if (from->type == DATA_STRING)
+        return tensor_set_strings(&from->shape, from->data, ret, err);
+
+    int rc = tensor_allocate(from->type, &from->shape, ret, err);
+    if (rc == 0)
+        memcpy(tensor_writable(ret), from->data, ret->size);
+    return rc;
+}
+
+int tensor_set_strings(const struct shape *shape, const struct text *texts, struct tensor *ret, struct error *err)
+{
+    size_t elements = shape_elements(shape);
+    size_t size = 0, room = 0;
+    bool overflow = elements == SIZE_MAX || __builtin_mul_overflow(elements, sizeof(struct text), &size);
+
+    room = size;
+    for (size_t i = 0; i < elements && !overflow; i++)
+        overflow |= __builtin_add_overflow(room, texts[i].size, &room);
+    struct text *items = overflow ? NULL : malloc(room > 0 ? room : 1);
+    if (!items)
+        return too_large(DATA_STRING, shape, err);
+
+    char *bytes = (char *)items + size;
+    for (size_t i = 0; i < elements; i++) {
+        if (texts[i].size > 0)
+            memcpy(bytes, texts[i].data, texts[i].size);
+        items[i] = (struct text){bytes, texts[i].size};
+        bytes += texts[i].size;
+    }
+    *ret = (struct tensor){
+        .type = DATA_STRING, .shape = *shape, .data = items, .size = size, .free_owner = free, .owner = items};
+    return 0;
+}
+
+void tensor_release(struct tensor *tensor)
+{
+    if (tensor->free_owner)
+        tensor->free_owner(tensor->owner);
+    *tensor = (struct tensor){0};
+}
+
+static bool same_strings(const struct text *a, const struct text *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!text_equal(a[i], b[i]))
+            return false;
+    }
+    return true;
+}
+
+bool tensor_identical(const struct tensor *a, const struct tensor *b)
+{
+    if (a->type != b->type || !shape_equal(&a->shape, &b->shape))
+        return false;
+
+    size_t elements = tensor_elements(a);
+    if (a->type == DATA_STRING)
+        return same_strings(a->data, b->data, elements);
+    if (a->size != b->size)
+        return false;
+    if (data_type_bits(a->type) == 4 && elements % 2 == 1) { /* the upper half of the last byte is no element */
+        const uint8_t *left = a->data, *right = b->data;
+        size_t last = elements / 2;
+        return memcmp(left, right, last) == 0 && (left[last] & 15) == (right[last] & 15);
+    }
+    return memcmp(a->data, b->data, a->size) == 0;
+}
+
+void tensor_list_release(struct tensor_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].name);
+        tensor_release(&list->items[i].tensor);
+    }
+    free(list->items);
+    name_map_release(&list->places);
+    *list = (struct tensor_list){0};
+}
+
+static void add_place(struct tensor_list *list, size_t place)
+{
+    name_map_add(&list->places, text_of(list->items[place].name), (uint32_t)place);
+}
+
+void tensor_list_add(struct tensor_list *list, struct text name, struct tensor *tensor)
+{
+    struct named_tensor *item = VECTOR_APPEND(list);
+
+    *item = (struct named_tensor){.name = memory_copy(name.data, name.size), .tensor = *tensor};
+    *tensor = (struct tensor){0};
+    for (size_t i = 0; list->count == MOST_COMPARED + 1 && i + 1 < list->count; i++)
+        add_place(list, i);
+    if (list->count > MOST_COMPARED)
+        add_place(list, list->count - 1);
+}
+
+struct named_tensor *tensor_list_find(const struct tensor_list *list, struct text name)
+{
+    if (list->count > MOST_COMPARED) {
+        uint32_t place = name_map_find(&list->places, name);
+
+        return place != NAME_MAP_NONE ? &list->items[place] : NULL;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (text_equal_string(name, list->items[i].name))
+            return &list->items[i];
+    }
+    return NULL;
+}

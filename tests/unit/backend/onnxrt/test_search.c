@@ -1,0 +1,97 @@
+/* test_onnxrt_search.c: where ONNX Runtime's library is looked for. A text file of the right name cannot be loaded: the
+ * message then shows that it was tried. */
+#include "onnxrt_test.h"
+
+#include "backend/onnxrt/search.h"
+#include "support/scratch_folder.h"
+
+#include <sys/stat.h>
+
+static int enter(void **state)
+{
+    unsetenv("POLYGRAPHY_ONNXRUNTIME");
+    unsetenv("ORT_DYLIB_PATH");
+    if (scratch_folder_enter(state) != 0 || mkdir("folder", 0700) != 0)
+        return -1;
+    scratch_file("folder/libonnxruntime.so", "no library");
+    return 0;
+}
+
+static void search_fails(const char *wanted, struct error *err)
+{
+    void *handle = NULL;
+    char *path = NULL;
+
+    *err = (struct error){0};
+    assert_int_equal(onnxrt_search(wanted, &handle, &path, err), ERR_MISSING);
+    assert_null(handle);
+    assert_null(path);
+}
+
+static void place_that_the_user_names_is_the_only_one(void **state)
+{
+    struct error err;
+
+    search_fails("nowhere", &err);
+    assert_mentions(err.message, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); name");
+    assert_int_equal(setenv("POLYGRAPHY_ONNXRUNTIME", "elsewhere", 1), 0);
+    search_fails(NULL, &err);
+    assert_mentions(err.message, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); name");
+    search_fails("nowhere", &err);
+    assert_mentions(err.message, "looked at: 'nowhere' (not there); name");
+}
+
+static void file_and_folder_are_both_taken(void **state)
+{
+    struct error err;
+
+    search_fails("folder", &err);
+    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+    search_fails("folder/libonnxruntime.so", &err);
+    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+    search_fails(".", &err);
+    assert_mentions(err.message, "looked at: folder '.'; name");
+}
+
+/* A test program has no library beside itself. */
+static void variable_of_other_programs_comes_after_what_is_beside_the_program(void **state)
+{
+    struct error err;
+
+    assert_int_equal(setenv("ORT_DYLIB_PATH", "folder", 1), 0);
+    search_fails(NULL, &err);
+    assert_mentions(err.message, "/../lib/polygraphy' (not there), ");
+    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+}
+
+/* Any library that every system has will do: the search looks into none. */
+static void library_of_the_system_is_loaded_only_when_it_is_named(void **state)
+{
+    struct error err = {0};
+    void *handle = NULL;
+    char *path = NULL;
+
+    search_fails(NULL, &err);
+    assert_mentions(err.message, "/../lib/polygraphy' (not there); name");
+    assert_mentions(err.message, "(libonnxruntime.so.1 alone means the system's own)");
+    assert_int_equal(onnxrt_search("libc.so.6", &handle, &path, &err), 0);
+    assert_non_null(handle);
+    assert_string_equal(path, "libc.so.6");
+    free(path);
+    search_fails("libnonesuch.so.1", &err);
+    assert_mentions(err.message, "libnonesuch.so.1: cannot open shared object file");
+}
+
+#define SEARCH_TEST(test) cmocka_unit_test_setup_teardown(test, enter, scratch_folder_leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SEARCH_TEST(place_that_the_user_names_is_the_only_one),
+        SEARCH_TEST(file_and_folder_are_both_taken),
+        SEARCH_TEST(variable_of_other_programs_comes_after_what_is_beside_the_program),
+        SEARCH_TEST(library_of_the_system_is_loaded_only_when_it_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

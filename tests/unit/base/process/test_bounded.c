@@ -1,0 +1,187 @@
+/* Other people's code in a copy of this program: what it answers, how it ends, and what is said of that. */
+#include "support/unit_test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/process/bounded.h"
+#include "base/stopwatch.h"
+
+static void answer(int answer_to, char *question, size_t size)
+{
+    static int count; /* in the copy */
+    struct text parts[2] = {{question, size}, {"", 0}};
+    char number[16];
+
+    if (strcmp(question, "crash") == 0)
+        raise(SIGKILL); /* the test library handles the others */
+    if (strcmp(question, "exit") == 0)
+        _exit(7);
+    if (strcmp(question, "hang") == 0)
+        pause();
+    if (strcmp(question, "allocate") == 0) {
+        char *block = malloc((size_t)1 << 28);
+
+        parts[1] = text_of(block != NULL ? "d" : " refused");
+        free(block);
+    } else if (size > 0 && size < 8) {
+        snprintf(number, sizeof(number), " %d", ++count);
+        parts[1] = text_of(number);
+    }
+    bounded_process_answer(answer_to, parts, 2);
+    free(question);
+}
+
+static const struct bounded_work work = {
+    .name = "somebody's code", .more_memory = "--memory", .more_time = "--time", .answer = answer};
+
+static struct bounded_process *start(void)
+{
+    struct bounded_process *process = NULL;
+    struct error err = {0};
+
+    if (bounded_process_start(&work, &process, &err) < 0)
+        fail_msg("%s", err.message);
+    return process;
+}
+
+/* The question with the NUL behind it. */
+static int ask(struct bounded_process *process, const char *question, struct bounds bounds, struct text *ret,
+               struct error *err)
+{
+    const struct text part = {question, strlen(question) + 1};
+
+    *err = (struct error){0};
+    return bounded_process_ask(process, &part, 1, &bounds, ret, err);
+}
+
+static void assert_answer(struct bounded_process *process, const char *question, struct bounds bounds,
+                          const char *expected)
+{
+    struct text given = {0};
+    struct error err;
+
+    if (ask(process, question, bounds, &given, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(given.size, strlen(question) + 1 + strlen(expected));
+    assert_memory_equal(given.data + strlen(question) + 1, expected, strlen(expected));
+    free((char *)given.data);
+}
+
+static void questions_are_answered_one_after_the_other_by_the_same_copy(void **state)
+{
+    struct bounded_process *process = start();
+
+    (void)state;
+    assert_answer(process, "one", (struct bounds){0}, " 1");
+    assert_answer(process, "two", (struct bounds){0}, " 2");
+    bounded_process_stop(process);
+}
+
+static void questions_and_answers_may_be_larger_than_any_pipe(void **state)
+{
+    struct bounded_process *process = start();
+    size_t size = (size_t)20 << 20;
+    char *bytes = memory_alloc(size);
+    const struct text parts[] = {{bytes, size / 2}, {bytes + size / 2, size - size / 2}};
+    const struct bounds none = {0};
+    struct text given = {0};
+
+    (void)state;
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (char)(i * 2654435761u >> 13);
+    assert_int_equal(bounded_process_ask(process, parts, 2, &none, &given, NULL), 0);
+    assert_int_equal(given.size, size);
+    assert_memory_equal(given.data, bytes, size);
+    free((char *)given.data);
+    free(bytes);
+    bounded_process_stop(process);
+}
+
+static void crash_is_an_error_that_names_the_signal(void **state)
+{
+    struct bounded_process *process = start();
+    struct text given = {0};
+    struct error err;
+
+    (void)state;
+    assert_int_equal(ask(process, "crash", (struct bounds){0}, &given, &err), ERR_BACKEND);
+    assert_string_equal(err.message, "somebody's code crashes: signal 9 (Killed) ended its process");
+    assert_int_equal(err.foreign_code, -SIGKILL);
+    assert_true(bounded_process_is_end(&err));
+    assert_false(bounded_process_is_out_of_time(&err));
+    bounded_process_stop(process);
+
+    process = start();
+    assert_int_equal(ask(process, "exit", (struct bounds){0}, &given, &err), ERR_BACKEND);
+    assert_string_equal(err.message, "somebody's code ends its process with exit code 7");
+    assert_true(bounded_process_is_end(&err));
+    bounded_process_stop(process);
+}
+
+static void work_without_end_is_ended(void **state)
+{
+    struct bounded_process *process = start();
+    double begin = stopwatch_now();
+    struct text given = {0};
+    struct error err;
+
+    (void)state;
+    assert_int_equal(ask(process, "hang", (struct bounds){.seconds = 0.2}, &given, &err), ERR_BACKEND);
+    assert_string_equal(err.message, "somebody's code has not come to an end within 0.2 s (--time gives it more)");
+    assert_true(bounded_process_is_end(&err));
+    assert_true(bounded_process_is_out_of_time(&err));
+    assert_true(stopwatch_now() - begin >= 0.2);
+    bounded_process_stop(process);
+}
+
+static void memory_has_the_bound_of_each_question(void **state)
+{
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+    struct bounded_process *process = start();
+
+    (void)state;
+    assert_answer(process, "allocate", (struct bounds){.memory = (size_t)64 << 20}, " refused");
+    assert_answer(process, "allocate", (struct bounds){.memory = (size_t)1 << 30}, "d");
+    assert_answer(process, "allocate", (struct bounds){.memory = (size_t)64 << 20}, " refused");
+    assert_answer(process, "allocate", (struct bounds){0}, "d");
+    bounded_process_stop(process);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+static void request_to_end_ends_the_copy(void **state)
+{
+    struct bounded_process *process = start();
+    struct text given = {0};
+    struct error err;
+
+    (void)state;
+    interrupt_install();
+    raise(SIGTERM);
+    assert_int_equal(ask(process, "hang", (struct bounds){.seconds = 60}, &given, &err), ERR_INTERRUPTED);
+    bounded_process_stop(process);
+    interrupt_forget();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(questions_are_answered_one_after_the_other_by_the_same_copy),
+        cmocka_unit_test(questions_and_answers_may_be_larger_than_any_pipe),
+        cmocka_unit_test(crash_is_an_error_that_names_the_signal),
+        cmocka_unit_test(work_without_end_is_ended),
+        cmocka_unit_test(memory_has_the_bound_of_each_question),
+        cmocka_unit_test(request_to_end_ends_the_copy),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

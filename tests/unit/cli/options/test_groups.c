@@ -1,0 +1,541 @@
+/* test_option_groups.c: what the groups make of their options, and what they refuse. */
+#include "support/unit_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "support/command_line.h"
+#include "support/scratch_folder.h"
+
+static const struct option_group *const run_groups[] = {&logging_options,
+                                                        &runner_options,
+                                                        &run_model_options,
+                                                        &run_save_options,
+                                                        &shape_inference_options,
+                                                        &onnx_load_outputs_options,
+                                                        &onnxrt_options,
+                                                        &data_loader_options,
+                                                        &inference_options,
+                                                        &comparison_options,
+                                                        &run_options};
+static const struct option_group *const reduce_groups[] = {
+    &logging_options,   &check_options,     &artifact_options,     &intermediate_onnx_options,
+    &iteration_options, &replay_options,    &reduce_model_options, &onnx_save_options,
+    &reduce_options,    &onnx_load_options, &data_loader_options,  &shape_inference_default_options};
+static const struct option_group *const repeat_groups[] = {
+    &logging_options, &check_options, &expected_artifact_options, &iteration_options, &until_options, &replay_options};
+
+static const struct command run_command = {.name = "run", .groups = run_groups, .group_count = ARRAY_LEN(run_groups)};
+static const struct command reduce_command = {
+    .name = "reduce", .groups = reduce_groups, .group_count = ARRAY_LEN(reduce_groups), .exact_names = true};
+static const struct command repeat_command = {
+    .name = "repeat", .groups = repeat_groups, .group_count = ARRAY_LEN(repeat_groups), .exact_names = true};
+
+static const struct command *const tools[] = {&run_command, &reduce_command, &repeat_command};
+static const struct command root = {.name = "polygraphy", .subcommands = tools, .subcommand_count = ARRAY_LEN(tools)};
+
+static struct command_line line;
+
+#define PARSE(command, ...)                                                                                            \
+    do {                                                                                                               \
+        command_line_release(&line);                                                                                   \
+        COMMAND_LINE(&line, &root, (command).name, __VA_ARGS__);                                                       \
+    } while (0)
+
+#define REDUCE(...) PARSE(reduce_command, "m.onnx", "-o", "r.onnx", __VA_ARGS__)
+#define REPEAT(...) PARSE(repeat_command, "--until", "1", __VA_ARGS__)
+#define RUN(...) PARSE(run_command, "m.onnx", __VA_ARGS__)
+
+static const void *values(const struct option_group *group)
+{
+    if (line.outcome != PARSE_DONE || line.rc < 0)
+        fail_msg("%s", line.err.message);
+    return parse_values(&line.parse, group);
+}
+
+static void assert_fails(int code, const char *part)
+{
+    assert_int_equal(line.outcome, PARSE_DONE);
+    assert_int_equal(line.rc, code);
+    if (!strstr(line.err.message, part))
+        fail_msg("'%s' is not in '%s'", part, line.err.message);
+}
+
+static void assert_logs(const char *part)
+{
+    if (!captured_log_has(&line.log, part))
+        fail_msg("'%s' is not in '%s'", part, line.log.text.data);
+}
+
+/* ---- Logging ---- */
+
+static enum log_level threshold(void)
+{
+    return ((const struct logging_values *)values(&logging_options))->settings.threshold;
+}
+
+static void v_and_q_are_counted_against_each_other(void **state)
+{
+    RUN("--onnxrt");
+    assert_int_equal(threshold(), LOG_INFO);
+    RUN("-v");
+    assert_int_equal(threshold(), LOG_VERBOSE);
+    RUN("-vvvv");
+    assert_int_equal(threshold(), LOG_ULTRA_VERBOSE);
+    RUN("-vvvvvvv");
+    assert_int_equal(threshold(), LOG_ULTRA_VERBOSE);
+    RUN("-q");
+    assert_int_equal(threshold(), LOG_START);
+    RUN("-qqqq", "-v");
+    assert_int_equal(threshold(), LOG_WARNING);
+    RUN("-qqqqqqqqqqq");
+    assert_int_equal(threshold(), LOG_CRITICAL);
+}
+
+static void verbosity_overrules_v_and_silent_overrules_all(void **state)
+{
+    RUN("--verbosity", "warning", "-vv");
+    assert_int_equal(threshold(), LOG_WARNING);
+    RUN("--verbosity", "backend/onnx:ERROR", "-v");
+    assert_int_equal(threshold(), LOG_VERBOSE);
+    RUN("--verbosity", "backend:ERROR", "EXTRA_VERBOSE");
+    assert_int_equal(threshold(), LOG_EXTRA_VERBOSE);
+    RUN("--silent", "--verbosity", "INFO");
+    assert_int_equal(threshold(), LOG_CRITICAL);
+    RUN("--verbosity", "LOUD");
+    assert_fails(ERR_INVALID, "--verbosity: 'LOUD' is no level");
+}
+
+static void log_formats_add_up_in_one_occurrence(void **state)
+{
+    const struct logging_values *logging;
+
+    RUN("--log-format", "timestamp", "no-colors", "line-info");
+    logging = values(&logging_options);
+    assert_true(logging->settings.timestamps && logging->settings.no_colors);
+    RUN("--log-format", "colors");
+    assert_int_equal(line.outcome, PARSE_REFUSED);
+}
+
+/* ---- Model ---- */
+
+static const struct model_values *run_model(void)
+{
+    return values(&run_model_options);
+}
+
+static void existing_model_becomes_absolute(void **state)
+{
+    char *folder = getcwd(NULL, 0);
+    char expected[4096];
+
+    scratch_file("m.onnx", "");
+    snprintf(expected, sizeof(expected), "%s/m.onnx", folder);
+    RUN("--onnxrt");
+    assert_string_equal(run_model()->path, expected);
+    assert_int_equal(run_model()->type, MODEL_ONNX);
+    PARSE(run_command, "./m.onnx:function");
+    assert_string_equal(run_model()->path, expected);
+    free(folder);
+}
+
+static void colon_in_the_name_of_a_file_is_kept(void **state)
+{
+    scratch_file("a:b.onnx", "");
+    PARSE(run_command, "a:b.onnx");
+    assert_non_null(strstr(run_model()->path, "/a:b.onnx"));
+}
+
+static void missing_model_is_a_warning(void **state)
+{
+    RUN("--onnxrt");
+    assert_string_equal(run_model()->path, "m.onnx");
+    assert_logs("W Model path does not exist: m.onnx\n");
+}
+
+static void type_of_a_model_follows_from_its_extension_or_the_option(void **state)
+{
+    PARSE(run_command, "m.plan");
+    assert_int_equal(run_model()->type, MODEL_ENGINE);
+    PARSE(run_command, "m.bin", "--model-type", "onnx");
+    assert_int_equal(run_model()->type, MODEL_ONNX);
+    PARSE(run_command, "m.bin");
+    assert_fails(ERR_INVALID, "Could not automatically determine model type for: m.bin");
+    PARSE(run_command, "m");
+    assert_fails(ERR_INVALID, "Could not automatically determine model type for: m");
+    PARSE(run_command, "m.hdf5");
+    assert_fails(ERR_UNSUPPORTED, "models of type 'keras' are not supported");
+    PARSE(run_command, ".");
+    assert_fails(ERR_UNSUPPORTED, "models of type 'ckpt' are not supported");
+}
+
+static void onnx_tools_ignore_the_extension(void **state)
+{
+    PARSE(reduce_command, "m.bin", "-o", "r");
+    assert_int_equal(((const struct model_values *)values(&reduce_model_options))->type, MODEL_ONNX);
+}
+
+static void run_needs_no_model(void **state)
+{
+    PARSE(run_command, "--load-outputs", "a", "b");
+    assert_null(run_model()->path);
+}
+
+/* ---- Data loader ---- */
+
+static void deprecated_ranges_count_when_one_of_their_bounds_is_given(void **state)
+{
+    const struct data_loader_values *data;
+
+    RUN("--int-max", "7");
+    data = values(&data_loader_options);
+    assert_true(data->has_integer_range && !data->has_float_range);
+    assert_int_equal(data->int_min, 1);
+    assert_int_equal(data->int_max, 7);
+    RUN("--float-min", "0.5");
+    data = values(&data_loader_options);
+    assert_true(data->has_float_range && !data->has_integer_range);
+    assert_true(data->float_min == 0.5 && data->float_max == 1);
+}
+
+static void data_that_cannot_be_made_are_refused(void **state)
+{
+    RUN("--seed", "-1");
+    assert_fails(ERR_INVALID, "--seed: -1 lies outside of 0 to 4294967295");
+    RUN("--seed", "4294967296");
+    assert_fails(ERR_INVALID, "--seed");
+    RUN("--iterations", "-1");
+    assert_fails(ERR_INVALID, "--iterations");
+    RUN("--int-min", "30");
+    assert_fails(ERR_INVALID, "--int-min: 30 is greater than --int-max, 25");
+    RUN("--float-max", "nan");
+    assert_fails(ERR_INVALID, "--float-min");
+    RUN("--data-loader-backend-module", "torch");
+    assert_fails(ERR_UNSUPPORTED, "torch");
+    RUN("--data-loader-script", "x.py");
+    assert_fails(ERR_UNSUPPORTED, "--load-inputs");
+    RUN("--load-inputs", "a", "--data-loader-script", "x.py");
+    assert_int_equal(line.outcome, PARSE_REFUSED);
+}
+
+static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **state)
+{
+    RUN("--load-inputs", "a", "b", "--seed", "3", "--iters", "2");
+    assert_int_equal(((const struct data_loader_values *)values(&data_loader_options))->load_inputs.count, 2);
+    assert_logs("W Argument: --seed will be ignored");
+    assert_logs("W Argument: --iters will be ignored");
+    assert_false(captured_log_has(&line.log, "--val-range"));
+}
+
+/* ---- Comparison, inference, loading, saving ---- */
+
+static void options_of_the_other_comparison_function_earn_a_warning(void **state)
+{
+    RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
+    assert_int_equal(((const struct comparison_values *)values(&comparison_options))->compare, COMPARE_INDICES);
+    assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
+    assert_false(captured_log_has(&line.log, "--index-tolerance"));
+    RUN("--index-tolerance", "2");
+    assert_logs("W Option: --index-tolerance is only valid for comparison function: 'indices'");
+    RUN("--compare", "quality", "--l2-tolerance", "1", "--snr-threshold", "-3", "x:10");
+    assert_logs("W Option: --l2-tolerance is only valid for comparison function: 'distance'. The selected one is "
+                "'quality'");
+    assert_false(captured_log_has(&line.log, "--snr-threshold"));
+}
+
+static void what_needs_python_is_refused_with_an_alternative(void **state)
+{
+    RUN("--show-heatmaps");
+    assert_fails(ERR_UNSUPPORTED, "--save-heatmaps");
+    RUN("--show-error-metrics-plot");
+    assert_fails(ERR_UNSUPPORTED, "--save-error-metrics-plot");
+    RUN("--compare-func-script", "x.py");
+    assert_fails(ERR_UNSUPPORTED, "--save-outputs");
+    RUN("--gen", "-");
+    assert_fails(ERR_UNSUPPORTED, "--gen: Python scripts are not generated");
+}
+
+static void negative_warm_up_is_refused(void **state)
+{
+    RUN("--warm-up", "-1");
+    assert_fails(ERR_INVALID, "--warm-up: -1 is less than 0");
+}
+
+static void shape_inference_is_on_in_reduce_unless_refused_or_replaced(void **state)
+{
+    REDUCE("--mode", "linear");
+    assert_true(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    REDUCE("--no-shape-inference");
+    assert_false(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    REDUCE("--force-fallback-shape-inference");
+    assert_false(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    RUN("--onnxrt");
+    assert_false(((const struct shape_inference_values *)values(&shape_inference_options))->enabled);
+    RUN("--do-shape-inference");
+    assert_true(((const struct shape_inference_values *)values(&shape_inference_options))->enabled);
+}
+
+static void details_of_external_data_without_external_data_earn_a_warning(void **state)
+{
+    REDUCE("--external-data-size-threshold", "16M", "--no-save-all-tensors-to-one-file");
+    assert_int_equal(((const struct onnx_save_values *)values(&onnx_save_options))->external_data_size_threshold,
+                     16 << 20);
+    assert_logs("W --external-data-size-threshold has no effect without --save-external-data");
+    assert_logs("W --no-save-all-tensors-to-one-file has no effect without --save-external-data");
+    REDUCE("--save-external-data", "--no-save-all-tensors-to-one-file");
+    values(&onnx_save_options);
+    assert_false(captured_log_has(&line.log, "has no effect"));
+}
+
+static void onnx_runtime_gets_levels_and_threads(void **state)
+{
+    RUN("--onnxrt");
+    assert_int_equal(((const struct onnxrt_values *)values(&onnxrt_options))->optimization_level, -1);
+    RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
+    const struct onnxrt_values *onnxrt = values(&onnxrt_options);
+
+    assert_int_equal(onnxrt->optimization_level, 99);
+    assert_int_equal(onnxrt->threads, 3);
+    assert_string_equal(onnxrt->providers.items[1], "cpu");
+    RUN("--onnxrt-threads", "-1");
+    assert_fails(ERR_INVALID, "--onnxrt-threads");
+}
+
+static void runners_keep_their_order_and_number(void **state)
+{
+    RUN("--onnxrt", "--onnxrt");
+    assert_int_equal(((const struct runner_values *)values(&runner_options))->names.count, 2);
+    assert_string_equal(((const struct runner_values *)values(&runner_options))->names.items[1], "onnxrt");
+}
+
+/* ---- Check ---- */
+
+static const struct check_values *check(void)
+{
+    return values(&check_options);
+}
+
+static void check_takes_the_rest_of_the_line(void **state)
+{
+    REPEAT("--check", "sh", "-c", "exit 1", "--until", "bad");
+    assert_int_equal(check()->command.count, 5);
+    assert_false(check()->shell);
+}
+
+static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
+{
+    REPEAT("--check", "grep -q x log", "--artifacts", "log");
+    assert_int_equal(check()->command.count, 1);
+    assert_true(check()->shell);
+    assert_int_equal(((const struct artifact_values *)values(&expected_artifact_options))->paths.count, 1);
+    REPEAT("--check=test -f x", "--show-output");
+    assert_true(check()->shell && check()->show_output);
+}
+
+static void program_with_a_blank_in_its_name_is_no_command_line(void **state)
+{
+    scratch_file("my check", "");
+    REPEAT("--check", "./my check", "--artifacts", "log");
+    assert_int_equal(check()->command.count, 3);
+    assert_false(check()->shell);
+}
+
+static void empty_check_is_refused(void **state)
+{
+    REPEAT("--check");
+    assert_fails(ERR_INVALID, "--check: no command follows");
+    REPEAT("--check", "");
+    assert_fails(ERR_INVALID, "--check: no command follows");
+}
+
+static void session_without_check_is_announced_as_interactive(void **state)
+{
+    REPEAT("--iter-info", "i");
+    assert_null(check()->command.items);
+    assert_logs("S Starting interactive debugging session since no `--check` command was provided\n");
+}
+
+static void patterns_of_all_occurrences_add_up(void **state)
+{
+    REPEAT("--fail-regex", "a", "b", "--fail-regex", "(", "--check", "x");
+    assert_int_equal(check()->fail_regex.count, 3);
+    assert_string_equal(check()->fail_regex.items[2], "(");
+}
+
+static void exit_codes_may_be_negative_and_must_fit(void **state)
+{
+    REPEAT("--fail-code", "-11", "1", "--check", "x");
+    assert_int_equal(check()->fail_codes.items[0], -11);
+    assert_int_equal(check()->fail_codes.count, 2);
+    REPEAT("--ignore-fail-code", "4294967296", "--check", "x");
+    assert_fails(ERR_INVALID, "--ignore-fail-code: no program ends with 4294967296");
+    REPEAT("--fail-code", "1", "--ignore-fail-returncode", "2");
+    assert_int_equal(line.outcome, PARSE_REFUSED);
+    assert_string_equal(line.err.message,
+                        "argument --ignore-fail-code/--ignore-fail-returncode: not allowed with argument "
+                        "--fail-code/--fail-returncode");
+}
+
+static void time_out_is_a_number_of_seconds(void **state)
+{
+    REPEAT("--check-timeout", "0.5", "--check", "x");
+    assert_true(check()->timeout.seconds == 0.5);
+    assert_false(check()->timeout.is_auto);
+    REPEAT("--check-timeout", "-1", "--check", "x");
+    assert_fails(ERR_INVALID, "--check-timeout");
+    REPEAT("--check-timeout", "nan", "--check", "x");
+    assert_fails(ERR_INVALID, "--check-timeout");
+    REPEAT("--check-timeout", "automatic", "--check", "x");
+    assert_fails(ERR_INVALID, "--check-timeout: 'automatic' is not a number of seconds; write 60, 0.5, or auto");
+}
+
+static void time_out_may_follow_from_the_first_check(void **state)
+{
+    REPEAT("--check-timeout", "auto", "--on-timeout", "skip", "--check", "x");
+    assert_true(check()->timeout.is_auto);
+    assert_float_equal(check()->timeout.seconds, 0, 0);
+    assert_false(captured_log_has(&line.log, "--on-timeout"));
+}
+
+static void signature_by_pattern_needs_patterns(void **state)
+{
+    REPEAT("--signature", "regex", "--check", "x");
+    assert_fails(ERR_INVALID, "--signature regex needs --fail-regex");
+    REPEAT("--signature", "regex", "--fail-regex", "a", "--check", "x");
+    assert_int_equal(check()->signature, SIGNATURE_REGEX);
+}
+
+/* ---- Iterations ---- */
+
+static void repeat_misses_artifacts_and_reduce_does_not(void **state)
+{
+    REPEAT("--check", "x");
+    assert_logs("W `--artifacts` was not specified");
+    REDUCE("--check", "x");
+    assert_false(captured_log_has(&line.log, "--artifacts"));
+}
+
+static struct until_value until(const char *word)
+{
+    PARSE(repeat_command, "--until", word, "--check", "x");
+    return ((const struct until_values *)values(&until_options))->until;
+}
+
+static void until_is_a_verdict_or_a_number(void **state)
+{
+    assert_int_equal(until("good").kind, UNTIL_GOOD);
+    assert_int_equal(until("bad").kind, UNTIL_BAD);
+    assert_int_equal(until("7").count, 7);
+    assert_int_equal(until("0").count, 1);
+    assert_int_equal(until("-3").count, 1);
+    PARSE(repeat_command, "--until", "Bad");
+    assert_fails(ERR_INVALID, "--until value must be an integer, 'good', or 'bad', but was: Bad");
+    PARSE(repeat_command, "--check", "x");
+    assert_int_equal(line.outcome, PARSE_REFUSED);
+    assert_string_equal(line.err.message, "the following arguments are required: --until");
+}
+
+static void empty_path_turns_the_replay_off(void **state)
+{
+    REPEAT("--save-debug-replay", "", "--check", "x");
+    assert_null(((const struct replay_values *)values(&replay_options))->save_replay);
+    REPEAT("--check", "x");
+    assert_string_equal(((const struct replay_values *)values(&replay_options))->save_replay,
+                        "polygraphy_debug_replay.json");
+}
+
+static void reduce_needs_somewhere_to_put_the_result(void **state)
+{
+    PARSE(reduce_command, "m.onnx", "--check", "x");
+    assert_fails(ERR_INVALID, "neither --output nor --min-good was given");
+    PARSE(reduce_command, "m.onnx", "--min-good", "g.onnx");
+    assert_string_equal(((const struct reduce_values *)values(&reduce_options))->min_good, "g.onnx");
+    REDUCE("--no-reduce-inputs", "--no-reduce-outputs");
+    assert_int_equal(line.outcome, PARSE_REFUSED);
+}
+
+static void loop_settings_gather_what_all_groups_say(void **state)
+{
+    struct command_context context = {.parse = &line.parse, .program = "/bin/polygraphy"};
+    struct loop_settings settings;
+
+    REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
+           "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
+           "--check-timeout", "2", "--check", "x", "y");
+    values(&check_options);
+    settings = debug_loop_settings(&context);
+    assert_string_equal(settings.check.command[1], "y");
+    assert_null(settings.check.command[2]);
+    assert_int_equal(settings.check.command_count, 2);
+    assert_int_equal(settings.check.fail_codes[0], 3);
+    assert_string_equal(settings.check.fail_patterns[0], "r");
+    assert_true(settings.check.timeout == 2);
+    assert_string_equal(settings.check.self, "/bin/polygraphy");
+    assert_non_null(settings.check.ask);
+    assert_int_equal(settings.artifacts.count, 2);
+    assert_string_equal(settings.artifacts.folder, "d");
+    assert_string_equal(settings.check.files.items[CANDIDATE_ARTIFACT], "polygraphy_debug.onnx");
+    assert_true(settings.keep_intermediate && settings.force_replay);
+    assert_string_equal(settings.check.files.items[CANDIDATE_INFORMATION], "i");
+    assert_string_equal(settings.load_replay, "l");
+    assert_string_equal(settings.save_replay, "polygraphy_debug_replay.json");
+
+    REPEAT("--check", "x");
+    settings = debug_loop_settings(&context);
+    assert_null(settings.check.files.items[CANDIDATE_ARTIFACT]);
+    assert_string_equal(settings.artifacts.folder, "polygraphy_artifacts");
+}
+
+static int release_line(void **state)
+{
+    command_line_release(&line);
+    return scratch_folder_leave(state);
+}
+
+#define TEST_LINE(function) cmocka_unit_test_setup_teardown(function, scratch_folder_enter, release_line)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_LINE(v_and_q_are_counted_against_each_other),
+        TEST_LINE(verbosity_overrules_v_and_silent_overrules_all),
+        TEST_LINE(log_formats_add_up_in_one_occurrence),
+        TEST_LINE(existing_model_becomes_absolute),
+        TEST_LINE(colon_in_the_name_of_a_file_is_kept),
+        TEST_LINE(missing_model_is_a_warning),
+        TEST_LINE(type_of_a_model_follows_from_its_extension_or_the_option),
+        TEST_LINE(onnx_tools_ignore_the_extension),
+        TEST_LINE(run_needs_no_model),
+        TEST_LINE(deprecated_ranges_count_when_one_of_their_bounds_is_given),
+        TEST_LINE(data_that_cannot_be_made_are_refused),
+        TEST_LINE(options_that_loaded_inputs_make_useless_earn_a_warning_each),
+        TEST_LINE(options_of_the_other_comparison_function_earn_a_warning),
+        TEST_LINE(what_needs_python_is_refused_with_an_alternative),
+        TEST_LINE(negative_warm_up_is_refused),
+        TEST_LINE(shape_inference_is_on_in_reduce_unless_refused_or_replaced),
+        TEST_LINE(details_of_external_data_without_external_data_earn_a_warning),
+        TEST_LINE(onnx_runtime_gets_levels_and_threads),
+        TEST_LINE(runners_keep_their_order_and_number),
+        TEST_LINE(check_takes_the_rest_of_the_line),
+        TEST_LINE(quoted_check_is_for_the_shell_and_options_may_follow),
+        TEST_LINE(program_with_a_blank_in_its_name_is_no_command_line),
+        TEST_LINE(empty_check_is_refused),
+        TEST_LINE(session_without_check_is_announced_as_interactive),
+        TEST_LINE(patterns_of_all_occurrences_add_up),
+        TEST_LINE(exit_codes_may_be_negative_and_must_fit),
+        TEST_LINE(time_out_is_a_number_of_seconds),
+        TEST_LINE(time_out_may_follow_from_the_first_check),
+        TEST_LINE(signature_by_pattern_needs_patterns),
+        TEST_LINE(repeat_misses_artifacts_and_reduce_does_not),
+        TEST_LINE(until_is_a_verdict_or_a_number),
+        TEST_LINE(empty_path_turns_the_replay_off),
+        TEST_LINE(reduce_needs_somewhere_to_put_the_result),
+        TEST_LINE(loop_settings_gather_what_all_groups_say),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* test_option_tables.c: the options of our tools against those that Polygraphy registers with argparse.
+ *
+ * tests/golden/vectors/argparse_dump.txt lists them, tool by tool:
+ *
+ *   ==== polygraphy debug reduce (allow_abbrev=False)
+ *   -- [Artifact Sorting]
+ *      --art-dir/--artifacts-dir | default='polygraphy_artifacts', dest=artifacts_dir, StoreAction
+ */
+#include "support/unit_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+#include "cli/commands.h"
+#include "cli/options/runners/engine.h"
+
+/* ---- Intended differences ---- */
+
+/* Options that Polygraphy does not have. */
+static const char *const new_options[] = {
+    "--check-timeout",
+    "--exit-code",
+    "--force",
+    "--copy-weights",
+    "--force-debug-replay",
+    "--no-verify",
+    "--onnxruntime-lib",
+    "--onnxrt-custom-ops",
+    "--onnxrt-optimization-level",
+    "--onnxrt-threads",
+    "--onnxrt-timeout",
+    "--max-memory",
+    "--output-memory",
+    "--first-divergence",
+    "--require-all",
+    "--keep-float32",
+    "--l2-tolerance",
+    "--cosine-threshold",
+    "--psnr-threshold",
+    "--snr-threshold",
+    "--nmse-tolerance",
+    "--json",
+    "--decide-branches",
+    "--skip-code",
+    "--on-timeout",
+    "--signature",
+    "--flaky",
+    "--no-false-failures",
+    "--iter-inputs",
+    "--max-checks",
+    "--deadline",
+    "--iter-golden",
+    "--simplify",
+    "--golden",
+    "--verdict-cache",
+    "-j",
+    "--all",
+    "--jobs",
+    "--launcher",
+    "--work-dir",
+    "--precision-policy",
+    "--deterministic",
+    "--profile",
+    "--explore",
+    "--explore-within",
+    "--emit",
+    "--output-onnx",
+};
+
+static const char *const sections_for_building[] = {"TensorRT",
+                                                    "ONNX-TRT"}; /* a tool that builds nothing lacks these */
+
+/* Defaults that Polygraphy keeps elsewhere than in its tables. */
+static const struct {
+    const char *name, *fallback;
+} inner_defaults[] = {
+    {"--seed", "1"},
+    {"--iterations", "1"},
+    {"--int-min", "1"},
+    {"--int-max", "25"},
+    {"--float-min", "-1"},
+    {"--float-max", "1"},
+    {"--warm-up", "0"},
+    {"--external-data-size-threshold", "1024"},
+    {"--data-loader-backend-module", "numpy"},
+    {"--quantile", "0.5"},
+    {"--builder-optimization-level", "3"},
+};
+
+/* Values of several occurrences add up, as Polygraphy's help says and its parser does not. */
+static const char *const adding_up[] = {"--fail-regex"};
+
+/* Options with more choices than Polygraphy's command line has. */
+static const char *const more_choices[] = {"--compare", "--mode"};
+
+static bool contains(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+#define CONTAINS(list, name) contains(list, ARRAY_LEN(list), name)
+
+/* ---- The dump ---- */
+
+struct registered {
+    char *names, *properties; /* "-o/--output", "default=None, dest=save_onnx, StoreAction" */
+    char *section;
+    bool met;
+};
+
+static struct registered dump[256];
+static size_t dump_count;
+static char *dump_text;
+
+/* Cuts the dump into lines and keeps those of one tool. Returns the value of allow_abbrev. */
+static bool read_dump(const char *tool)
+{
+    size_t size;
+    char heading[64], *section = NULL;
+    bool inside = false, allows_abbreviations = false;
+
+    assert_int_equal(file_read("tests/golden/vectors/argparse_dump.txt", 1 << 20, &dump_text, &size, NULL), 0);
+    snprintf(heading, sizeof(heading), "==== %s (allow_abbrev=", tool);
+    dump_count = 0;
+    for (char *line = dump_text, *next; *line; line = next) {
+        char *bar;
+
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = '\0';
+        bar = strstr(line, " | ");
+        if (strncmp(line, "====", 4) == 0) {
+            inside = strncmp(line, heading, strlen(heading)) == 0;
+            if (inside)
+                allows_abbreviations = strcmp(line + strlen(heading), "True)") == 0;
+        } else if (inside && strncmp(line, "-- [", 4) == 0) {
+            section = line + 4;
+        } else if (inside && bar) {
+            assert_true(dump_count < ARRAY_LEN(dump));
+            *bar = '\0';
+            dump[dump_count++] = (struct registered){line + strspn(line, " "), bar + 3, section, false};
+        }
+    }
+    assert_true(dump_count > 0);
+    return allows_abbreviations;
+}
+
+static bool has(const struct registered *registered, const char *property)
+{
+    return strstr(registered->properties, property) != NULL;
+}
+
+static struct registered *find_registered(const char *name)
+{
+    for (size_t i = 0; i < dump_count; i++)
+        for (const char *at = dump[i].names; at && *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+            if (strncmp(at, name, strlen(name)) == 0 && strchr("/", at[strlen(name)]))
+                return &dump[i];
+    return NULL;
+}
+
+/* ---- Comparing ---- */
+
+static enum option_kind registered_kind(const struct registered *registered)
+{
+    if (has(registered, "CountAction"))
+        return OPTION_COUNT;
+    if (has(registered, "StoreRunnerOrdered"))
+        return OPTION_ORDERED;
+    if (has(registered, "nargs=0"))
+        return OPTION_FLAG;
+    if (has(registered, "nargs=+"))
+        return OPTION_MANY;
+    if (has(registered, "nargs=*"))
+        return OPTION_ANY;
+    if (has(registered, "nargs=?"))
+        return OPTION_MAYBE;
+    return has(registered, "nargs=...") ? OPTION_REST : OPTION_ONE;
+}
+
+/* "choices=['bisect', 'linear']", or "" when the option takes anything. */
+static void add_choices(const struct option *option, struct string_builder *ret)
+{
+    for (size_t i = 0; option->choices && option->choices[i]; i++)
+        string_add_format(ret, "%s'%s'", i == 0 ? "choices=[" : ", ", option->choices[i]);
+    string_add(ret, option->choices ? "]" : "");
+}
+
+/* "default='bisect'", or what argparse has when there is none. */
+static bool has_same_default(const struct registered *registered, const struct option *option)
+{
+    const char *at = strstr(registered->properties, "default=") + strlen("default=");
+    bool none = strncmp(at, "None", 4) == 0 || strncmp(at, "[]", 2) == 0;
+    size_t length = option->fallback ? strlen(option->fallback) : 0;
+
+    if (registered_kind(registered) == OPTION_FLAG || registered_kind(registered) == OPTION_COUNT)
+        return !option->fallback;
+    for (size_t i = 0; i < ARRAY_LEN(inner_defaults); i++)
+        if (strcmp(inner_defaults[i].name, option->names[0]) == 0)
+            return none && option->fallback && strcmp(option->fallback, inner_defaults[i].fallback) == 0;
+    if (!option->fallback)
+        return none;
+    if (option->type == OPTION_INTEGER)
+        return strncmp(at, option->fallback, length) == 0 && at[length] == ',';
+    return at[0] == '\'' && strncmp(at + 1, option->fallback, length) == 0 && at[1 + length] == '\'';
+}
+
+static void compare_names(const struct registered *registered, const struct option *option)
+{
+    struct string_builder names;
+
+    string_init(&names);
+    for (size_t i = 0; i < ARRAY_LEN(option->names) && option->names[i]; i++)
+        string_add_format(&names, "%s%s", i > 0 ? "/" : "", option->names[i]);
+    assert_string_equal(names.data, registered->names);
+    string_release(&names);
+}
+
+static void compare_option(const struct registered *registered, const struct option *option)
+{
+    const char *name = option->names[0];
+    bool positional = name[0] != '-';
+    struct string_builder choices;
+
+    compare_names(registered, option);
+    if (option->kind != registered_kind(registered))
+        fail_msg("%s takes another number of values: %s", name, registered->properties);
+    if (option->refusal)
+        return;
+    if ((option->type == OPTION_INTEGER) != has(registered, "type=int") ||
+        (option->type == OPTION_FLOAT) != has(registered, "type=float"))
+        fail_msg("%s takes another type: %s", name, registered->properties);
+    if (option->append != (has(registered, "AppendAction") || CONTAINS(adding_up, name)))
+        fail_msg("%s treats repetition otherwise: %s", name, registered->properties);
+    if ((option->required || (positional && (option->kind == OPTION_ONE || option->kind == OPTION_MANY))) !=
+        has(registered, "REQUIRED"))
+        fail_msg("%s is required, or is not: %s", name, registered->properties);
+    if (!has_same_default(registered, option))
+        fail_msg("%s has another default: %s", name, registered->properties);
+
+    if (CONTAINS(more_choices, name))
+        return;
+    string_init(&choices);
+    add_choices(option, &choices);
+    if (has(registered, "choices=") ? !strstr(registered->properties, choices.data) || choices.size == 0
+                                    : choices.size > 0)
+        fail_msg("%s has other choices: %s", name, registered->properties);
+    string_release(&choices);
+}
+
+/* The number N of "mutexN"; -1: none. */
+static int exclusion(const struct registered *registered)
+{
+    const char *at = strstr(registered->properties, "mutex");
+
+    return at ? at[strlen("mutex")] - '0' : -1;
+}
+
+/* Two options of a group exclude each other here if and only if they do there. */
+static void compare_exclusions(const struct option_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct registered *a = find_registered(group->options[i].names[0]);
+            const struct registered *b = find_registered(group->options[k].names[0]);
+            bool ours = group->options[i].exclusive != 0 && group->options[i].exclusive == group->options[k].exclusive;
+
+            if (a && b && ours != (exclusion(a) >= 0 && exclusion(a) == exclusion(b)))
+                fail_msg("%s and %s", a->names, b->names);
+        }
+}
+
+static void compare_command(const struct command *command, const char *tool)
+{
+    bool allows_abbreviations = read_dump(tool), builds = false;
+
+    for (size_t i = 0; i < command->group_count; i++)
+        builds |= command->groups[i] == &engine_network_options;
+    assert_int_equal(command->exact_names, !allows_abbreviations);
+    for (size_t i = 0; i < command->group_count; i++) {
+        for (size_t k = 0; k < command->groups[i]->count; k++) {
+            const struct option *option = &command->groups[i]->options[k];
+            struct registered *registered = find_registered(option->names[0]);
+
+            if ((registered != NULL) == CONTAINS(new_options, option->names[0]))
+                fail_msg("%s should %sbe in the dump", option->names[0], registered ? "not " : "");
+            if (!registered)
+                continue;
+            registered->met = true;
+            compare_option(registered, option);
+        }
+        compare_exclusions(command->groups[i]);
+    }
+    for (size_t i = 0; i < dump_count; i++) {
+        bool expected = strcmp(dump[i].names, "-h/--help") != 0;
+
+        for (size_t k = 0; !builds && k < ARRAY_LEN(sections_for_building); k++)
+            expected =
+                expected && strncmp(dump[i].section, sections_for_building[k], strlen(sections_for_building[k])) != 0;
+        if (dump[i].met != expected)
+            fail_msg("%s is %s", dump[i].names, expected ? "missing" : "listed as missing, but is there");
+    }
+    free(dump_text);
+}
+
+static void run_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_run, "polygraphy run");
+}
+
+static void debug_reduce_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_debug_reduce, "polygraphy debug reduce");
+}
+
+static void debug_repeat_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_debug_repeat, "polygraphy debug repeat");
+}
+
+static void inspect_tactics_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_tactics, "polygraphy inspect tactics");
+}
+
+static void inspect_diff_tactics_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_diff_tactics, "polygraphy inspect diff-tactics");
+}
+
+static void inspect_model_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_model, "polygraphy inspect model");
+}
+
+static void inspect_data_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_data, "polygraphy inspect data");
+}
+
+static void inspect_sparsity_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_sparsity, "polygraphy inspect sparsity");
+}
+
+static void data_to_input_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_data_to_input, "polygraphy data to-input");
+}
+
+static void debug_build_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_debug_build, "polygraphy debug build");
+}
+
+static void debug_precision_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_debug_precision, "polygraphy debug precision");
+}
+
+static void inspect_capability_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_inspect_capability, "polygraphy inspect capability");
+}
+
+static void check_lint_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_check_lint, "polygraphy check lint");
+}
+
+static void surgeon_extract_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_extract, "polygraphy surgeon extract");
+}
+
+static void surgeon_insert_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_insert, "polygraphy surgeon insert");
+}
+
+static void surgeon_prune_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_prune, "polygraphy surgeon prune");
+}
+
+static void surgeon_weight_strip_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_weight_strip, "polygraphy surgeon weight-strip");
+}
+
+static void surgeon_weight_reconstruct_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_weight_reconstruct, "polygraphy surgeon weight-reconstruct");
+}
+
+static void surgeon_sanitize_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_surgeon_sanitize, "polygraphy surgeon sanitize");
+}
+
+static void convert_has_polygraphys_options(void **state)
+{
+    compare_command(&cmd_convert, "polygraphy convert");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_has_polygraphys_options),
+        cmocka_unit_test(debug_reduce_has_polygraphys_options),
+        cmocka_unit_test(debug_repeat_has_polygraphys_options),
+        cmocka_unit_test(surgeon_extract_has_polygraphys_options),
+        cmocka_unit_test(surgeon_insert_has_polygraphys_options),
+        cmocka_unit_test(surgeon_prune_has_polygraphys_options),
+        cmocka_unit_test(surgeon_weight_strip_has_polygraphys_options),
+        cmocka_unit_test(surgeon_weight_reconstruct_has_polygraphys_options),
+        cmocka_unit_test(surgeon_sanitize_has_polygraphys_options),
+        cmocka_unit_test(convert_has_polygraphys_options),
+        cmocka_unit_test(inspect_tactics_has_polygraphys_options),
+        cmocka_unit_test(inspect_diff_tactics_has_polygraphys_options),
+        cmocka_unit_test(inspect_model_has_polygraphys_options),
+        cmocka_unit_test(inspect_data_has_polygraphys_options),
+        cmocka_unit_test(inspect_sparsity_has_polygraphys_options),
+        cmocka_unit_test(data_to_input_has_polygraphys_options),
+        cmocka_unit_test(check_lint_has_polygraphys_options),
+        cmocka_unit_test(debug_build_has_polygraphys_options),
+        cmocka_unit_test(debug_precision_has_polygraphys_options),
+        cmocka_unit_test(inspect_capability_has_polygraphys_options),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

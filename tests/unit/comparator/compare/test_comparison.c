@@ -1,0 +1,554 @@
+/* test_comparison.c: verdicts on results, and what the log says about them. */
+#include <math.h>
+
+#include "comparator/compare/comparison.h"
+#include "unit/comparator/comparator_test.h"
+
+struct fixture {
+    struct captured_log log;
+    struct run_results results;
+    struct comparison_criteria criteria;
+    struct comparison_settings settings;
+    struct error error;
+};
+
+static void same_criteria(const void *data, const char *output, struct comparison_criteria *ret)
+{
+    *ret = *(const struct comparison_criteria *)data;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+    captured_log_init(&fixture->log);
+    fixture->log.log.threshold = LOG_INFO;
+    fixture->criteria.simple = COMPARE_DEFAULTS;
+    fixture->settings = (struct comparison_settings){
+        .criteria_for = same_criteria, .data = &fixture->criteria, .log = &fixture->log.log};
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(fixture->log.log.depth, 0);
+    run_results_release(&fixture->results);
+    captured_log_release(&fixture->log);
+    free(fixture);
+    return 0;
+}
+
+static bool passes(struct fixture *fixture)
+{
+    bool passed = false;
+
+    if (comparison_run(&fixture->results, &fixture->settings, &passed, &fixture->error) < 0)
+        fail_msg("%s", fixture->error.message);
+    return passed;
+}
+
+static void a_matching_pair_is_logged_like_polygraphy_does(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 2);
+    assert_true(passes(fixture));
+    assert_string_equal(
+        fixture->log.text.data,
+        "S Accuracy Comparison | A vs. B\n"
+        "S     Comparing Output: 'x' (dtype=float32, shape=(2,)) with 'x' (dtype=float32, shape=(2,))\n"
+        "I         Tolerance: [abs=1e-05, rel=1e-05] | Checking elemwise error\n"
+        "I         A: x | Stats: mean=1.5, std-dev=0.5, var=0.25, median=1.5, min=1 at (0,), max=2 at (1,), "
+        "avg-magnitude=1.5, p90=1.9, p95=1.95, p99=1.99\n"
+        "I         B: x | Stats: mean=1.5, std-dev=0.5, var=0.25, median=1.5, min=1 at (0,), max=2 at (1,), "
+        "avg-magnitude=1.5, p90=1.9, p95=1.95, p99=1.99\n"
+        "I         Error Metrics: x\n"
+        "I             Minimum Required Tolerance: elemwise error | [abs=0] OR [rel=0] (requirements may be lower if "
+        "both "
+        "abs/rel tolerances are set)\n"
+        "I             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), "
+        "avg-magnitude=0, p90=0, p95=0, p99=0\n"
+        "I             Relative Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,), "
+        "avg-magnitude=0, p90=0, p95=0, p99=0\n"
+        "F         PASSED | Output: 'x' | Difference is within tolerance (rel=1e-05, abs=1e-05)\n"
+        "F     PASSED | All outputs matched | Outputs: ['x']\n"
+        "F Accuracy Summary | A vs. B | Passed: 1/1 iterations | Pass Rate: 100.0%\n");
+}
+
+static void a_mismatch_shows_values_histograms_and_the_worst_element(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2, 3);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 2.5f, 4);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "I             ---- Values ----\n[1. 2. 3.]\n");
+    assert_logged(&fixture->log, "I             ---- Values ----\n[1.  2.5 4. ]\n");
+    assert_logged(&fixture->log,
+                  "I             ---- Histogram ----\nBin Range  |  Num Elems | Visualization\n(1  , 1.3) |");
+    assert_logged(&fixture->log, "(3.7, 4  ) |          0 | \n"); /* of A: the range is that of both */
+    assert_logged(&fixture->log,
+                  "I             Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.25] (req");
+    assert_logged(&fixture->log, "I                 ---- Values ----\n[0.  0.5 1. ]\n");
+    assert_logged(&fixture->log,
+                  "E         Mismatched elements: 2 of 3 | Worst at (2,): 3.0 vs. 4.0\n"
+                  "E         FAILED | Output: 'x' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)\n"
+                  "E     FAILED | Mismatched outputs: ['x']\n"
+                  "E Accuracy Summary | A vs. B | Passed: 0/1 iterations | Pass Rate: 0.0%\n");
+}
+
+static void mismatching_elements_are_listed_when_very_verbose(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->log.log.threshold = LOG_EXTRA_VERBOSE;
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2, 3);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 2.5f, 4);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "V         Mismatched values:\n2.0 vs. 2.5\n3.0 vs. 4.0\n");
+    fixture->log.log.threshold = LOG_SUPER_VERBOSE;
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "V         Mismatched values:\n(1,): 2.0 vs. 2.5\n(2,): 3.0 vs. 4.0\n");
+}
+
+static void a_quiet_log_has_verdicts_but_no_statistics(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->log.log.threshold = LOG_START;
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 2);
+    assert_false(passes(fixture));
+    assert_string_equal(fixture->log.text.data,
+                        "S Accuracy Comparison | A vs. B\n"
+                        "S     Comparing Output: 'x' (dtype=float32, shape=(1,)) with 'x' (dtype=float32, shape=(1,))\n"
+                        "E         Mismatched elements: 1 of 1 | Worst at (0,): 1.0 vs. 2.0\n"
+                        "E         FAILED | Output: 'x' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)\n"
+                        "E     FAILED | Mismatched outputs: ['x']\n"
+                        "E Accuracy Summary | A vs. B | Passed: 0/1 iterations | Pass Rate: 0.0%\n");
+}
+
+static void the_statistic_that_decides_is_the_one_shown(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        enum compare_statistic statistic;
+        const char *shown;
+    } rows[] = {
+        {COMPARE_MAX, "Minimum Required Tolerance: max error | [abs=3] OR [rel=3]\n"},
+        {COMPARE_MEAN, "Minimum Required Tolerance: mean error | [abs=1] OR [rel=1]\n"},
+        {COMPARE_MEDIAN, "Minimum Required Tolerance: median error | [abs=0] OR [rel=0]\n"},
+        {COMPARE_QUANTILE, "Minimum Required Tolerance: quantile error | [abs=1.5] OR [rel=1.5] (quantile=0.75)\n"},
+    };
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 1, 4);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 1, 1);
+    fixture->criteria.simple.quantile = 0.75;
+    fixture->criteria.simple.relative_tolerance = 0;
+    fixture->criteria.simple.absolute_tolerance = 1;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        bool expected = rows[i].statistic == COMPARE_MEAN || rows[i].statistic == COMPARE_MEDIAN;
+
+        fixture->criteria.simple.statistic = rows[i].statistic;
+        assert_int_equal(passes(fixture), expected);
+        assert_logged(&fixture->log, rows[i].shown);
+    }
+}
+
+static void zeros_in_the_reference_are_mentioned_once(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < 3; i++)
+        ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 0);
+    assert_true(passes(fixture));
+    char *first = strstr(fixture->log.text.data, "Some values are 0");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "Some values are 0"));
+}
+
+static void different_shapes_are_a_mismatch_with_one_hint(void **state)
+{
+    struct fixture *fixture = *state;
+    struct tensor_list *first = add_runner(&fixture->results, "A");
+
+    ADD_FLOATS(first, "x", 1, 2);
+    ADD_FLOATS(first, "y", 1, 2);
+    struct tensor_list *second = add_runner(&fixture->results, "B");
+    add_tensor(second, "x", DATA_FLOAT32, SHAPE(2, 1), (float[]){1, 2});
+    ADD_FLOATS(second, "y", 1);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log,
+                  "E         FAILED | Output: 'x' | Will not compare outputs of different shapes: (2,) vs. (2, 1)\n"
+                  "E         With --no-shape-check ");
+    assert_logged(&fixture->log,
+                  "E         FAILED | Output: 'y' | Will not compare outputs of different shapes: (2,) vs. (1,)\n"
+                  "E     FAILED | Mismatched outputs: ['x', 'y']\n");
+}
+
+static void without_shape_check_outputs_are_turned_or_mismatch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct tensor_list *first = add_runner(&fixture->results, "A");
+
+    fixture->criteria.simple.check_shapes = false;
+    add_tensor(first, "turned", DATA_FLOAT32, SHAPE(2, 3), (float[]){1, 2, 3, 4, 5, 6});
+    ADD_FLOATS(first, "short", 1, 2);
+    struct tensor_list *second = add_runner(&fixture->results, "B");
+    add_tensor(second, "turned", DATA_FLOAT32, SHAPE(3, 2), (float[]){1, 4, 2, 5, 3, 6});
+    ADD_FLOATS(second, "short", 1);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "PASSED | Output: 'turned' |");
+    assert_logged(&fixture->log,
+                  "FAILED | Output: 'short' | The outputs differ in their number of elements: (2,) vs. (1,)");
+}
+
+static void strings_are_compared_without_statistics(void **state)
+{
+    struct fixture *fixture = *state;
+
+    add_tensor(add_runner(&fixture->results, "A"), "x", DATA_STRING, SHAPE(2), (struct text[]){TEXT("a"), TEXT("b")});
+    add_tensor(add_runner(&fixture->results, "B"), "x", DATA_STRING, SHAPE(2), (struct text[]){TEXT("a"), TEXT("c")});
+    assert_false(passes(fixture));
+    assert_not_logged(&fixture->log, "Stats");
+    assert_logged(&fixture->log, "Mismatched elements: 1 of 2 | Worst at (1,): b vs. c\n");
+}
+
+static void a_later_match_does_not_erase_a_mismatch_of_equal_names(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < 3; i++)
+        ADD_FLOATS(add_runner(&fixture->results, "same"), "x", i == 0 ? 1 : 2);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "Pass Rate: 0.0%");
+    assert_logged(&fixture->log, "Pass Rate: 100.0%");
+}
+
+static void results_are_compared_as_a_chain(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1.000005f);
+    ADD_FLOATS(add_runner(&fixture->results, "C"), "x", 1.00001f);
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "Accuracy Comparison | A vs. B");
+    assert_logged(&fixture->log, "Accuracy Comparison | B vs. C");
+    assert_not_logged(&fixture->log, "A vs. C");
+}
+
+static void one_result_or_none_matches(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_true(passes(fixture));
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    assert_true(passes(fixture));
+    assert_string_equal(fixture->log.text.data, "");
+}
+
+/* Two runners with three and two iterations; the second iteration differs. */
+static void add_surplus(struct fixture *fixture)
+{
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    ADD_FLOATS(add_iteration(&fixture->results), "x", 2);
+    ADD_FLOATS(add_iteration(&fixture->results), "x", 3);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1);
+    ADD_FLOATS(add_iteration(&fixture->results), "x", 9);
+}
+
+static void iterations_are_counted_and_surplus_ones_reported(void **state)
+{
+    struct fixture *fixture = *state;
+
+    add_surplus(fixture);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "W     A has 3 iteration(s) and B has 2: 2 of them are compared\n"
+                                 "S     Iteration: 0\n"
+                                 "S         Comparing Output: 'x'");
+    assert_logged(&fixture->log, "F         PASSED | All outputs matched | Outputs: ['x']\nS     Iteration: 1\n");
+    assert_logged(&fixture->log, "E Accuracy Summary | A vs. B | Passed: 1/2 iterations | Pass Rate: 50.0%\n");
+}
+
+static void surplus_iterations_fail_when_all_are_required(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    ADD_FLOATS(add_iteration(&fixture->results), "x", 2);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1);
+    assert_true(passes(fixture));
+    fixture->settings.require_all = true;
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "E     A has 2 iteration(s) and B has 1: 1 of them are compared");
+    assert_logged(&fixture->log, "E Accuracy Summary | A vs. B | Passed: 1/1 iterations");
+}
+
+static void no_iterations_match_with_a_warning(void **state)
+{
+    struct fixture *fixture = *state;
+
+    run_results_add_runner(&fixture->results, TEXT("A"));
+    run_results_add_runner(&fixture->results, TEXT("B"));
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "W     A has 0 iteration(s) and B has 0: 0 of them are compared\n"
+                                 "F Accuracy Summary | A vs. B | Passed: 0/0 iterations | Pass Rate: 100.0%\n");
+}
+
+/* Of three outputs of A, B has two. */
+static void lose_an_output(struct fixture *fixture)
+{
+    struct tensor_list *outputs = add_runner(&fixture->results, "A");
+
+    ADD_FLOATS(outputs, "x", 1);
+    ADD_FLOATS(outputs, "y", 2);
+    ADD_FLOATS(outputs, "lost", 2);
+    outputs = add_runner(&fixture->results, "B");
+    ADD_FLOATS(outputs, "y", 2);
+    ADD_FLOATS(outputs, "x", 1);
+}
+
+static void outputs_without_partner_are_reported(void **state)
+{
+    struct fixture *fixture = *state;
+
+    lose_an_output(fixture);
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "W     1 output(s) of A are not compared, because B has no such output: ['lost']\n");
+    assert_logged(&fixture->log, "PASSED | All outputs matched | Outputs: ['x', 'y']");
+}
+
+static void outputs_without_partner_are_mismatches_when_all_are_required(void **state)
+{
+    struct fixture *fixture = *state;
+
+    lose_an_output(fixture);
+    fixture->settings.require_all = true;
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "E     1 output(s) of A are not compared, because B has no such output: ['lost']\n");
+    assert_logged(&fixture->log, "E     FAILED | Mismatched outputs: ['lost']\n");
+}
+
+static void a_partner_with_another_name_is_mentioned(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "q", 1);
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "W     B has no output 'x'. Assuming that 'q' is its counterpart");
+    assert_logged(&fixture->log,
+                  "Comparing Output: 'x' (dtype=float32, shape=(1,)) with 'q' (dtype=float32, shape=(1,))");
+    assert_logged(&fixture->log, "B: q | Stats");
+}
+
+static void results_with_nothing_in_common_are_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    bool passed;
+
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    add_runner(&fixture->results, "B");
+    assert_int_equal(comparison_run(&fixture->results, &fixture->settings, &passed, &fixture->error), ERR_INVALID);
+    assert_string_equal(fixture->error.message,
+                        "All outputs were skipped, no common outputs found! A has ['x'], B has []");
+    assert_not_logged(&fixture->log, "PASSED");
+}
+
+static void results_without_outputs_match(void **state)
+{
+    struct fixture *fixture = *state;
+
+    add_runner(&fixture->results, "A");
+    add_runner(&fixture->results, "B");
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "F     PASSED | All outputs matched | Outputs: []\n");
+}
+
+static void fail_fast_stops_at_the_first_mismatch_and_still_sums_up(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.fail_fast = true;
+    for (int i = 0; i < 3; i++) {
+        struct tensor_list *outputs = add_runner(&fixture->results, "A");
+
+        ADD_FLOATS(outputs, "x", (float)i);
+        ADD_FLOATS(outputs, "y", 0);
+        ADD_FLOATS(add_iteration(&fixture->results), "x", 0);
+    }
+    assert_false(passes(fixture));
+    assert_not_logged(&fixture->log, "Comparing Output: 'y'");
+    assert_not_logged(&fixture->log, "Iteration: 1");
+    assert_logged(&fixture->log, "E         FAILED | Mismatched outputs: ['x']\n"
+                                 "E Accuracy Summary | A vs. A | Passed: 0/1 iterations | Pass Rate: 0.0%\n");
+    assert_null(strstr(strstr(fixture->log.text.data, "Accuracy Comparison") + 1, "Accuracy Comparison"));
+}
+
+static void compared_outputs_are_released_when_asked(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < 3; i++)
+        ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1);
+    assert_true(passes(fixture));
+    assert_int_equal(fixture->results.items[0].items[0].outputs.count, 1);
+    fixture->settings.release = true;
+    assert_true(passes(fixture));
+    assert_int_equal(fixture->results.items[0].items[0].outputs.count, 0);
+    assert_int_equal(fixture->results.items[1].items[0].outputs.count, 0);
+}
+
+static void rankings_are_compared_within_places(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_INDICES;
+    add_tensor(add_runner(&fixture->results, "A"), "x", DATA_INT64, SHAPE(1, 4), (int64_t[]){1, 2, 3, 4});
+    add_tensor(add_runner(&fixture->results, "B"), "x", DATA_INT64, SHAPE(1, 4), (int64_t[]){2, 1, 3, 5});
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log,
+                  "E         FAILED | Difference exceeds index tolerance (0) | Output: 'x', row 0: value 1 "
+                  "stands at 0, but at 1 in the second output; failing values: 3\n");
+    fixture->criteria.index_tolerance = 1;
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "F         PASSED | Difference is within index tolerance (1)\n");
+    assert_logged(&fixture->log, "I         A: x | Stats: mean=2.5, ");
+    assert_logged(&fixture->log, "I         B: x | Stats: mean=2.75, ");
+}
+
+static void a_value_that_left_the_ranking_is_named(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_INDICES;
+    add_tensor(add_runner(&fixture->results, "A"), "x", DATA_INT64, SHAPE(2), (int64_t[]){1, 7});
+    add_tensor(add_runner(&fixture->results, "B"), "x", DATA_INT64, SHAPE(2), (int64_t[]){1, 8});
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log,
+                  "E         FAILED | Value: 7 not found in output | Output: 'x', row 0, position 1; failing "
+                  "values: 1\n");
+}
+
+static void rankings_of_different_shapes_are_a_mismatch(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_INDICES;
+    add_tensor(add_runner(&fixture->results, "A"), "x", DATA_INT64, SHAPE(2), (int64_t[]){1, 7});
+    add_tensor(add_runner(&fixture->results, "B"), "x", DATA_INT64, SHAPE(1), (int64_t[]){1});
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "FAILED | Output: 'x' | Will not compare outputs of different shapes: (2,) vs. (1,)");
+    assert_not_logged(&fixture->log, "--no-shape-check");
+}
+
+static void distance_needs_both_metrics_within_limits(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_DISTANCE;
+    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = 5, .cosine_threshold = 0.6};
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 3, 4); /* cosine (9 + 16) / (5 * 5 sqrt(5)), L2 norm 5 */
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 3, 9);
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "I         L2 Norm: 5 | Tolerance: 5\n"
+                                 "I         Cosine Similarity: 0.94868 | Threshold: 0.6\n"
+                                 "F         PASSED | Output: 'x' | Distance is within its limits\n");
+    fixture->criteria.metrics.l2_tolerance = 4.5;
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "E         L2 Norm: 5 | Tolerance: 4.5 | FAILED\n");
+    assert_logged(&fixture->log, "E         FAILED | Output: 'x' | Distance is outside its limits\n");
+    fixture->criteria.metrics = (struct metric_criteria){.l2_tolerance = 6, .cosine_threshold = 0.95};
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "E         Cosine Similarity: 0.94868 | Threshold: 0.95 | FAILED\n");
+}
+
+static void quality_needs_all_ratios_above_their_thresholds(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_QUALITY;
+    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20, 20, NAN};
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 10, 10); /* MSE 1, PSNR 20, SNR 20 */
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 9, 11);  /* mean square 101 */
+    assert_true(passes(fixture));
+    assert_logged(&fixture->log, "I         Mean Squared Error: 1 | Normalized: 0.009901\n"
+                                 "I         Peak Signal-to-Noise Ratio (dB): 20 | Threshold: 20\n"
+                                 "I         Signal-to-Noise Ratio (dB): 20 | Threshold: 20\n"
+                                 "F         PASSED | Output: 'x' | Quality is within its limits\n");
+    fixture->criteria.metrics.nmse_tolerance = 0.009;
+    assert_false(passes(fixture));
+    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20.1, 20, NAN};
+    assert_false(passes(fixture));
+    fixture->criteria.metrics = (struct metric_criteria){20, 1, 20, 20.1, NAN};
+    assert_false(passes(fixture));
+}
+
+static void nan_has_neither_distance_nor_quality(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->criteria.metrics = (struct metric_criteria){INFINITY, -1, -INFINITY, -INFINITY, NAN};
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, NAN);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, NAN);
+    fixture->settings.function = COMPARISON_DISTANCE;
+    assert_false(passes(fixture));
+    fixture->settings.function = COMPARISON_QUALITY;
+    assert_false(passes(fixture));
+}
+
+static void outputs_of_different_shapes_have_no_distance(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.function = COMPARISON_DISTANCE;
+    fixture->criteria.metrics = (struct metric_criteria){INFINITY, -1, 0, 0, NAN};
+    ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2);
+    ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "FAILED | Output: 'x' | Will not compare outputs of different shapes: (2,) vs. (1,)");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_matching_pair_is_logged_like_polygraphy_does),
+        TEST(a_mismatch_shows_values_histograms_and_the_worst_element),
+        TEST(mismatching_elements_are_listed_when_very_verbose),
+        TEST(a_quiet_log_has_verdicts_but_no_statistics),
+        TEST(the_statistic_that_decides_is_the_one_shown),
+        TEST(zeros_in_the_reference_are_mentioned_once),
+        TEST(different_shapes_are_a_mismatch_with_one_hint),
+        TEST(without_shape_check_outputs_are_turned_or_mismatch),
+        TEST(strings_are_compared_without_statistics),
+        TEST(a_later_match_does_not_erase_a_mismatch_of_equal_names),
+        TEST(results_are_compared_as_a_chain),
+        TEST(one_result_or_none_matches),
+        TEST(iterations_are_counted_and_surplus_ones_reported),
+        TEST(surplus_iterations_fail_when_all_are_required),
+        TEST(no_iterations_match_with_a_warning),
+        TEST(outputs_without_partner_are_reported),
+        TEST(outputs_without_partner_are_mismatches_when_all_are_required),
+        TEST(a_partner_with_another_name_is_mentioned),
+        TEST(results_with_nothing_in_common_are_an_error),
+        TEST(results_without_outputs_match),
+        TEST(fail_fast_stops_at_the_first_mismatch_and_still_sums_up),
+        TEST(compared_outputs_are_released_when_asked),
+        TEST(rankings_are_compared_within_places),
+        TEST(distance_needs_both_metrics_within_limits),
+        TEST(quality_needs_all_ratios_above_their_thresholds),
+        TEST(nan_has_neither_distance_nor_quality),
+        TEST(outputs_of_different_shapes_have_no_distance),
+        TEST(a_value_that_left_the_ranking_is_named),
+        TEST(rankings_of_different_shapes_are_a_mismatch),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

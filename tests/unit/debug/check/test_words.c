@@ -1,0 +1,159 @@
+/* test_check_words.c: where the words of a check name the files of a candidate. */
+#include "support/unit_test.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/check/words.h"
+
+static const struct candidate_paths usual = {{[CANDIDATE_ARTIFACT] = "model.onnx", [CANDIDATE_INPUTS] = "out/in.json"}};
+static const struct candidate_paths actual = {
+    {[CANDIDATE_ARTIFACT] = "/tmp/model.3.onnx", [CANDIDATE_INPUTS] = "in.3"}};
+
+static bool names(const char *word, enum candidate_file file)
+{
+    return check_words_name(&word, 1, &usual, file);
+}
+
+static void assert_word(const char *word, const struct candidate_paths *paths, const char *expected)
+{
+    char **words = check_words_for(&word, 1, false, &usual, paths);
+
+    assert_string_equal(words[0], expected);
+    assert_null(words[1]);
+    check_words_free(words);
+}
+
+/* The word names the artifact, and becomes this one where the candidate is elsewhere. */
+static void assert_artifact(const char *word, const char *expected)
+{
+    assert_true(names(word, CANDIDATE_ARTIFACT));
+    assert_word(word, &actual, expected);
+}
+
+/* The line of the shell, where the artifact is at this path. */
+static void assert_line(const char *line, const char *path, const char *expected)
+{
+    const struct candidate_paths paths = {{[CANDIDATE_ARTIFACT] = path, [CANDIDATE_INPUTS] = "in.3"}};
+    const char *arguments[] = {"{artifact}", line};
+    char **words = check_words_for(arguments, ARRAY_LEN(arguments), true, &usual, &paths);
+
+    assert_string_equal(words[0], path);
+    assert_string_equal(words[1], expected);
+    check_words_free(words);
+}
+
+static void paths_are_quoted_in_a_line_of_the_shell(void **state)
+{
+    (void)state;
+    assert_line("run {artifact} -v", "a b/m.onnx", "run a\\ b/m.onnx -v");
+    assert_line("run '{artifact}' {artifact}", "a b/it's", "run 'a b/it'\\''s' a\\ b/it\\'s");
+    assert_line("run \"{artifact}\"", "a b/$x", "run \"a b/\\$x\"");
+    assert_line("echo \\' \"it's\"; run model.onnx", "a b", "echo \\' \"it's\"; run a\\ b");
+    assert_line("run {artifact}", "w\xc3\xa9/m.j2.onnx", "run w\xc3\xa9/m.j2.onnx");
+}
+
+static void assert_unchanged(const char *word)
+{
+    assert_false(names(word, CANDIDATE_ARTIFACT));
+    assert_false(names(word, CANDIDATE_INPUTS));
+    assert_word(word, &actual, word);
+}
+
+static void placeholder_stands_for_its_file_anywhere(void **state)
+{
+    assert_string_equal(check_words_placeholder(CANDIDATE_ARTIFACT), "{artifact}");
+    assert_artifact("{artifact}", "/tmp/model.3.onnx");
+    assert_artifact("a{artifact}b{artifact}", "a/tmp/model.3.onnxb/tmp/model.3.onnx");
+    assert_word("{inputs}", &actual, "in.3");
+    assert_word("{artifact}:{inputs}", &usual, "model.onnx:out/in.json");
+}
+
+static void placeholder_of_a_file_that_there_is_not_stays(void **state)
+{
+    assert_unchanged("{golden}");
+    assert_unchanged("{information}");
+    assert_unchanged("{artifact");
+    assert_unchanged("artifact}");
+}
+
+static void usual_path_is_a_word(void **state)
+{
+    assert_artifact("model.onnx", "/tmp/model.3.onnx");
+    assert_word("out/in.json", &actual, "in.3");
+}
+
+static void usual_path_is_the_value_of_an_option(void **state)
+{
+    assert_artifact("--model=model.onnx", "--model=/tmp/model.3.onnx");
+    assert_artifact("model:model.onnx", "model:/tmp/model.3.onnx");
+    assert_artifact("a,model.onnx,b", "a,/tmp/model.3.onnx,b");
+}
+
+static void usual_path_is_in_a_line_of_the_shell(void **state)
+{
+    assert_artifact("run model.onnx >log; rm model.onnx", "run /tmp/model.3.onnx >log; rm /tmp/model.3.onnx");
+    assert_artifact("run <model.onnx|grep x", "run </tmp/model.3.onnx|grep x");
+    assert_artifact("(run 'model.onnx')", "(run '/tmp/model.3.onnx')");
+    assert_artifact("run \"model.onnx\" && true", "run \"/tmp/model.3.onnx\" && true");
+    assert_artifact("x=`cat model.onnx`", "x=`cat /tmp/model.3.onnx`");
+    assert_artifact("run \\\n\tmodel.onnx\n", "run \\\n\t/tmp/model.3.onnx\n");
+}
+
+static void folder_in_front_of_it_may_be_spelt_out(void **state)
+{
+    assert_artifact("./model.onnx", "/tmp/model.3.onnx");
+    assert_artifact("run ./model.onnx --x=./model.onnx", "run /tmp/model.3.onnx --x=/tmp/model.3.onnx");
+    assert_word("./model.onnx", &usual, "./model.onnx"); /* as the user has written it */
+}
+
+static void no_longer_name_is_taken_for_it(void **state)
+{
+    assert_unchanged("model.onnx.bak");
+    assert_unchanged("my_model.onnx");
+    assert_unchanged("folder/model.onnx");
+    assert_unchanged("../model.onnx");
+    assert_unchanged("model.onnx/");
+    assert_unchanged("model.onn");
+    assert_unchanged("run my-model.onnx model.onnx2");
+    assert_unchanged("in.json");
+    assert_unchanged("");
+}
+
+static void nothing_is_renamed_at_the_usual_place(void **state)
+{
+    assert_word("run model.onnx -i out/in.json", &usual, "run model.onnx -i out/in.json");
+}
+
+static void every_word_is_looked_at(void **state)
+{
+    const char *const words[] = {"run", "--fast", "out/in.json"};
+    char **changed = check_words_for(words, ARRAY_LEN(words), false, &usual, &actual);
+
+    assert_true(check_words_name(words, ARRAY_LEN(words), &usual, CANDIDATE_INPUTS));
+    assert_false(check_words_name(words, ARRAY_LEN(words), &usual, CANDIDATE_ARTIFACT));
+    assert_false(check_words_name(words, 2, &usual, CANDIDATE_INPUTS));
+    assert_string_equal(changed[0], "run");
+    assert_string_equal(changed[1], "--fast");
+    assert_string_equal(changed[2], "in.3");
+    assert_null(changed[3]);
+    check_words_free(changed);
+    check_words_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(placeholder_stands_for_its_file_anywhere),
+        cmocka_unit_test(placeholder_of_a_file_that_there_is_not_stays),
+        cmocka_unit_test(usual_path_is_a_word),
+        cmocka_unit_test(usual_path_is_the_value_of_an_option),
+        cmocka_unit_test(usual_path_is_in_a_line_of_the_shell),
+        cmocka_unit_test(folder_in_front_of_it_may_be_spelt_out),
+        cmocka_unit_test(no_longer_name_is_taken_for_it),
+        cmocka_unit_test(nothing_is_renamed_at_the_usual_place),
+        cmocka_unit_test(paths_are_quoted_in_a_line_of_the_shell),
+        cmocka_unit_test(every_word_is_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

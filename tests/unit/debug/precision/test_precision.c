@@ -1,0 +1,298 @@
+/* The search for layers that need higher precision, with a target made up for it: a candidate is a file with the names
+ * of the layers that were chosen, and the check a shell script that reads it. */
+#include "support/unit_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "debug/precision/precision.h"
+#include "support/captured_log.h"
+#include "support/scratch_folder.h"
+
+#define LAYERS 8
+
+/* Layers are called L0, L1, ... */
+struct fake_target {
+    char names[LAYERS][8];
+    bool fixed[LAYERS]; /* not lowered */
+    double scores[LAYERS];
+    bool build_fails_for_one; /* with a single layer chosen */
+    bool has_other_form;
+    struct string_builder content;
+    int prepared, scored;
+};
+
+static const char *name_of(void *data, size_t layer)
+{
+    return ((struct fake_target *)data)->names[layer];
+}
+
+static bool is_lowered(void *data, size_t layer)
+{
+    return !((struct fake_target *)data)->fixed[layer];
+}
+
+static int score(void *data, double *ret, struct error *err)
+{
+    struct fake_target *target = data;
+
+    target->scored++;
+    memcpy(ret, target->scores, sizeof(target->scores));
+    return 0;
+}
+
+static int prepare(void *data, const struct bitset *chosen, struct error *err)
+{
+    struct fake_target *target = data;
+
+    target->prepared++;
+    if (target->build_fails_for_one && bitset_count(chosen) == 1)
+        return error_set(err, ERR_BACKEND, "this cannot be built");
+    string_clear(&target->content);
+    for (size_t i = 0; i < LAYERS; i++)
+        if (bitset_has(chosen, i))
+            string_add_format(&target->content, "%s\n", target->names[i]);
+    return 0;
+}
+
+static int write_candidate(void *data, const char *path, struct error *err)
+{
+    struct fake_target *target = data;
+
+    return file_write(path, target->content.data ? target->content.data : "", target->content.size, FILE_INTERMEDIATE,
+                      err);
+}
+
+static bool insist(void *data)
+{
+    struct fake_target *target = data;
+
+    string_clear(&target->content);
+    return target->has_other_form && file_write("insists", "", 0, FILE_INTERMEDIATE, NULL) == 0;
+}
+
+struct fixture {
+    struct fake_target target;
+    struct precision_run_settings settings;
+    struct loop_settings loop;
+    const char *command[3];
+    struct captured_log log;
+    struct precision_result result;
+    struct error err;
+};
+
+static void init(struct fixture *fixture, enum precision_mode mode, const char *check)
+{
+    *fixture = (struct fixture){.settings = {.mode = mode, .verify = true}, .command = {"sh", "-c", check}};
+    fixture->loop = (struct loop_settings){.check = {.command = fixture->command, .command_count = 3},
+                                           .artifacts = {.folder = "sorted"},
+                                           .check.files.items[CANDIDATE_ARTIFACT] = "candidate",
+                                           .save_replay = "replay.json"};
+    for (size_t i = 0; i < LAYERS; i++)
+        snprintf(fixture->target.names[i], sizeof(fixture->target.names[i]), "L%zu", i);
+    string_init(&fixture->target.content);
+    captured_log_init(&fixture->log);
+}
+
+static void run_session(struct fixture *fixture)
+{
+    struct precision_target target = {.data = &fixture->target,
+                                      .count = LAYERS,
+                                      .name = name_of,
+                                      .is_lowered = is_lowered,
+                                      .score = score,
+                                      .prepare = prepare,
+                                      .write = write_candidate,
+                                      .insist = insist};
+    struct loop *loop;
+
+    if (loop_new(&fixture->loop, NULL, &fixture->log.log, &loop, &fixture->err) < 0 ||
+        precision_run(&target, &fixture->settings, loop, &fixture->log.log, &fixture->result, &fixture->err) < 0)
+        fail_msg("%s", fixture->err.message);
+    loop_free(loop);
+}
+
+static void release(struct fixture *fixture)
+{
+    precision_result_release(&fixture->result);
+    string_release(&fixture->target.content);
+    captured_log_release(&fixture->log);
+}
+
+static void assert_chosen(const struct fixture *fixture, const char *expected)
+{
+    struct string_builder names;
+
+    string_init(&names);
+    for (size_t i = 0; i < LAYERS; i++)
+        if (bitset_has(&fixture->result.chosen, i))
+            string_add_format(&names, "%s%s", names.size > 0 ? " " : "", fixture->target.names[i]);
+    assert_string_equal(names.size > 0 ? names.data : "", expected);
+    string_release(&names);
+}
+
+static void assert_logged(const struct fixture *fixture, const char *line)
+{
+    if (!captured_log_has(&fixture->log, line))
+        fail_msg("'%s' is not in\n%s", line, fixture->log.text.data);
+}
+
+static void bisection_counts_layers_from_the_first_or_the_last(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_BISECT, "grep -q L2 candidate && grep -q L5 candidate");
+    run_session(&fixture);
+    assert_int_equal(fixture.result.outcome, PRECISION_FOUND);
+    assert_int_equal(fixture.result.selected, 6);
+    assert_chosen(&fixture, "L0 L1 L2 L3 L4 L5");
+    assert_logged(&fixture, "Selecting first 8 layer(s) to run in higher precision\n");
+    assert_logged(&fixture, "Identical to all layers in higher precision: its verdict is reused");
+    assert_logged(&fixture, "F To achieve acceptable accuracy, try running the first 6 layer(s) in higher precision\n");
+    release(&fixture);
+    init(&fixture, PRECISION_BISECT, "grep -q L2 candidate && grep -q L5 candidate");
+    fixture.settings.reverse = true;
+    fixture.loop.save_replay = NULL;
+    run_session(&fixture);
+    assert_chosen(&fixture, "L2 L3 L4 L5 L6 L7");
+    assert_logged(&fixture, "F To achieve acceptable accuracy, try running the last 6 layer(s) in higher precision\n");
+    release(&fixture);
+}
+
+static void minimal_search_takes_layers_from_anywhere(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_MINIMAL, "grep -q L2 candidate && grep -q L5 candidate");
+    fixture.target.scores[5] = INFINITY;
+    fixture.target.scores[7] = 3;
+    fixture.target.scores[2] = 2;
+    run_session(&fixture);
+    assert_chosen(&fixture, "L2 L5");
+    assert_true(fixture.result.is_minimal);
+    assert_true(fixture.result.scores[5] == (double)INFINITY);
+    assert_logged(&fixture, "I         Selecting 1 layer(s) to run in higher precision: 'L5'\n");
+    assert_logged(&fixture, "F To achieve acceptable accuracy, try running these 2 layer(s) in higher precision\n");
+    release(&fixture);
+}
+
+/* Layers that are as they are in any case count, but make no other candidate. */
+static void layers_that_are_not_lowered_are_counted_and_not_chosen(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_LINEAR, "grep -q L3 candidate");
+    fixture.target.fixed[0] = fixture.target.fixed[1] = true;
+    run_session(&fixture);
+    assert_int_equal(fixture.result.selected, 4);
+    assert_chosen(&fixture, "L2 L3");
+    assert_int_equal(fixture.target.prepared, 5); /* all, none, L2, L2 and L3, none once more */
+    release(&fixture);
+}
+
+static void high_precision_that_does_not_help_ends_the_session(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_MINIMAL, "wc -c <candidate; false");
+    run_session(&fixture);
+    assert_int_equal(fixture.result.outcome, PRECISION_NOT_FOUND);
+    assert_int_equal(fixture.target.prepared, 1);
+    assert_int_equal(fixture.target.scored, 0);
+    assert_logged(&fixture, "E Could not find a configuration that satisfied accuracy requirements.\n");
+    assert_logged(&fixture, "W The check does not pass with all layers in higher precision");
+    release(&fixture);
+}
+
+static void low_precision_that_does_no_harm_ends_the_session(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_BISECT, "! grep -q model candidate");
+    run_session(&fixture);
+    assert_int_equal(fixture.result.outcome, PRECISION_FOUND);
+    assert_true(fixture.result.none_needed);
+    assert_int_equal(fixture.target.prepared, 2);
+    assert_chosen(&fixture, "");
+    assert_logged(&fixture, "F To achieve acceptable accuracy, try running the first 0 layer(s) in higher precision\n");
+    release(&fixture);
+}
+
+static void target_may_insist_on_low_precision(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_MINIMAL, "! test -e insists || grep -q L4 candidate");
+    fixture.target.has_other_form = true;
+    run_session(&fixture);
+    assert_chosen(&fixture, "L4");
+    assert_logged(&fixture, "RUNNING | Check of all layers in lower precision, in the other form");
+    release(&fixture);
+}
+
+static void failed_build_is_a_failed_iteration(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_LINEAR, "grep -q L0 candidate");
+    fixture.target.build_fails_for_one = true;
+    run_session(&fixture);
+    assert_int_equal(fixture.result.selected, 2);
+    assert_logged(&fixture, "W         this cannot be built\n");
+    assert_logged(&fixture, "W         Failed to create network or engine, continuing to the next iteration.\n");
+    release(&fixture);
+}
+
+static void session_without_verification_is_polygraphys(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_LINEAR, "true");
+    fixture.settings.verify = false;
+    run_session(&fixture);
+    assert_int_equal(fixture.result.selected, 0);
+    assert_false(fixture.result.none_needed);
+    assert_int_equal(fixture.target.prepared, 1);
+    assert_false(captured_log_has(&fixture.log, "Check of all layers"));
+    release(&fixture);
+}
+
+/* What a replay knows is neither built nor checked again, the verification included. */
+static void result_of_a_replay_is_checked_once(void **state)
+{
+    struct fixture fixture;
+
+    for (int i = 0; i < 2; i++) {
+        init(&fixture, PRECISION_MINIMAL,
+             i == 0 ? "grep -q L1 candidate && grep -q L6 candidate" : "cat candidate >>checks");
+        fixture.loop.load_replay = i == 0 ? NULL : "replay.json";
+        fixture.loop.force_replay = true; /* the check is another one */
+        run_session(&fixture);
+        assert_chosen(&fixture, "L1 L6");
+        assert_true(i == 0 || fixture.target.prepared == 1);
+        release(&fixture);
+    }
+    assert_true(scratch_file_is("checks", "L1\nL6\n"));
+}
+
+#define IN_SCRATCH_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_folder_enter, scratch_folder_leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH_FOLDER(bisection_counts_layers_from_the_first_or_the_last),
+        IN_SCRATCH_FOLDER(minimal_search_takes_layers_from_anywhere),
+        IN_SCRATCH_FOLDER(layers_that_are_not_lowered_are_counted_and_not_chosen),
+        IN_SCRATCH_FOLDER(high_precision_that_does_not_help_ends_the_session),
+        IN_SCRATCH_FOLDER(low_precision_that_does_no_harm_ends_the_session),
+        IN_SCRATCH_FOLDER(target_may_insist_on_low_precision),
+        IN_SCRATCH_FOLDER(failed_build_is_a_failed_iteration),
+        IN_SCRATCH_FOLDER(session_without_verification_is_polygraphys),
+        IN_SCRATCH_FOLDER(result_of_a_replay_is_checked_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

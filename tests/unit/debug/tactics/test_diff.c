@@ -1,0 +1,157 @@
+/* test_tactic_diff.c: loading tactic replays and making a table of them. */
+#include "support/unit_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "debug/tactics/diff.h"
+#include "support/captured_log.h"
+#include "support/scratch_folder.h"
+
+/* Saves a replay with one tactic of each layer: layers are letters, tactics digits, "a1b2". */
+static void make_replay(const char *path, const char *choices)
+{
+    struct tactic_replay replay;
+    struct error err;
+
+    tactic_replay_init(&replay);
+    for (size_t i = 0; choices[i]; i += 2)
+        tactic_replay_set(&replay, (const char[]){choices[i], '\0'})->tactic = choices[i + 1] - '0';
+    if (tactic_replay_save(&replay, path, &err) < 0)
+        fail_msg("%s", err.message);
+    tactic_replay_release(&replay);
+}
+
+static void load(struct tactic_builds *builds, const char *path, struct captured_log *log)
+{
+    struct error err;
+
+    if (tactic_builds_load(builds, path, log ? &log->log : NULL, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void assert_tactic(const struct tactic_diff *diff, size_t index, const char *layer, int64_t number)
+{
+    assert_string_equal(diff->layers.items[diff->tactics.items[index].layer].name, layer);
+    assert_true(diff->tactics.items[index].algorithm->tactic == number);
+}
+
+static void table_has_a_column_for_each_tactic_and_bad_builds_first(void **state)
+{
+    struct tactic_diff diff;
+    struct association association;
+
+    make_replay("good/0.json", "a1b1");
+    make_replay("good/1.json", "a2b1c1");
+    make_replay("bad/0.json", "b2a1");
+    tactic_diff_init(&diff);
+    load(&diff.good, "good", NULL);
+    load(&diff.bad, "bad", NULL);
+    tactic_diff_compare(&diff);
+    assert_int_equal(diff.tactics.count, 5);
+    assert_tactic(&diff, 0, "b", 2);
+    assert_tactic(&diff, 1, "a", 1);
+    assert_tactic(&diff, 2, "b", 1);
+    assert_tactic(&diff, 3, "a", 2);
+    assert_tactic(&diff, 4, "c", 1);
+    assert_int_equal(diff.layers.items[0].tactics.count, 2);
+    assert_int_equal(diff.layers.items[0].tactics.items[1], 2);
+    assert_true(bitset_has(&diff.table.failed, 0));
+    assert_int_equal(bitset_count(&diff.table.failed), 1);
+    association = blame_table_association(&diff.table, 1);
+    assert_int_equal(association.failed_with, 1);
+    assert_int_equal(association.passed_with, 1);
+    assert_int_equal(association.passed_without, 1);
+    assert_true(tactic_diff_is_ranked(&diff));
+    tactic_diff_release(&diff);
+}
+
+static void tactic_of_another_layer_does_not_clear_one(void **state)
+{
+    struct tactic_diff diff;
+
+    make_replay("good/0.json", "a1b2");
+    make_replay("bad/0.json", "a2b2");
+    tactic_diff_init(&diff);
+    load(&diff.good, "good", NULL);
+    load(&diff.bad, "bad", NULL);
+    tactic_diff_compare(&diff);
+    assert_true(tactic_diff_only_in_bad(&diff, 0));
+    assert_false(tactic_diff_only_in_bad(&diff, 1));
+    assert_false(tactic_diff_only_in_bad(&diff, 2)); /* a1: only in good */
+    tactic_diff_release(&diff);
+}
+
+static void nothing_at_all_can_be_compared(void **state)
+{
+    struct tactic_diff diff;
+
+    tactic_diff_init(&diff);
+    tactic_diff_compare(&diff);
+    assert_false(tactic_diff_is_ranked(&diff));
+    assert_int_equal(diff.blame.count, 0);
+    tactic_diff_release(&diff);
+}
+
+static void replays_come_in_the_order_of_their_paths(void **state)
+{
+    struct tactic_builds *builds;
+    struct tactic_diff diff;
+
+    make_replay("good/b.json", "a1");
+    make_replay("good/a/z.json", "a2");
+    make_replay("good/c.json", "a3");
+    tactic_diff_init(&diff);
+    builds = &diff.good;
+    load(builds, "good/c.json", NULL);
+    load(builds, "good", NULL);
+    assert_int_equal(builds->count, 4);
+    assert_string_equal(builds->items[0].path, "good/c.json");
+    assert_string_equal(builds->items[1].path, "good/a/z.json");
+    assert_string_equal(builds->items[2].path, "good/b.json");
+    assert_int_equal(builds->items[1].replay.items[0].algorithm.tactic, 2);
+    tactic_diff_release(&diff);
+}
+
+static void what_is_skipped_is_said_and_why(void **state)
+{
+    struct captured_log log;
+    struct tactic_diff diff;
+
+    make_replay("good/a.json", "a1");
+    scratch_file("good/log.txt", "text");
+    scratch_file("good/list.json", "[]");
+    assert_int_equal(symlink("self", "self"), 0);
+    captured_log_init(&log);
+    tactic_diff_init(&diff);
+    load(&diff.good, "good", &log);
+    load(&diff.bad, "missing", &log);
+    load(&diff.bad, "self", &log);
+    assert_int_equal(diff.good.count, 1);
+    assert_int_equal(diff.bad.count, 0);
+    assert_true(captured_log_has(&log, "V good/log.txt does not look like a tactic replay file, skipping.\n"
+                                       "'good/log.txt': byte 0, line 1"));
+    assert_true(captured_log_has(&log, "V good/list.json does not look like a tactic replay file, skipping."));
+    assert_true(captured_log_has(&log, "V missing does not look like a tactic replay file, skipping."));
+    assert_true(captured_log_has(&log, "W "));
+    assert_true(captured_log_has(&log, "'self'"));
+    tactic_diff_release(&diff);
+    captured_log_release(&log);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scratch_folder_enter, scratch_folder_leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(table_has_a_column_for_each_tactic_and_bad_builds_first),
+        TEST(tactic_of_another_layer_does_not_clear_one),
+        TEST(nothing_at_all_can_be_compared),
+        TEST(replays_come_in_the_order_of_their_paths),
+        TEST(what_is_skipped_is_said_and_why),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* Positions of the largest values. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "tensor/compare/top_k.h"
+#include "tensor/generate/mersenne_twister.h"
+#include "unit/tensor/tensor_test.h"
+
+static void assert_top(struct tensor tensor, int64_t k, int64_t axis, const char *shape, const int64_t *expected)
+{
+    struct error error = {0};
+    struct tensor result;
+
+    if (top_k(&tensor, k, axis, &result, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(result.type, DATA_INT64);
+    assert_shape(&result.shape, shape);
+    assert_memory_equal(result.data, expected, result.size);
+    tensor_release(&result);
+}
+
+static void largest_comes_first_and_ties_keep_their_order(void **state)
+{
+    const float numbers[] = {0.1F, 0.9F, 0.5F, 0.9F};
+
+    assert_top(VECTOR_OF(DATA_FLOAT32, numbers), 3, -1, "(3,)", (const int64_t[]){1, 3, 2});
+    const float zeros[] = {-0.0F, 0, -1, 0};
+    assert_top(VECTOR_OF(DATA_FLOAT32, zeros), 4, 0, "(4,)", (const int64_t[]){0, 1, 3, 2});
+}
+
+static void nan_comes_after_all_numbers(void **state)
+{
+    const float numbers[] = {NAN, -INFINITY, -NAN, 1};
+
+    assert_top(VECTOR_OF(DATA_FLOAT32, numbers), 9, -1, "(4,)", (const int64_t[]){3, 1, 0, 2});
+}
+
+static void lines_run_along_the_axis(void **state)
+{
+    const int32_t numbers[] = {1, 5, 3, 4, 2, 6, 9, 8, 7, 0, -1, 10};
+    struct tensor tensor = tensor_of(DATA_INT32, SHAPE(2, 3, 2), numbers);
+
+    assert_top(tensor, 1, 0, "(1, 3, 2)", (const int64_t[]){1, 1, 1, 0, 0, 1});
+    assert_top(tensor, 2, -2, "(2, 2, 2)", (const int64_t[]){1, 2, 2, 0, 0, 2, 1, 0});
+    assert_top(tensor, 1, 2, "(2, 3, 1)", (const int64_t[]){1, 1, 1, 0, 0, 1});
+}
+
+static void extremes_of_integers_rank_where_they_belong(void **state)
+{
+    const uint64_t words[] = {0, UINT64_MAX, 1};
+    const int64_t integers[] = {INT64_MIN, 0, INT64_MAX};
+
+    assert_top(VECTOR_OF(DATA_UINT64, words), 3, 0, "(3,)", (const int64_t[]){1, 2, 0});
+    assert_top(VECTOR_OF(DATA_INT64, integers), 3, 0, "(3,)", (const int64_t[]){2, 1, 0});
+    assert_top(tensor_of(DATA_BOOL, SHAPE(4), "\0\1\0\1"), 3, 0, "(3,)", (const int64_t[]){1, 3, 0});
+}
+
+static void long_lines_are_ranked_as_by_sorting(void **state)
+{
+    enum { COUNT = 4000 };
+    static float numbers[COUNT];
+    static int64_t expected[COUNT];
+    struct mersenne_twister random;
+
+    mersenne_twister_seed(&random, 3);
+    for (int i = 0; i < COUNT; i++) {
+        numbers[i] = (float)(mersenne_twister_next(&random) % 500);
+        int place = i; /* insertion keeps the order of equal ones */
+        while (place > 0 && numbers[expected[place - 1]] < numbers[i]) {
+            expected[place] = expected[place - 1];
+            place--;
+        }
+        expected[place] = i;
+    }
+    assert_top(VECTOR_OF(DATA_FLOAT32, numbers), COUNT, 0, "(4000,)", expected);
+    assert_top(VECTOR_OF(DATA_FLOAT32, numbers), 100, 0, "(100,)", expected);
+}
+
+static void empty_axis_has_no_largest_value(void **state)
+{
+    assert_top(tensor_of(DATA_FLOAT32, SHAPE(2, 0), ""), 3, 1, "(2, 0)", NULL);
+    assert_top(tensor_of(DATA_FLOAT32, SHAPE(0, 2), ""), 1, 1, "(0, 1)", NULL);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    const float numbers[] = {1, 2};
+    const struct text texts[] = {TEXT("a")};
+    struct tensor vector = VECTOR_OF(DATA_FLOAT32, numbers), scalar = tensor_of(DATA_FLOAT32, SCALAR, numbers);
+    struct tensor strings = VECTOR_OF(DATA_STRING, texts), result;
+
+    assert_int_equal(top_k(&vector, 0, 0, &result, NULL), ERR_INVALID);
+    assert_int_equal(top_k(&vector, 1, 1, &result, NULL), ERR_INVALID);
+    assert_int_equal(top_k(&vector, 1, -2, &result, NULL), ERR_INVALID);
+    assert_int_equal(top_k(&scalar, 1, -1, &result, NULL), ERR_INVALID);
+    assert_int_equal(top_k(&strings, 1, 0, &result, NULL), ERR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(largest_comes_first_and_ties_keep_their_order),
+        cmocka_unit_test(nan_comes_after_all_numbers),
+        cmocka_unit_test(lines_run_along_the_axis),
+        cmocka_unit_test(extremes_of_integers_rank_where_they_belong),
+        cmocka_unit_test(long_lines_are_ranked_as_by_sorting),
+        cmocka_unit_test(empty_axis_has_no_largest_value),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
