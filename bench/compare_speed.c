@@ -2,8 +2,8 @@
  *
  *   compare_speed ELEMENTS ROUNDS
  *
- * Prints two medians in seconds: comparing two float32 tensors of that many elements, and reading both from memory. As in
- * measure.c these take turns, with real-time priority where it is allowed.
+ * Prints two medians in seconds: comparing two float32 tensors of that many elements, and reading both from memory. As
+ * in measure.c these take turns, with real-time priority where it is allowed.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  *
  *   floor ORIGINAL RECORD FILE COMMAND...
  *
- * For each line of RECORD, which check_size has written and which begins with a size: copies as many bytes of ORIGINAL to
- * FILE, inside the kernel, runs the command, and removes FILE.
+ * For each line of RECORD, which check_size has written and which begins with a size: copies as many bytes of ORIGINAL
+ * to FILE, inside the kernel, runs the command, and removes FILE.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -21,6 +21,7 @@ BEGIN {
     last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
     longest_file = 700
     longest_function = 100
+    longest_line = 120
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
         "|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)"
@@ -93,6 +94,8 @@ FNR == 1 {
 
 {
     last = FNR
+    if (length($0) > longest_line)
+        finding(FNR, "line of " length($0) " columns, at the most " longest_line)
     if (layer != "" && layer != "cli" && /^ *# *include *"/)
         check_include($0)
     code = code_of($0)

@@ -3,12 +3,12 @@
  *   make examples
  *   build/polygraphy run model.onnx --trt --onnxrt --plugins build/examples/direct_convolution.so
  *
- * "direct" adds up in float32, one product after the other, and "direct_double" in float64: slow, and as exact as a convolution
- * can be in float32. So it is of use, too: a layer that is right with "direct_double" and wrong with another tactic suffers
- * from rounding.
+ * "direct" adds up in float32, one product after the other, and "direct_double" in float64: slow, and as exact as a
+ * convolution can be in float32. So it is of use, too: a layer that is right with "direct_double" and wrong with
+ * another tactic suffers from rounding.
  *
- * It takes 2-D convolutions of float32 tensors, with groups, strides, dilations and paddings; also with the Relu behind them,
- * when the program has fused it. What else is fused the program does behind a kernel for the convolution alone.
+ * It takes 2-D convolutions of float32 tensors, with groups, strides, dilations and paddings; also with the Relu behind
+ * them, when the program has fused it. What else is fused the program does behind a kernel for the convolution alone.
  */
 #include "polygraphy/tactic_plugin.h"
 

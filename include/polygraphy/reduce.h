@@ -26,8 +26,8 @@
  * Memory: when the system has not even a few bytes left for lists and names, the library writes one line to standard
  * error and ends the process.
  *
- * This header needs nothing but the C library's types, and compiles as C11 and as C++11. Header and archive belong to the
- * same release: a program is compiled and linked against one of them.
+ * This header needs nothing but the C library's types, and compiles as C11 and as C++11. Header and archive belong to
+ * the same release: a program is compiled and linked against one of them.
  */
 #ifndef POLYGRAPHY_REDUCE_H
 #define POLYGRAPHY_REDUCE_H
@@ -115,10 +115,10 @@ struct polygraphy_graph_result {
     size_t element_count;
 };
 
-/* Looks for the smallest set of elements that fails. Returns 0 or an error. In either case `result` is filled, with what
- * was found until then, and is to be released. Errors: POLYGRAPHY_ERROR_INVALID (no element, an edge that does not go up,
- * no oracle, an answer that is none, or that the whole is untestable), POLYGRAPHY_ERROR_UNSUPPORTED (too many elements),
- * POLYGRAPHY_ERROR_MEMORY (too many edges). */
+/* Looks for the smallest set of elements that fails. Returns 0 or an error. In either case `result` is filled, with
+ * what was found until then, and is to be released. Errors: POLYGRAPHY_ERROR_INVALID (no element, an edge that does not
+ * go up, no oracle, an answer that is none, or that the whole is untestable), POLYGRAPHY_ERROR_UNSUPPORTED (too many
+ * elements), POLYGRAPHY_ERROR_MEMORY (too many edges). */
 int32_t polygraphy_reduce_graph(const struct polygraphy_graph_request *request, struct polygraphy_graph_result *result,
                                 struct polygraphy_error *error);
 
@@ -133,8 +133,8 @@ struct polygraphy_candidate {
     /* Of files that are removed when the oracle returns, unless it has moved them away. */
     const char *path; /* of the model */
 
-    /* With `write_data`, what the candidate's inputs, and its outputs, hold in the original model when ONNX Runtime runs
-     * it: files for `polygraphy run --load-inputs` and `--load-outputs`. Otherwise NULL. */
+    /* With `write_data`, what the candidate's inputs, and its outputs, hold in the original model when ONNX Runtime
+     * runs it: files for `polygraphy run --load-inputs` and `--load-outputs`. Otherwise NULL. */
     const char *inputs_path, *golden_path;
 
     size_t node_count;
@@ -144,8 +144,8 @@ struct polygraphy_candidate {
 /* Says how the candidate does. It and its strings live as long as the call. */
 typedef int32_t polygraphy_model_oracle(void *context, const struct polygraphy_candidate *candidate);
 
-/* Gets what a user may want to read: one message, UTF-8, perhaps of several lines, none of them ended by a line break. It
- * lives as long as the call. `level` is 20 for what goes on, 30 for warnings. */
+/* Gets what a user may want to read: one message, UTF-8, perhaps of several lines, none of them ended by a line break.
+ * It lives as long as the call. `level` is 20 for what goes on, 30 for warnings. */
 typedef void polygraphy_log(void *context, int32_t level, const char *message);
 
 struct polygraphy_model_request {
@@ -153,8 +153,8 @@ struct polygraphy_model_request {
     const char *output;  /* where the result is written, whole or not at all; NULL: nowhere */
     bool replace_output; /* false: a file that is there already is an error, found before the first check */
 
-    /* An existing folder for candidates, which get a new folder of their own in it; NULL: TMPDIR, or else /tmp. In the end
-     * it is removed with all that the library has put there; a file of the oracle's keeps it alive. */
+    /* An existing folder for candidates, which get a new folder of their own in it; NULL: TMPDIR, or else /tmp. In the
+     * end it is removed with all that the library has put there; a file of the oracle's keeps it alive. */
     const char *folder;
 
     polygraphy_model_oracle *oracle;
@@ -162,8 +162,8 @@ struct polygraphy_model_request {
     uint64_t max_checks; /* calls of the oracle; 0: as many as it takes */
     polygraphy_log *log; /* NULL: nobody wants to know */
 
-    /* ONNX Runtime tells the types and values that the file does not. It is loaded when first needed, once for the whole
-     * process, and stays. NULL: POLYGRAPHY_ONNXRUNTIME, beside the program, ORT_DYLIB_PATH. */
+    /* ONNX Runtime tells the types and values that the file does not. It is loaded when first needed, once for the
+     * whole process, and stays. NULL: POLYGRAPHY_ONNXRUNTIME, beside the program, ORT_DYLIB_PATH. */
     const char *onnxruntime;            /* the library's file or folder */
     const char *const *custom_op_files; /* libraries with operators of your own */
     size_t custom_op_file_count;
@@ -190,8 +190,8 @@ struct polygraphy_model_result {
 };
 
 /* Looks for the smallest model that fails, and writes it to `output`. Nodes that only hold a constant count as part of
- * those that read it, and are not among the nodes of the result. Returns 0 or an error, which leaves `output` as it was. In
- * either case `result` is filled, with what was found until then, and is to be released. */
+ * those that read it, and are not among the nodes of the result. Returns 0 or an error, which leaves `output` as it
+ * was. In either case `result` is filled, with what was found until then, and is to be released. */
 int32_t polygraphy_reduce_model(const struct polygraphy_model_request *request, struct polygraphy_model_result *result,
                                 struct polygraphy_error *error);
 

@@ -99,10 +99,10 @@ struct polygraphy_fused {
     float alpha, beta;
 };
 
-/* A layer: one node of the model, and what is fused with it, which a plug-in gets to see when it says `takes_fused`. It is
- * asked about the node alone as well: then the program does the rest behind its kernel. Nodes with bodies (If, Loop, Scan)
- * or strings are not offered. Valid during the call that it is given to; what a kernel needs later it copies, except for the
- * data of constants. */
+/* A layer: one node of the model, and what is fused with it, which a plug-in gets to see when it says `takes_fused`. It
+ * is asked about the node alone as well: then the program does the rest behind its kernel. Nodes with bodies (If, Loop,
+ * Scan) or strings are not offered. Valid during the call that it is given to; what a kernel needs later it copies,
+ * except for the data of constants. */
 struct polygraphy_layer {
     uint32_t struct_size; /* of this struct, as the program knows it */
     uint32_t threads;     /* that a kernel may use, at least 1 */
@@ -156,8 +156,8 @@ struct polygraphy_plugin {
     void (*free_kernel)(void *kernel);
     void (*close)(void *context); /* once, before the library is unloaded; may be NULL */
 
-    /* Not 0: it looks at layer->fused, and has tactics for such layers only if it computes all of that. 0, or a table that
-     * ends before: it is asked about single nodes only. */
+    /* Not 0: it looks at layer->fused, and has tactics for such layers only if it computes all of that. 0, or a table
+     * that ends before: it is asked about single nodes only. */
     uint32_t takes_fused;
 };
 

@@ -57,8 +57,8 @@ struct backend {
     const struct backend_io *(*outputs)(const struct backend_session *session, size_t *ret_count);
 
     /* Runs once. `feed` holds at least the model's inputs by name, with the right types and shapes. `wanted` names the
-     * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and may
-     * outlive the session. `seconds` (may be NULL) is the time of the run alone. */
+     * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and
+     * may outlive the session. `seconds` (may be NULL) is the time of the run alone. */
     int (*run)(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
                size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err);
 };

@@ -114,8 +114,8 @@ static void add_used(const struct model *model, struct edge_range range, struct 
             bitset_add(ret, model_edge(model, range, i));
 }
 
-/* What the nodes of `part` make that is used outside of it, by other nodes or by those of its own that will stay because
- * their outputs are too large to be kept. */
+/* What the nodes of `part` make that is used outside of it, by other nodes or by those of its own that will stay
+ * because their outputs are too large to be kept. */
 static void list_wanted(const struct folding_pass *pass, const struct bitset *part, struct value_list *ret)
 {
     const struct model *model = pass->folding->model;
@@ -145,8 +145,8 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
 
 /* ---- Their values ---- */
 
-/* Makes a value a constant. When one of a part turns out to be too large, its node stays, and needs others than these: the next
- * pass, which knows, computes those. */
+/* Makes a value a constant. When one of a part turns out to be too large, its node stays, and needs others than these:
+ * the next pass, which knows, computes those. */
 static int keep(void *context, uint32_t value, const struct tensor *tensor, struct error *err)
 {
     struct folding_pass *pass = context;

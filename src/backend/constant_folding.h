@@ -1,8 +1,9 @@
 /* backend/constant_folding.h: computes beforehand what depends on constants alone.
  *
- * In passes, until one changes nothing: shapes that have become known (onnx/edit/shape_folding.h), nodes all of whose inputs are
- * constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided (onnx/edit/inline_branches.h), and then nodes
- * that nothing needs any more are gone. Bodies of If, Loop and Scan are not looked into.
+ * In passes, until one changes nothing: shapes that have become known (onnx/edit/shape_folding.h), nodes all of whose
+ * inputs are constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided
+ * (onnx/edit/inline_branches.h), and then nodes that nothing needs any more are gone. Bodies of If, Loop and Scan are
+ * not looked into.
  */
 #ifndef BACKEND_CONSTANT_FOLDING_H
 #define BACKEND_CONSTANT_FOLDING_H
@@ -29,9 +30,9 @@ struct folding_settings {
     size_t piece_nodes;  /* computed together; 0: as many as are best */
 };
 
-/* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a warning:
- * only a model that is damaged, or a lack of memory, is an error, and a runtime that crashes or has to be ended in a process of its
- * own (bounded_process_is_end()). */
+/* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a
+ * warning: only a model that is damaged, or a lack of memory, is an error, and a runtime that crashes or has to be
+ * ended in a process of its own (bounded_process_is_end()). */
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err);
 
 #endif

@@ -11,7 +11,8 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 
-/* A piece ends where its constants, and what its nodes make as far as it is described, are larger: a session holds all of it. */
+/* A piece ends where its constants, and what its nodes make as far as it is described, are larger: a session holds all
+ * of it. */
 #define PIECE_BYTES ((size_t)64 << 20)
 
 /* Constants above this many bytes are not copied into a piece that only moves them. */
@@ -91,8 +92,8 @@ static void count_reads(struct computation *computation, const struct value_list
     }
 }
 
-/* Whether it makes no difference to the node if what it reads is a constant or is fed. Kernels of others may bring constants into a
- * form of their own, and round otherwise then. */
+/* Whether it makes no difference to the node if what it reads is a constant or is fed. Kernels of others may bring
+ * constants into a form of their own, and round otherwise then. */
 static bool only_moves(const struct node *node)
 {
     static const char *const moving[] = {"Cast", "Concat", "Flatten", "Gather",  "Identity",  "Reshape",  "Shape",
@@ -121,8 +122,8 @@ static bool borrow_weight(const struct model *model, uint32_t value, struct tens
     return false;
 }
 
-/* Lists what these nodes need that was computed before, and, with `weights`, large constants that they only move; with their
- * data. */
+/* Lists what these nodes need that was computed before, and, with `weights`, large constants that they only move; with
+ * their data. */
 static void find_inputs(const struct computation *computation, const struct value_list *nodes, bool weights,
                         struct value_list *ret, struct tensor_list *ret_feed)
 {
@@ -425,7 +426,8 @@ static void list_needed(const struct constant_values_request *request, struct va
     subgraph_release(&part);
 }
 
-/* The bytes of the constants that the node reads and that are not among `met`, and of what it makes, as far as that is described. */
+/* The bytes of the constants that the node reads and that are not among `met`, and of what it makes, as far as that is
+ * described. */
 static size_t measure_node(const struct model *model, const struct node *node, struct bitset *met)
 {
     size_t bytes = 0;

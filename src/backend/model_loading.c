@@ -14,8 +14,8 @@
 
 #define LARGE_NODE 65536 /* bytes */
 
-/* The runtime names nodes in its reasons: those without a name are called after what they make. Nodes that are large for the tensors
- * that they hold stay as they are. */
+/* The runtime names nodes in its reasons: those without a name are called after what they make. Nodes that are large
+ * for the tensors that they hold stay as they are. */
 static int name_nodes(struct model *model, struct error *err)
 {
     struct span_list fields = {0};

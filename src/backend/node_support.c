@@ -76,8 +76,8 @@ static int find_unknown_input(const struct subgraph *single, const struct backen
     return 0;
 }
 
-/* What the runtime says of a node's outputs helps with the nodes behind it: a model with a refused node is never inferred as a
- * whole. */
+/* What the runtime says of a node's outputs helps with the nodes behind it: a model with a refused node is never
+ * inferred as a whole. */
 static void learn_types(const struct subgraph *single, const struct subgraph_session *session)
 {
     size_t count;

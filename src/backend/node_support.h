@@ -27,9 +27,10 @@ struct node_support_list {
     size_t count, capacity;
 };
 
-/* Loads every node of `subgraph` as a model of its own; nothing is run. Types of tensors that the model does not describe
- * are learnt on the way and become part of it; a node that reads a tensor whose type stays unknown is refused for that
- * reason. Where a call of the model's own function is refused, the function is looked into. `ret` is in the order of nodes and the caller's to release. `request` gives library and custom operators. */
+/* Loads every node of `subgraph` as a model of its own; nothing is run. Types of tensors that the model does not
+ * describe are learnt on the way and become part of it; a node that reads a tensor whose type stays unknown is refused
+ * for that reason. Where a call of the model's own function is refused, the function is looked into. `ret` is in the
+ * order of nodes and the caller's to release. `request` gives library and custom operators. */
 int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
                       const struct backend_request *request, struct node_support_list *ret, struct error *err);
 void node_support_release(struct node_support_list *list);

@@ -66,8 +66,8 @@ static bool is_weight(const struct initializer *initializer, const struct tensor
     return tensor_bytes(header->type, shape_elements(&header->shape)) > WEIGHT_SIZE;
 }
 
-/* Adds an initializer to `ret` if it is a weight, which gets a description in the model: that is true and does no harm there.
- * `*passed` counts the bytes of initializers since pages were last given back. */
+/* Adds an initializer to `ret` if it is a weight, which gets a description in the model: that is true and does no harm
+ * there. `*passed` counts the bytes of initializers since pages were last given back. */
 static int add_if_weight(struct model *model, const struct initializer *initializer, size_t *passed,
                          struct value_list *ret, struct error *err)
 {
@@ -195,7 +195,8 @@ static bool is_more_static(const struct shape *found, const struct shape *known)
     return more;
 }
 
-/* What the model states stays, unless more exact descriptions are wanted; but what follows from those is to be found out. */
+/* What the model states stays, unless more exact descriptions are wanted; but what follows from those is to be found
+ * out. */
 static void describe(struct inference *inference, uint32_t value, const struct value_type *found)
 {
     struct model *model = inference->whole->model;
@@ -248,8 +249,9 @@ static void read_types(struct inference *inference, const struct subgraph_sessio
 
 /* ---- A piece ---- */
 
-/* Whether its readers' shapes can depend on what the value holds, so that its computation belongs to them: few integers. What has
- * no description cannot be an input; and constants are such for the runtime only together with their node. */
+/* Whether its readers' shapes can depend on what the value holds, so that its computation belongs to them: few
+ * integers. What has no description cannot be an input; and constants are such for the runtime only together with their
+ * node. */
 static bool needs_maker(const struct inference *inference, uint32_t value, uint32_t maker)
 {
     const struct node *node = &inference->whole->model->nodes.items[maker];
@@ -266,7 +268,8 @@ static bool needs_maker(const struct inference *inference, uint32_t value, uint3
            (known.shape.rank == 1 && known.shape.dims[0] <= LONGEST_SHAPE_TENSOR);
 }
 
-/* Adds the computations that the shapes of `nodes` may need, but not without end: a long one would be in every piece. */
+/* Adds the computations that the shapes of `nodes` may need, but not without end: a long one would be in every
+ * piece. */
 static void add_makers(const struct inference *inference, const struct value_list *nodes, struct bitset *ret)
 {
     const struct model *model = inference->whole->model;
@@ -412,8 +415,8 @@ static bool lacks_input(const struct inference *inference, const struct node *no
     return false;
 }
 
-/* An operator of somebody else's that the runtime does not have is not tried again (of two domains with one of this name, the one
- * that was refused last). */
+/* An operator of somebody else's that the runtime does not have is not tried again (of two domains with one of this
+ * name, the one that was refused last). */
 static bool was_refused(const struct inference *inference, const struct node *node)
 {
     uint32_t refused = name_map_find(&inference->refused, node->op_type);
@@ -516,8 +519,8 @@ static void assume_sources(const struct inference *inference, const struct value
     }
 }
 
-/* Of nodes[0 .. count-1], which were asked about: assumes what refused operators make; were there none, what the first one makes about
- * which nothing is known. Lists those in `ret` that may have an answer now. */
+/* Of nodes[0 .. count-1], which were asked about: assumes what refused operators make; were there none, what the first
+ * one makes about which nothing is known. Lists those in `ret` that may have an answer now. */
 static void assume_one_more(const struct inference *inference, const uint32_t *nodes, size_t count,
                             struct value_list *ret)
 {

@@ -1,12 +1,12 @@
 /* backend/type_inference.h: types and shapes of the tensors inside a model, asked of ONNX Runtime.
  *
- * The runtime infers shapes while it loads a model. So the graph is loaded with every tensor of which something is to be found out
- * marked as an output, and the descriptions of these outputs are read. What is loaded holds no weights: large initializers
- * become graph inputs, which changes no shape and keeps memory small whatever the model's size.
+ * The runtime infers shapes while it loads a model. So the graph is loaded with every tensor of which something is to
+ * be found out marked as an output, and the descriptions of these outputs are read. What is loaded holds no weights:
+ * large initializers become graph inputs, which changes no shape and keeps memory small whatever the model's size.
  *
- * A session's time grows with the square of its outputs. So a large graph is loaded in pieces, in topological order: what a piece
- * reads of earlier ones has been described by then. A shape that is computed is known only together with its computation: a
- * piece has that once more, back to where it begins.
+ * A session's time grows with the square of its outputs. So a large graph is loaded in pieces, in topological order:
+ * what a piece reads of earlier ones has been described by then. A shape that is computed is known only together with
+ * its computation: a piece has that once more, back to where it begins.
  */
 #ifndef BACKEND_TYPE_INFERENCE_H
 #define BACKEND_TYPE_INFERENCE_H
@@ -15,12 +15,12 @@
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/value_info.h"
 
-/* Describes the values of `subgraph`'s model that lack a type or a shape; a model that says everything itself is not loaded. Those
- * that the runtime cannot tell either stay as they are; the ones that are sequences, maps or the like are added to
- * `ret_not_tensors` (a set of values; may be NULL). `request` gives library, custom operators and log; its model is not
- * used. ERR_BACKEND when the runtime refuses a node: `err` has its first refusal, and only what depends on such nodes is not
- * described; the same when it crashes, or has to be ended, in a process of its own (bounded_process_is_end()): then nothing more is asked. Where there
- * are no nodes there is nothing to do. */
+/* Describes the values of `subgraph`'s model that lack a type or a shape; a model that says everything itself is not
+ * loaded. Those that the runtime cannot tell either stay as they are; the ones that are sequences, maps or the like are
+ * added to `ret_not_tensors` (a set of values; may be NULL). `request` gives library, custom operators and log; its
+ * model is not used. ERR_BACKEND when the runtime refuses a node: `err` has its first refusal, and only what depends on
+ * such nodes is not described; the same when it crashes, or has to be ended, in a process of its own
+ * (bounded_process_is_end()): then nothing more is asked. Where there are no nodes there is nothing to do. */
 int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                 struct bitset *ret_not_tensors, struct error *err);
 
@@ -28,9 +28,9 @@ int types_infer(const struct subgraph *subgraph, const struct backend *backend, 
 int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err);
 
-/* types_infer(), and what nobody can tell (outputs of nodes that the runtime refuses, tensors that nothing makes) is taken for float32 of
- * any shape; what follows from that is found out. These descriptions are guesses: a caller that may not state them in a model
- * keeps those that it had. */
+/* types_infer(), and what nobody can tell (outputs of nodes that the runtime refuses, tensors that nothing makes) is
+ * taken for float32 of any shape; what follows from that is found out. These descriptions are guesses: a caller that
+ * may not state them in a model keeps those that it had. */
 int types_assume(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                  struct bitset *ret_not_tensors, struct error *err);
 
@@ -39,8 +39,8 @@ int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend 
                           const struct backend_request *request, size_t piece_nodes, struct bitset *ret_not_tensors,
                           struct error *err);
 
-/* Makes inputs of the initializers that are large (or lie elsewhere and are): a runtime that loads `subgraph` then reads
- * none of them, and finds every type and shape as before. Only operators that insist on constants mind. */
+/* Makes inputs of the initializers that are large (or lie elsewhere and are): a runtime that loads `subgraph` then
+ * reads none of them, and finds every type and shape as before. Only operators that insist on constants mind. */
 int weights_to_inputs(struct subgraph *subgraph, struct error *err);
 
 /* The description that a session gives of an input or output, for model_set_type(). */

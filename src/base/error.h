@@ -20,20 +20,22 @@ enum error_code {
 };
 
 struct error {
-    int code;         /* 0 or an `enum error_code` */
-    int foreign_code; /* what the library that has failed calls it; -N: signal N. 0: unknown; error_set() makes it that */
+    int code; /* 0 or an `enum error_code` */
+    /* what the library that has failed calls it; -N: signal N. 0: unknown; error_set() makes it that */
+    int foreign_code;
     char message[2048]; /* one sentence without a full stop or line breaks; truncated when longer */
 };
 
 /* Fills `err` (may be NULL) and returns `code`, so that a failure is one line: `return error_set(err, ERR_IO, ...)`. */
 int error_set(struct error *err, enum error_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Like error_set() with ": <what errno means>" appended. Saves and restores nothing: call it first after the failure. */
+/* Like error_set() with ": <what errno means>" appended. Saves and restores nothing: call it first after the
+ * failure. */
 int error_set_errno(struct error *err, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "<context>: " in front of the message that `err` holds. Returns err->code; without `err`, which alone knows the code,
- * ERR_INVALID. */
+/* Puts "<context>: " in front of the message that `err` holds. Returns err->code; without `err`, which alone knows the
+ * code, ERR_INVALID. */
 int error_context(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -189,7 +189,8 @@ static int64_t milliseconds_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Work has not ended by itself. Or the alarm is not ours: whoever has started this program may have set one, to bound its time. */
+/* Work has not ended by itself. Or the alarm is not ours: whoever has started this program may have set one, to bound
+ * its time. */
 static void end_at_last(int signal_number)
 {
     int first = atomic_load(&first_signal);

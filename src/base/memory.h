@@ -2,7 +2,8 @@
  *
  * Two kinds of allocation are told apart. Bookkeeping (names, indices, lists: small beside the data that they describe)
  * comes from the functions here, which never return NULL: when the system has not even that, the process ends through
- * the one handler below. Buffers whose size a file or an option dictates use plain malloc() with a check and ERR_MEMORY.
+ * the one handler below. Buffers whose size a file or an option dictates use plain malloc() with a check and
+ * ERR_MEMORY.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -24,7 +25,8 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size)
 /* Called once when memory runs out; must not return. The default writes one line to stderr and ends with status 1. */
 void memory_set_exhausted_handler(void (*handler)(size_t size));
 
-/* Appends to a `struct { T *items; size_t count, capacity; }` and yields a pointer to the new, uninitialised element. */
+/* Appends to a `struct { T *items; size_t count, capacity; }` and yields a pointer to the new, uninitialised
+ * element. */
 #define VECTOR_APPEND(vector)                                                                                          \
     ((vector)->items = memory_grow((vector)->items, (vector)->count, &(vector)->capacity, sizeof(*(vector)->items)),   \
      &(vector)->items[(vector)->count++])

@@ -32,7 +32,8 @@ bool memory_limit_is_set(void)
 
 /* ---- What the system has ---- */
 
-/* The number behind `name` at the beginning of a line of the file; with "" the one at its beginning. False when there is none. */
+/* The number behind `name` at the beginning of a line of the file; with "" the one at its beginning. False when there
+ * is none. */
 static bool read_number(const char *path, const char *name, uint64_t *ret)
 {
     FILE *file = fopen(path, "re");
@@ -76,7 +77,8 @@ static uint64_t left_in_group(const struct group_files *files, const char *folde
     return left;
 }
 
-/* The least of a group and all that it is in. In a container the path may be that outside of it: then the root is its group. */
+/* The least of a group and all that it is in. In a container the path may be that outside of it: then the root is its
+ * group. */
 static uint64_t left_in_groups(const struct group_files *files, char *path)
 {
     uint64_t least = left_in_group(files, files->root);
@@ -191,7 +193,8 @@ static pthread_mutex_t enforcement =
 static bool was_asked, enforced;
 static struct rlimit before, bounded;
 
-/* Bytes that ONNX Runtime's and OpenMP's threads yet to come take for their stacks, used or not: many processors make that much. */
+/* Bytes that ONNX Runtime's and OpenMP's threads yet to come take for their stacks, used or not: many processors make
+ * that much. */
 static uint64_t stacks_to_come(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -205,7 +208,8 @@ static uint64_t stacks_to_come(void)
     return processors > 0 ? 2 * (uint64_t)processors * size : 0;
 }
 
-/* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes yet. */
+/* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes
+ * yet. */
 static void enforce(void)
 {
     uint64_t used, room = memory_limit();

@@ -60,8 +60,8 @@ struct blame {
     size_t layer_count;
     size_t fixed_layer_count; /* layers with the same tactic in every build: nothing can be said about those */
 
-    /* How many more builds should bring the first suspect, if it is the culprit, to a probability above 95 %; of several
-     * tactics that always occurred together, one of them. 0: it is there. -1: no idea.
+    /* How many more builds should bring the first suspect, if it is the culprit, to a probability above 95 %; of
+     * several tactics that always occurred together, one of them. 0: it is there. -1: no idea.
      * With p the probability of one of its tactics it is (ln(0.95/0.05) - ln(p/(1-p))) / I, rounded up, I being
      * association_information(): tactics are taken to go on varying as they did, independently of each other. */
     long more_builds;

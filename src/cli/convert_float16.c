@@ -57,7 +57,8 @@ static int try(struct settling *settling, const struct words *keep, bool *ret, s
     return rc;
 }
 
-/* Of operators[first .. first+count-1] finds those that alone are refused in float16: by halves, because they are few. */
+/* Of operators[first .. first+count-1] finds those that alone are refused in float16: by halves, because they are
+ * few. */
 static int find_refused(struct settling *settling, size_t first, size_t count, struct error *err)
 {
     const char **others = memory_alloc_zero(settling->count + 1, sizeof(*others));

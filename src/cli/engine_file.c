@@ -135,8 +135,8 @@ static int feed_sample(void *data, const struct backend_io *inputs, size_t count
     return data_loader_feed(data, inputs, count, iteration, ret, err);
 }
 
-/* Data for building have the optimal shapes of the first profile, whatever shapes the engine runs on afterwards: what files hold may
- * have others, and is only taken where values matter, for calibration. */
+/* Data for building have the optimal shapes of the first profile, whatever shapes the engine runs on afterwards: what
+ * files hold may have others, and is only taken where values matter, for calibration. */
 static int open_sample(struct engine_file *file, struct error *err)
 {
     const struct model_values *model = model_file_options(file->context).model;

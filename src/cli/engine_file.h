@@ -38,7 +38,8 @@ struct engine_file {
     bool shows_progress;
 };
 
-/* The beginning of engine_file_init(), for those who build an engine of their own settings: says which engine this is. */
+/* The beginning of engine_file_init(), for those who build an engine of their own settings: says which engine this
+ * is. */
 int engine_file_choose(const struct command_context *context, struct error *err);
 
 /* Says once that this is the built-in engine, and which options mean nothing to it; loads the files that options name.
@@ -46,8 +47,8 @@ int engine_file_choose(const struct command_context *context, struct error *err)
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err);
 void engine_file_release(struct engine_file *file);
 
-/* For builds with the tactics of a replay: what decided on the precisions of its build decides on theirs, too. Where that
- * is not known, options do. ERR_INVALID names an option that was given and says something else. */
+/* For builds with the tactics of a replay: what decided on the precisions of its build decides on theirs, too. Where
+ * that is not known, options do. ERR_INVALID names an option that was given and says something else. */
 int engine_file_take_precision(struct engine_file *file, const struct tactic_options *precision, struct error *err);
 
 /* The layers of a model, which is taken over also after an error. */

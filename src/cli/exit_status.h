@@ -1,9 +1,9 @@
 /* cli/exit_status.h: what the end of this program says.
  *
  * For most callers an error is an error. A debug tool has to know more: with this program as its check, "the outputs
- * differ" is what is looked for, "the runner does not take the model" is another failure, and "there is no such option" says
- * nothing about the model at all. So inside of a check (debug/check/check.h) errors end by their kind. This is the only place
- * that knows how; docs/verdicts.md has the table for users.
+ * differ" is what is looked for, "the runner does not take the model" is another failure, and "there is no such option"
+ * says nothing about the model at all. So inside of a check (debug/check/check.h) errors end by their kind. This is the
+ * only place that knows how; docs/verdicts.md has the table for users.
  */
 #ifndef CLI_EXIT_STATUS_H
 #define CLI_EXIT_STATUS_H

@@ -94,8 +94,8 @@ static void add_words(struct command_files *files, const struct option *option, 
     }
 }
 
-/* Each tensor goes to a file of its own: "<path>.0" and so on. How many there will be is not known here, nor need those that
- * are there already be the first ones. */
+/* Each tensor goes to a file of its own: "<path>.0" and so on. How many there will be is not known here, nor need those
+ * that are there already be the first ones. */
 static void add_numbered(struct command_files *files, const struct option *option, const char *name, const char *path)
 {
     char *folder = file_folder(path), *base = file_basename(path);
@@ -140,7 +140,8 @@ static void add_new_external_data(struct command_files *files, const struct opti
         add_numbered(files, option, state->name, path);
 }
 
-/* What is written beside a debug replay: what a session that is killed goes on from, and the replay that was there before. */
+/* What is written beside a debug replay: what a session that is killed goes on from, and the replay that was there
+ * before. */
 static void add_beside_replay(struct command_files *files)
 {
     struct arena *arena = parse_arena(files->parse);

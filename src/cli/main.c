@@ -87,8 +87,8 @@ static void open_standard_streams(void)
         close(fd);
 }
 
-/* With a handler that does nothing, a broken pipe, or a file that the user lets grow no further (ulimit -f), becomes an error of
- * write(). Unlike SIG_IGN it is not inherited. */
+/* With a handler that does nothing, a broken pipe, or a file that the user lets grow no further (ulimit -f), becomes an
+ * error of write(). Unlike SIG_IGN it is not inherited. */
 static void note_failed_write(int signal_number)
 {
     (void)signal_number;
@@ -198,7 +198,8 @@ static int dispatch(struct parse *parse, struct log_sink *sink, struct command_c
     return exit_status_of_refusal(EXIT_STATUS_ERROR);
 }
 
-/* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process anyway. */
+/* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process
+ * anyway. */
 static int leave(int status)
 {
 #if !SANITIZED /* leaks are looked for by a function that exit() calls */

@@ -52,19 +52,20 @@ int model_file_load_original(const struct command_context *context, struct model
 /* Maps and indexes the file. */
 int model_file_open(const struct command_context *context, struct model **ret, struct error *err);
 
-/* Asks ONNX Runtime for types and shapes. That it cannot tell is a warning; that it crashes, or does not come to an end within its bounds, is
- * ERR_BACKEND. */
+/* Asks ONNX Runtime for types and shapes. That it cannot tell is a warning; that it crashes, or does not come to an end
+ * within its bounds, is ERR_BACKEND. */
 int model_file_infer(const struct command_context *context, struct model *model, struct error *err);
 
-/* When `why` says that ONNX Runtime has crashed or had to be ended: ERR_BACKEND, with what was wanted in front (a clause that the message
- * ends) and what may be done behind. Else 0. */
+/* When `why` says that ONNX Runtime has crashed or had to be ended: ERR_BACKEND, with what was wanted in front (a
+ * clause that the message ends) and what may be done behind. Else 0. */
 int model_file_report_end(const struct error *why, const char *wanted, const struct model *model, const char *without,
                           struct error *err);
 
 /* --onnx-outputs, --onnx-exclude-outputs and what they are called elsewhere: changes model->outputs. */
 int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err);
 
-/* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. `also_keep` (may be NULL) are more words for that. */
+/* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. `also_keep` (may be NULL) are more words
+ * for that. */
 int model_file_convert_to_float16(const struct command_context *context, struct model *model,
                                   const struct words *also_keep, struct error *err);
 

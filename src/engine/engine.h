@@ -39,8 +39,8 @@ struct engine {
 
 void engine_free(struct engine *engine); /* NULL is fine */
 
-/* Its choices as a replay: numbers, names, and types and layouts of the tensors; and what decided on precisions. `ret` is
- * initialised; the caller releases it. */
+/* Its choices as a replay: numbers, names, and types and layouts of the tensors; and what decided on precisions. `ret`
+ * is initialised; the caller releases it. */
 void engine_replay(const struct engine *engine, struct tactic_replay *ret);
 
 #endif

@@ -72,7 +72,8 @@ static int verdict_of(int32_t answer, uint64_t check, enum verdict *ret, struct 
     }
 }
 
-/* The verdict on a set: from the oracle, unless it has been asked. Sets run->ended when the budget or the oracle ends the search. */
+/* The verdict on a set: from the oracle, unless it has been asked. Sets run->ended when the budget or the oracle ends
+ * the search. */
 static int check(struct run *run, const struct bitset *set, size_t smallest, size_t remaining, enum verdict *ret,
                  struct error *err)
 {

@@ -1,4 +1,5 @@
-/* library/checked_search.h: a minimal search that asks an oracle: budget, answers, and sets that have an answer already. */
+/* library/checked_search.h: a minimal search that asks an oracle: budget, answers, and sets that have an answer
+ * already. */
 #ifndef LIBRARY_CHECKED_SEARCH_H
 #define LIBRARY_CHECKED_SEARCH_H
 
@@ -10,8 +11,8 @@ struct checked_search {
     const struct dag *dag;
     uint64_t max_checks; /* 0: no limit */
 
-    /* Has `set` checked. `ret_answer` is what the oracle said, whatever that is. A set that cannot be made a candidate is
-     * none: `ret_asked` is set to false, and it is passed over. */
+    /* Has `set` checked. `ret_answer` is what the oracle said, whatever that is. A set that cannot be made a candidate
+     * is none: `ret_asked` is set to false, and it is passed over. */
     int (*ask)(void *data, const struct bitset *set, const struct polygraphy_progress *progress, int32_t *ret_answer,
                bool *ret_asked, struct error *err);
     void *data;

@@ -1,4 +1,5 @@
-/* library/reduce_model.c: polygraphy_reduce_model(): the search of `debug reduce --mode minimal`, its check a function. */
+/* library/reduce_model.c: polygraphy_reduce_model(): the search of `debug reduce --mode minimal`, its check a
+ * function. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -174,8 +174,8 @@ static void keep_warning(void *data, enum log_level level, int depth, struct tex
     string_add_char(warnings, '\n');
 }
 
-/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its warnings
- * are, if it runs: else they repeat what is said of the nodes. */
+/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its
+ * warnings are, if it runs: else they repeat what is said of the nodes. */
 static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
 {
     struct backend_request request = *lint->request;

@@ -1,11 +1,11 @@
 /* lint/lint.h: what is wrong with a model, and at which node.
  *
- * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does not, and
- * when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies behind a
- * node that fails cannot be judged.
+ * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does
+ * not, and when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies
+ * behind a node that fails cannot be judged.
  *
- * With a backend that is at work in a process of its own (backend/onnxrt/apart.h) it is a finding, too, that the runtime crashes on a node, or
- * does not come to an end within its bounds.
+ * With a backend that is at work in a process of its own (backend/onnxrt/apart.h) it is a finding, too, that the
+ * runtime crashes on a node, or does not come to an end within its bounds.
  */
 #ifndef LINT_LINT_H
 #define LINT_LINT_H
@@ -38,8 +38,8 @@ void lint_add_passing(struct lint *lint, uint32_t node);
 /* The first step alone: what needs no runtime. Returns whether the graph is in order. (graph.c) */
 bool lint_check_graph(struct lint *lint);
 
-/* Computes the outputs of a session that are tensors: sequences and maps cannot be read, nor handed on. `*ret_any`: there are such
- * outputs; else nothing is run. (nodes.c) */
+/* Computes the outputs of a session that are tensors: sequences and maps cannot be read, nor handed on. `*ret_any`:
+ * there are such outputs; else nothing is run. (nodes.c) */
 int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
                      struct tensor_list *ret, bool *ret_any, struct error *err);
 

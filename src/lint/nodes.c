@@ -11,7 +11,8 @@
 /* So often the runtime's process may end: each time costs a new one. */
 #define MOST_ENDS 16
 
-/* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn, or never. */
+/* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn,
+ * or never. */
 struct node_runs {
     struct lint *lint;
     size_t ends;           /* of the runtime's process */
@@ -56,7 +57,8 @@ static void give_back(struct node_runs *runs, struct edge_range edges)
     }
 }
 
-/* The inputs of the single node, as tensors that refer to the known values. Their real types replace what the model says. */
+/* The inputs of the single node, as tensors that refer to the known values. Their real types replace what the model
+ * says. */
 static void make_feed(struct node_runs *runs, const struct subgraph *single, struct tensor_list *ret)
 {
     struct model *model = runs->lint->model;

@@ -12,8 +12,8 @@
 #include "tensor/compare/difference.h"
 #include "tensor/values/match_shape.h"
 
-/* Bins of a panel: one for zeros, those of the axis, one for infinities, one for NaN. Magnitudes that are no numbers are
- * one bin. */
+/* Bins of a panel: one for zeros, those of the axis, one for infinities, one for NaN. Magnitudes that are no numbers
+ * are one bin. */
 enum {
     X_BINS = 140,
     Y_BINS = 70,

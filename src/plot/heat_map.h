@@ -10,8 +10,8 @@
 #include "plot/svg.h"
 
 /* Draws the absolute or relative error of two outputs that were compared with the simple function, whose shapes go
- * together, and that have at least one element. `svg` is to be released after success. ERR_MEMORY when there is none for
- * the second output in another shape. */
+ * together, and that have at least one element. `svg` is to be released after success. ERR_MEMORY when there is none
+ * for the second output in another shape. */
 int heat_map_draw(const struct compared_outputs *compared, const struct compare_options *options,
                   enum difference_kind kind, struct svg *svg, struct error *err);
 

@@ -1,7 +1,7 @@
 /* plot/picture_fold.h: a tensor of any rank laid out as a picture of a bounded number of cells.
  *
- * As in Polygraphy the last two dimensions are height and width of a slice. Here all slices stand in one picture, row by
- * row; a tensor that is a single row is broken into rows of equal length. Where there are more elements than cells,
+ * As in Polygraphy the last two dimensions are height and width of a slice. Here all slices stand in one picture, row
+ * by row; a tensor that is a single row is broken into rows of equal length. Where there are more elements than cells,
  * neighbouring ones share a cell.
  */
 #ifndef PLOT_PICTURE_FOLD_H

@@ -4,7 +4,8 @@
  *   absolute_error_<output>.svg, relative_error_<output>.svg   heat maps, see heat_map.h
  *   error_metrics_<output>.svg                                 see error_plot.h
  * From the second iteration on "_iteration_<number>" follows the output's name. Characters that file names are better
- * without become '_'. No two plots of a run have the same name: a number is added. What an earlier run left is replaced.
+ * without become '_'. No two plots of a run have the same name: a number is added. What an earlier run left is
+ * replaced.
  */
 #ifndef PLOT_PLOTS_H
 #define PLOT_PLOTS_H

@@ -28,8 +28,8 @@ struct cut_finder {
 };
 
 /* In a convex set (no path between two members leaves it) the ancestors within the set are its members among all
- * ancestors: a path from one of those to the pivot has nowhere else to go. And a cut leaves a convex set convex: what is
- * on a path between two elements that are left is in the set, and is an ancestor of the pivot as the second one is.
+ * ancestors: a path from one of those to the pivot has nowhere else to go. And a cut leaves a convex set convex: what
+ * is on a path between two elements that are left is in the set, and is an ancestor of the pivot as the second one is.
  * The same holds for descendants. */
 static bool has_table(const struct cut_question *question)
 {

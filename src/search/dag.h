@@ -11,8 +11,8 @@ struct dag {
         uint32_t *items;
         size_t *first;
     } sources, targets;
-    uint64_t
-        *closures[2]; /* by enum dag_direction: a row of bits for each element; NULL: the graph is too large for that */
+    /* by enum dag_direction: a row of bits for each element; NULL: the graph is too large for that */
+    uint64_t *closures[2];
 
     /* For each element, how many of the scopes that it stands in, from the outermost one on, it shares with the element
      * before it. NULL: nothing is known of scopes. Set after dag_init(), and given to the graph (malloc'd). */

@@ -13,7 +13,8 @@
 /* Nothing is known of an original that was not run: then the bug is presumed to show in half of the runs. */
 #define PRESUMED_RATE 0.5
 
-/* The rate is presumed to be so low that it is higher with a probability of 75 %: the quantile of the normal distribution. */
+/* The rate is presumed to be so low that it is higher with a probability of 75 %: the quantile of the normal
+ * distribution. */
 #define ONE_SIDED_75_PERCENT 0.6744897501960817
 
 /* What "always" is taken to mean. */
@@ -22,13 +23,14 @@
 /* Of all runs with the bug together, so many count: the rate may change as the model does. */
 #define REMEMBERED_RUNS 60
 
-/* Before anything was run without the bug, this many runs of it are made up, and so large a part of them failed. With these
- * numbers reductions keep the bug at rates of 0.9 and 0.1, too: see the tests. */
+/* Before anything was run without the bug, this many runs of it are made up, and so large a part of them failed. With
+ * these numbers reductions keep the bug at rates of 0.9 and 0.1, too: see the tests. */
 #define PRESUMED_RUNS 25
 #define PRESUMED_FALSE_RATE 0.09
 #define LOWEST_FALSE_RATE 0.01
 
-/* How often verdicts may be wrong. At the second look it was found to fail once, and goes back for good if it does not now. */
+/* How often verdicts may be wrong. At the second look it was found to fail once, and goes back for good if it does not
+ * now. */
 static const struct {
     double false_presence, false_absence;
 } errors[] = {

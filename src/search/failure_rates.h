@@ -1,9 +1,9 @@
 /* search/failure_rates.h: how often an unreliable check fails with the bug, and how often without it.
  *
- * The first rate comes from the original, and is kept up to date with candidates that were found to have the bug: it may fall as
- * the model shrinks. The second one comes from a candidate that is known to be good, if there is one, and from those that
- * were found not to have the bug; until there are enough of them it is presumed to be high. All of it is a value: it
- * follows from counts, so that a session that is resumed arrives at the same rates.
+ * The first rate comes from the original, and is kept up to date with candidates that were found to have the bug: it
+ * may fall as the model shrinks. The second one comes from a candidate that is known to be good, if there is one, and
+ * from those that were found not to have the bug; until there are enough of them it is presumed to be high. All of it
+ * is a value: it follows from counts, so that a session that is resumed arrives at the same rates.
  */
 #ifndef SEARCH_FAILURE_RATES_H
 #define SEARCH_FAILURE_RATES_H

@@ -1,4 +1,4 @@
-# style.bats: the rules of `make style` that are about tests, tried on tests that break them.
+# style.bats: rules of `make style`, tried on files that break them.
 
 load debug_helper
 
@@ -47,4 +47,12 @@ bad.bats:3: what stands before && is not asserted: a line for each
 bad.bats:4: what stands before && is not asserted: a line for each
 bad.bats:5: a bare `!` asserts nothing: run ! ...
 END
+}
+
+@test "lines of C files end at 120 columns" {
+    printf '/* %*s */\n' 114 x >good.c
+    printf '/* %*s */\n' 115 x >bad.c
+    run awk -f "$POLYGRAPHY_ROOT/scripts/style.awk" good.c bad.c
+    [ "$status" -eq 0 ]
+    [ "$output" = 'bad.c:1: line of 121 columns, at the most 120' ]
 }

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_calibration_cache.c: calibration caches. What was read has to be the same again once it was written. */
+/* tests/fuzz/fuzz_calibration_cache.c: calibration caches. What was read has to be the same again once it was
+ * written. */
 #include <stdlib.h>
 #include <string.h>
 

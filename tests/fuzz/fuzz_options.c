@@ -1,4 +1,5 @@
-/* fuzz_options.c: the option parser, given any words. The input is the words behind the program's name, each ended by NUL.
+/* fuzz_options.c: the option parser, given any words. The input is the words behind the program's name, each ended by
+ * NUL.
  */
 #include <stdlib.h>
 #include <string.h>

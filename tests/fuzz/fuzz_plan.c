@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_plan.c: plan files. Their checksum is made to fit first, because hostile files have one that does. What
- * could be read is made a replay of, and its constants are read. */
+/* tests/fuzz/fuzz_plan.c: plan files. Their checksum is made to fit first, because hostile files have one that does.
+ * What could be read is made a replay of, and its constants are read. */
 #include <stdlib.h>
 #include <string.h>
 

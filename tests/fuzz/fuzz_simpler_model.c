@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_simpler_model.c: ONNX files whose attributes are dropped, whose inputs are made smaller, and whose bodies and functions
- * lose nodes, at places that their own bytes choose. What comes out is written and read again. */
+/* tests/fuzz/fuzz_simpler_model.c: ONNX files whose attributes are dropped, whose inputs are made smaller, and whose
+ * bodies and functions lose nodes, at places that their own bytes choose. What comes out is written and read again. */
 #include <stdlib.h>
 
 #include "base/memory.h"

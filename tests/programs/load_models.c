@@ -1,5 +1,5 @@
-/* tests/programs/load_models.c: whether ONNX Runtime takes models: load_models MODEL... Ends with 1 after the first one that it
- * refuses. */
+/* tests/programs/load_models.c: whether ONNX Runtime takes models: load_models MODEL... Ends with 1 after the first one
+ * that it refuses. */
 #include <stdio.h>
 
 #include "backend/backend.h"

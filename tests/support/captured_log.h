@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/text/string_builder.h"
 
-/* Every message becomes "<level> <indent><message>\n" in `text`: level I, W, E, S (start), F (finish), V or !, four blanks
- * of indent per nesting level. */
+/* Every message becomes "<level> <indent><message>\n" in `text`: level I, W, E, S (start), F (finish), V or !, four
+ * blanks of indent per nesting level. */
 struct captured_log {
     struct log log;
     struct string_builder text;

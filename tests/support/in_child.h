@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Runs `function` in a forked child that ends with what it returns. Returns that, or minus the number of the signal that
- * ended it. */
+/* Runs `function` in a forked child that ends with what it returns. Returns that, or minus the number of the signal
+ * that ended it. */
 int in_child(int (*function)(void));
 
 /* For such a function: unless `condition` holds, says so and returns 1. */

@@ -1,12 +1,13 @@
 /* backend/onnxrt/apart.h: ONNX Runtime in a process of its own, for models that nobody has vouched for.
  *
- * A backend like the one that it stands for, with the same sessions, messages and log lines. The runtime is loaded, and works, in a
- * bounded copy of this program (base/process/bounded.h), which is forked off when the first session is opened and serves all that
- * follow. `bounds` of the request says what it may have: `seconds` to load a model, ten times that to run one.
+ * A backend like the one that it stands for, with the same sessions, messages and log lines. The runtime is loaded, and
+ * works, in a bounded copy of this program (base/process/bounded.h), which is forked off when the first session is
+ * opened and serves all that follow. `bounds` of the request says what it may have: `seconds` to load a model, ten
+ * times that to run one.
  *
- * That the copy has crashed, or had to be ended, is an error for which bounded_process_is_end() holds, never a refusal like others: what is asked
- * next has a new copy. Sessions that were open are lost then. A lack of memory that the runtime itself reports is a refusal
- * like others.
+ * That the copy has crashed, or had to be ended, is an error for which bounded_process_is_end() holds, never a refusal
+ * like others: what is asked next has a new copy. Sessions that were open are lost then. A lack of memory that the
+ * runtime itself reports is a refusal like others.
  *
  * For programs that have not started threads nor used the runtime themselves when the first session is opened.
  */
@@ -17,7 +18,8 @@
 
 extern const struct backend onnxrt_apart_backend;
 
-/* What is usual for a model of so many bytes, weights included. `wanted` bytes are what a user lets the model ask for; 0: nothing was said. */
+/* What is usual for a model of so many bytes, weights included. `wanted` bytes are what a user lets the model ask for;
+ * 0: nothing was said. */
 struct bounds onnxrt_apart_bounds(uint64_t model_size, uint64_t wanted);
 
 #endif

@@ -113,8 +113,9 @@ static struct ort_status *share_arena(const struct onnxrt *ort, struct ort_sessi
     return status;
 }
 
-/* "...: Non-zero status code returned while running Expand node. Name:'grow' Status Message: ... Available memory of 1 is smaller than
- * requested bytes of 2": what stands in front of the runtime's place in its source is kept, which has the operator and the node. */
+/* "...: Non-zero status code returned while running Expand node. Name:'grow' Status Message: ... Available memory of 1
+ * is smaller than requested bytes of 2": what stands in front of the runtime's place in its source is kept, which has
+ * the operator and the node. */
 static bool read_refusal(const char *message, size_t *ret_kept, unsigned long long *ret_left,
                          unsigned long long *ret_size)
 {
@@ -268,8 +269,8 @@ static struct ort_status *create_env(const struct ort_api *api, const struct ort
     return status;
 }
 
-/* The environment's own threads can only be asked for here, before anybody knows whether they will be used; asleep, they
- * cost next to nothing. */
+/* The environment's own threads can only be asked for here, before anybody knows whether they will be used; asleep,
+ * they cost next to nothing. */
 static struct ort_status *start(struct onnxrt *ort)
 {
     const struct ort_api *api = ort->api;

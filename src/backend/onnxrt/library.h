@@ -43,18 +43,19 @@ void onnxrt_set_log(struct log *log);
 /* The processors that this process may use. */
 int onnxrt_usable_processors(void);
 
-/* Makes sessions that `options` are for use `threads` threads (0: one for each processor) without having them of their own:
- * those of the environment where there are as many; else their own, which sleep when there is nothing to do. Memory comes from
- * one pool for all. For processes that have hundreds of sessions. */
+/* Makes sessions that `options` are for use `threads` threads (0: one for each processor) without having them of their
+ * own: those of the environment where there are as many; else their own, which sleep when there is nothing to do.
+ * Memory comes from one pool for all. For processes that have hundreds of sessions. */
 struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads);
 
-/* A session that is made between these two takes its memory from an arena that never holds more than memory_limit() bytes: what a model asks
- * for beyond that is a failure of its node, before any memory is taken. The arena ends with its sessions. Sessions that are made at the same
- * time share it, and all do once onnxrt_share_threads() was used. */
+/* A session that is made between these two takes its memory from an arena that never holds more than memory_limit()
+ * bytes: what a model asks for beyond that is a failure of its node, before any memory is taken. The arena ends with
+ * its sessions. Sessions that are made at the same time share it, and all do once onnxrt_share_threads() was used. */
 struct ort_status *onnxrt_bound_begin(const struct onnxrt *ort, struct ort_session_options *options);
 void onnxrt_bound_end(const struct onnxrt *ort);
 
-/* Makes of the message of a failure that came of the bound one that says how much was asked for, and what to do about it. */
+/* Makes of the message of a failure that came of the bound one that says how much was asked for, and what to do about
+ * it. */
 void onnxrt_explain_bound(struct error *err);
 
 /* The least severe message that `log` wants to have, for a session to make no others. */

@@ -1,8 +1,10 @@
-/* backend/onnxrt/message.h: what passes between this program and the process in which ONNX Runtime is at work (backend/onnxrt/apart.c).
+/* backend/onnxrt/message.h: what passes between this program and the process in which ONNX Runtime is at work
+ * (backend/onnxrt/apart.c).
  *
- * A message is a head of numbers of 64 bits, and of texts with their size in front; data of tensors and models follow it, aligned, so
- * that they need not be copied. A reader takes things in the order in which they were put. What a hostile model has made of that process
- * is not known, so messages are read like files: what is not there makes the reader `damaged`, and whatever was taken is worth nothing then.
+ * A message is a head of numbers of 64 bits, and of texts with their size in front; data of tensors and models follow
+ * it, aligned, so that they need not be copied. A reader takes things in the order in which they were put. What a
+ * hostile model has made of that process is not known, so messages are read like files: what is not there makes the
+ * reader `damaged`, and whatever was taken is worth nothing then.
  */
 #ifndef BACKEND_ONNXRT_MESSAGE_H
 #define BACKEND_ONNXRT_MESSAGE_H

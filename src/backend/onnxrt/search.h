@@ -12,8 +12,8 @@
  *   4. ../lib/polygraphy beside the program's folder, where installation puts it
  *   5. the file or folder that ORT_DYLIB_PATH names, a variable that other programs know too
  *
- * The system's own library is loaded only when it is named, as "libonnxruntime.so.1" without a folder does: distributions
- * build it in ways of their own (Debian 13's writes hundreds of lines about schemas into every log).
+ * The system's own library is loaded only when it is named, as "libonnxruntime.so.1" without a folder does:
+ * distributions build it in ways of their own (Debian 13's writes hundreds of lines about schemas into every log).
  *
  * A handle of dlopen() goes to `ret_handle`, the file's name to `ret_path` (malloc'd). ERR_MISSING lists the places. */
 int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct error *err);

@@ -1,7 +1,7 @@
 /* backend/onnxrt/warm.h: what ONNX Runtime does once in a process, done before it is needed.
  *
- * The first session of a process takes some milliseconds more than the next: it makes the tables of all operators and of
- * their kernels. A process from which others are forked off spares them that.
+ * The first session of a process takes some milliseconds more than the next: it makes the tables of all operators and
+ * of their kernels. A process from which others are forked off spares them that.
  */
 #ifndef BACKEND_ONNXRT_WARM_H
 #define BACKEND_ONNXRT_WARM_H

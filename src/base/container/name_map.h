@@ -1,4 +1,5 @@
-/* base/container/name_map.h: from a name to a small number. Names are not copied: their memory has to outlive the map. */
+/* base/container/name_map.h: from a name to a small number. Names are not copied: their memory has to outlive the
+ * map. */
 #ifndef BASE_CONTAINER_NAME_MAP_H
 #define BASE_CONTAINER_NAME_MAP_H
 

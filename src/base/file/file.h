@@ -64,8 +64,8 @@ int file_writer_add(struct file_writer *writer, const void *data, size_t size, s
 int file_writer_add_format(struct file_writer *writer, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (shared blocks, else copy_file_range, else sendfile, else
- * a buffer). Small pieces of a mapped file should go through file_writer_add() instead. */
+/* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (shared blocks, else copy_file_range,
+ * else sendfile, else a buffer). Small pieces of a mapped file should go through file_writer_add() instead. */
 int file_writer_copy(struct file_writer *writer, int fd, uint64_t offset, uint64_t size, struct error *err);
 
 /* Hands buffered bytes to the kernel: whoever opens writer->temporary sees all that was added. */
@@ -75,8 +75,8 @@ int file_writer_flush(struct file_writer *writer, struct error *err);
 int file_writer_overwrite(struct file_writer *writer, uint64_t offset, const void *data, size_t size,
                           struct error *err);
 
-/* Lets the system begin to bring to disk what was written so far, so that committing a large FILE_DURABLE file has less left
- * to wait for. To be called now and then; a matter of speed only. */
+/* Lets the system begin to bring to disk what was written so far, so that committing a large FILE_DURABLE file has less
+ * left to wait for. To be called now and then; a matter of speed only. */
 void file_writer_begin_sync(struct file_writer *writer);
 
 /* Puts the file in place, or removes the temporary one on failure. Either way the writer is released. */
@@ -86,15 +86,16 @@ void file_writer_release(struct file_writer *writer); /* without commit: the tem
 /* Writes `size` bytes to `path` at once through a writer. */
 int file_write(const char *path, const void *data, size_t size, enum file_durability durability, struct error *err);
 
-/* Removes what processes that were killed have left of their writers for `path`: regular files of our temporary names whose
- * process was of this machine, since its last start, and of our PID namespace, and is gone. Not to be called while a writer for `path` is open here. What cannot be removed stays. */
+/* Removes what processes that were killed have left of their writers for `path`: regular files of our temporary names
+ * whose process was of this machine, since its last start, and of our PID namespace, and is gone. Not to be called
+ * while a writer for `path` is open here. What cannot be removed stays. */
 void file_remove_leftovers(const char *path);
 
-/* For a file that several processes read, change and put in place anew: waits until it is this one's turn. The lock is on
- * what `path` names when it is taken, and goes with the last descriptor of it, so also with a process that is killed; no
- * file of its own is left behind. To change takes turns with everybody, and makes an empty file where there is none; to
- * read takes turns with those who change. Close `ret_fd` to give the lock back. ERR_MISSING when there is nothing to
- * read, ERR_IO when it cannot be opened or its file system has no locks, ERR_INTERRUPTED. */
+/* For a file that several processes read, change and put in place anew: waits until it is this one's turn. The lock is
+ * on what `path` names when it is taken, and goes with the last descriptor of it, so also with a process that is
+ * killed; no file of its own is left behind. To change takes turns with everybody, and makes an empty file where there
+ * is none; to read takes turns with those who change. Close `ret_fd` to give the lock back. ERR_MISSING when there is
+ * nothing to read, ERR_IO when it cannot be opened or its file system has no locks, ERR_INTERRUPTED. */
 enum file_lock { FILE_LOCK_TO_READ, FILE_LOCK_TO_CHANGE };
 int file_lock(const char *path, enum file_lock kind, int *ret_fd, struct error *err);
 
@@ -116,7 +117,8 @@ char *file_join(const char *folder, const char *name);
  * NULL with errno set when the chain goes in a circle. malloc'd. */
 char *file_follow_links(const char *path);
 
-/* Where a file of the name `path` is or would be: its folder without links (as far as there is one) and its own name. malloc'd. */
+/* Where a file of the name `path` is or would be: its folder without links (as far as there is one) and its own name.
+ * malloc'd. */
 char *file_place(const char *path);
 
 /* The absolute, link-free form of `path`, or NULL with errno set. malloc'd. */

@@ -21,8 +21,8 @@ struct scratch_file {
 int scratch_file_open(struct scratch_file *ret, struct error *err);
 void scratch_file_close(struct scratch_file *file); /* harmless on a zeroed struct. What was mapped stays mapped */
 
-/* Writes behind what is there, at the next multiple of `alignment`, which goes to `ret_offset`. ERR_IO when the disk is full: the file
- * is then as it was. */
+/* Writes behind what is there, at the next multiple of `alignment`, which goes to `ret_offset`. ERR_IO when the disk is
+ * full: the file is then as it was. */
 int scratch_file_append(struct scratch_file *file, const void *data, size_t size, size_t alignment,
                         uint64_t *ret_offset, struct error *err);
 

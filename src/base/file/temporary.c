@@ -33,8 +33,9 @@ static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
     free(basename);
 }
 
-/* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container has one). 16
- * hexadecimal digits, the first half of them of the boot's random name. False, and all zero, where the system does not tell. */
+/* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container
+ * has one). 16 hexadecimal digits, the first half of them of the boot's random name. False, and all zero, where the
+ * system does not tell. */
 static bool write_space(char ret[SPACE_LENGTH + 1])
 {
     char boot[SPACE_LENGTH / 2 + 1] = "";

@@ -168,8 +168,8 @@ static ssize_t copy_range(int to, int from, off_t *offset, size_t size)
     return copy_file_range(from, offset, to, NULL, size, 0);
 }
 
-/* Where the file system can, a whole file is copied without a byte being moved: both share their blocks until one of them is
- * written to. */
+/* Where the file system can, a whole file is copied without a byte being moved: both share their blocks until one of
+ * them is written to. */
 static bool share_blocks(struct file_writer *writer, int fd, uint64_t offset, uint64_t size)
 {
     struct stat source;
@@ -296,8 +296,9 @@ static int put_in_place(const struct file_writer *writer, enum file_durability d
     return rename(writer->temporary, writer->path);
 }
 
-/* The empty file that is to be filled, opened; -1 when the destination is to be replaced. One that somebody has locked is
- * an empty file that file_lock() has made, for processes that take turns with it: they wait for another one in its place. */
+/* The empty file that is to be filled, opened; -1 when the destination is to be replaced. One that somebody has locked
+ * is an empty file that file_lock() has made, for processes that take turns with it: they wait for another one in its
+ * place. */
 static int open_empty_file(const char *path)
 {
     struct stat status;
@@ -313,8 +314,9 @@ static int open_empty_file(const char *path)
 }
 
 /* Whoever made an empty file for us to write to, as scripts make temporary files, may have it open and read it through
- * that: so it stays the same file. Its content is complete and copied by the kernel, on some file systems without a byte
- * moving; when that fails after all, the file is empty again. Only a process that is killed right there leaves a part. */
+ * that: so it stays the same file. Its content is complete and copied by the kernel, on some file systems without a
+ * byte moving; when that fails after all, the file is empty again. Only a process that is killed right there leaves a
+ * part. */
 static int fill_empty_file(const struct file_writer *writer, int fd, enum file_durability durability, struct error *err)
 {
     struct file_writer filled = {.fd = fd, .path = writer->path, .buffer = writer->buffer};

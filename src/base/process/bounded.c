@@ -1,7 +1,8 @@
 /* base/process/bounded.c: see bounded.h.
  *
- * Both ways a number of bytes comes first, then so many bytes; the question's number is followed by the bound on memory. The two sides never
- * write at the same time: the copy answers when it has read all, so neither can wait for the other for ever.
+ * Both ways a number of bytes comes first, then so many bytes; the question's number is followed by the bound on
+ * memory. The two sides never write at the same time: the copy answers when it has read all, so neither can wait for
+ * the other for ever.
  */
 #include "base/process/bounded.h"
 
@@ -124,8 +125,8 @@ static void bound_memory(uint64_t before, uint64_t memory)
 #endif
 }
 
-/* A crash is what the copy is for: nothing is said about it there, and no picture of memory is left behind. A request to end goes to the
- * process that has asked, which ends this one. */
+/* A crash is what the copy is for: nothing is said about it there, and no picture of memory is left behind. A request
+ * to end goes to the process that has asked, which ends this one. */
 static void forget_the_original(pid_t original, int socket)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGALRM};
@@ -231,7 +232,8 @@ void bounded_process_stop(struct bounded_process *process)
     free(process);
 }
 
-/* It has ended by itself: a crash, as far as anybody can tell. Running out of memory is one cause, which shows in how much it had. */
+/* It has ended by itself: a crash, as far as anybody can tell. Running out of memory is one cause, which shows in how
+ * much it had. */
 static int explain_end(struct bounded_process *process, const struct bounds *bounds, struct error *err)
 {
     const struct bounded_work *work = process->work;

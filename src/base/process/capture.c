@@ -135,7 +135,8 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* Another file, in which both ends stand one behind the other. `kept` is what the file holds; false when the disk is full. */
+/* Another file, in which both ends stand one behind the other. `kept` is what the file holds; false when the disk is
+ * full. */
 static bool put_in_order(const struct capture *capture, const char *kept, struct process_output *ret)
 {
     const char *second = kept + PROCESS_CAPTURE_END;

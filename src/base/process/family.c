@@ -138,7 +138,8 @@ static void adopt_orphans(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* Kills the orphans that belong to the family of `leader`. One that dies makes its own children ours, hence the loop. */
+/* Kills the orphans that belong to the family of `leader`. One that dies makes its own children ours, hence the
+ * loop. */
 static void end_orphans(pid_t leader)
 {
     bool last = leaders.count == 0;

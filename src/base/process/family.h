@@ -2,8 +2,8 @@
  *
  * Members of a child's group are known by the group. On Linux this process is made a "subreaper": a descendant whose
  * parent has ended becomes our child, whatever group or session it has moved to. While several children run at once,
- * whose descendant that is cannot be told; it is then ended with the last of them. When this process is killed, orphans become others'
- * children: then it is up to base/process/guard.h.
+ * whose descendant that is cannot be told; it is then ended with the last of them. When this process is killed, orphans
+ * become others' children: then it is up to base/process/guard.h.
  *
  * A program that has other children of its own has to start them before its first call of process_run().
  */

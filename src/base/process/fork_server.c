@@ -1,7 +1,7 @@
 /* base/process/fork_server.c: see fork_server.h.
  *
- * A request is one datagram with the words, each ended by a NUL, the added environment behind an empty word, and the two
- * descriptors as ancillary data (SCM_RIGHTS). The answer is the child's number, or -1.
+ * A request is one datagram with the words, each ended by a NUL, the added environment behind an empty word, and the
+ * two descriptors as ancillary data (SCM_RIGHTS). The answer is the child's number, or -1.
  */
 #include "base/process/fork_server.h"
 
@@ -92,7 +92,8 @@ static void restore_signals(const struct server *server)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the process. */
+/* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the
+ * process. */
 static _Noreturn void run(const struct server *server, struct request *request)
 {
     char **arguments = memory_alloc_zero(request->size + 1, sizeof(*arguments));

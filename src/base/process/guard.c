@@ -32,8 +32,8 @@
 /* Looks in all: what SIGKILL does not end does not keep the guard for ever. */
 #define MOST_LOOKS 500
 
-/* So many pauses are between a request to end and the end, for as long as a group is there: srun and the like need a moment
- * to end what runs elsewhere for them, and would leave that behind. */
+/* So many pauses are between a request to end and the end, for as long as a group is there: srun and the like need a
+ * moment to end what runs elsewhere for them, and would leave that behind. */
 #define PAUSES_OF_GRACE 20
 
 static int to_guard = -1;
@@ -102,7 +102,8 @@ static bool has_limit_mark(FILE *limits)
     return false;
 }
 
-/* One that has ended and that nobody has asked about yet cannot be killed again. "<pid> (<name>) <state> ...", see family.c. */
+/* One that has ended and that nobody has asked about yet cannot be killed again. "<pid> (<name>) <state> ...", see
+ * family.c. */
 static bool is_alive(FILE *status)
 {
     char line[128] = "";
@@ -204,7 +205,8 @@ static _Noreturn void guard(int from)
 
 #ifdef RLIMIT_RTTIME
 
-/* The number is a time and never used again. It is above all that anybody would set: two to the power of 62 microseconds. */
+/* The number is a time and never used again. It is above all that anybody would set: two to the power of 62
+ * microseconds. */
 static void take_limit_mark(void)
 {
     struct timespec now;

@@ -6,22 +6,23 @@
  * before the guard could be told (on Linux). Descendants are known by two marks, either of which is enough:
  *
  *   - a variable in the environment they were started with;
- *   - a number that they have inherited as a limit: the soft limit on the time that a process takes in real-time scheduling, which is
- *     over a hundred thousand years all the same. Neither a session of its own (setsid), an environment of its own (env -i), closed
- *     descriptors nor another parent takes it away.
+ *   - a number that they have inherited as a limit: the soft limit on the time that a process takes in real-time
+ *     scheduling, which is over a hundred thousand years all the same. Neither a session of its own (setsid), an
+ *     environment of its own (env -i), closed descriptors nor another parent takes it away.
  *
- * What remains alive is what has given up both (`ulimit -R` or setrlimit(), or sudo and su where they set limits, with another
- * environment), what belongs to another user, what a service was asked to start (at, systemd-run, docker, a batch system), and processes
- * that the kernel cannot end while they wait for a device. A control group would know more of these, but it takes rights that few have,
- * and puts what is started under other limits than those of the user's session.
+ * What remains alive is what has given up both (`ulimit -R` or setrlimit(), or sudo and su where they set limits, with
+ * another environment), what belongs to another user, what a service was asked to start (at, systemd-run, docker, a
+ * batch system), and processes that the kernel cannot end while they wait for a device. A control group would know more
+ * of these, but it takes rights that few have, and puts what is started under other limits than those of the user's
+ * session.
  */
 #ifndef BASE_PROCESS_GUARD_H
 #define BASE_PROCESS_GUARD_H
 
 #include <sys/types.h>
 
-/* Forks the guard, unless there is one, and takes on the limit that is a mark; to be called before there are threads. Where that
- * fails there is none. */
+/* Forks the guard, unless there is one, and takes on the limit that is a mark; to be called before there are threads.
+ * Where that fails there is none. */
 void process_guard_start(void);
 
 /* Sends the guard away, and gives up the mark: no child is left. */

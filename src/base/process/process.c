@@ -19,15 +19,17 @@
 #include "base/process/terminal.h"
 #include "base/stopwatch.h"
 
-/* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see interrupt.h. */
+/* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see
+ * interrupt.h. */
 #define GRACE 2.0
 #define GRACE_OF_INTERRUPTED 1.0
 
 enum phase {
     PHASE_RUNNING,
-    PHASE_ASKED,       /* SIGTERM was sent */
-    PHASE_ASKED_AGAIN, /* twice: srun overlooks one that comes while it asks for resources, and goes on waiting for them */
-    PHASE_KILLED,      /* SIGKILL was sent */
+    PHASE_ASKED, /* SIGTERM was sent */
+    /* twice: srun overlooks one that comes while it asks for resources, and goes on waiting for them */
+    PHASE_ASKED_AGAIN,
+    PHASE_KILLED, /* SIGKILL was sent */
 };
 
 struct run {

@@ -2,12 +2,13 @@
  *
  * The child is the leader of a process group of its own. Its standard output and error are captured without deadlock:
  * beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file, and of more than twice
- * PROCESS_CAPTURE_END bytes only both ends are kept. Standard input, working directory and environment are inherited (plus `environment`). When the child has ended, whatever is left
- * of its group (and, on Linux, of its descendants that moved to other groups) is killed: nothing outlives a check.
- * A signal that interrupt_pending() reports ends the whole group and gives ERR_INTERRUPTED, and so does `stop`.
+ * PROCESS_CAPTURE_END bytes only both ends are kept. Standard input, working directory and environment are inherited
+ * (plus `environment`). When the child has ended, whatever is left of its group (and, on Linux, of its descendants that
+ * moved to other groups) is killed: nothing outlives a check. A signal that interrupt_pending() reports ends the whole
+ * group and gives ERR_INTERRUPTED, and so does `stop`.
  *
- * Several threads may run children at once. The first call sets a handler for SIGCHLD and makes this process the parent of
- * orphaned descendants, which are taken for a check's: a program with other children has to start them before.
+ * Several threads may run children at once. The first call sets a handler for SIGCHLD and makes this process the parent
+ * of orphaned descendants, which are taken for a check's: a program with other children has to start them before.
  */
 #ifndef BASE_PROCESS_PROCESS_H
 #define BASE_PROCESS_PROCESS_H
@@ -47,8 +48,8 @@ struct process_output {
     int fd;         /* of the spill file, or -1 */
     bool truncated; /* the disk was full: only the first `size` bytes were kept */
 
-    /* Bytes in the middle that were not kept. When there are any, the beginning is `head` bytes long, and the end begins at `tail`; a line
-     * between them tells how many are missing. */
+    /* Bytes in the middle that were not kept. When there are any, the beginning is `head` bytes long, and the end
+     * begins at `tail`; a line between them tells how many are missing. */
     uint64_t left_out;
     size_t head, tail;
 };
@@ -61,8 +62,8 @@ struct process_result {
     char reason[PROCESS_REASON_SIZE]; /* for who runs it to note why it has failed; else "" */
 };
 
-/* Returns 0 when the child ran and ended in whatever way. ERR_MISSING when there is no such program, ERR_IO when it cannot
- * be executed (not executable, bad format); both name the program and how it was looked for. */
+/* Returns 0 when the child ran and ended in whatever way. ERR_MISSING when there is no such program, ERR_IO when it
+ * cannot be executed (not executable, bad format); both name the program and how it was looked for. */
 int process_run(const struct process_request *request, struct process_result *ret, struct error *err);
 void process_result_release(struct process_result *result);
 void process_output_release(struct process_output *output);

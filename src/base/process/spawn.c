@@ -37,8 +37,8 @@ static bool is_regular(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Looks for `name` in the folders of PATH; an empty one is the working directory. When only files are found that are not
- * executable, NULL is returned and the first of them goes to `*ret_unusable`, unless NULL. */
+/* Looks for `name` in the folders of PATH; an empty one is the working directory. When only files are found that are
+ * not executable, NULL is returned and the first of them goes to `*ret_unusable`, unless NULL. */
 static char *look_up(const char *name, char **ret_unusable)
 {
     for (const char *folder = search_path();;) {

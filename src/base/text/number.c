@@ -211,7 +211,8 @@ static bool take_sign(struct text *text)
     return negative;
 }
 
-/* Takes digits with single underscores between them off the front and appends the digits to `*end`. Returns how many. */
+/* Takes digits with single underscores between them off the front and appends the digits to `*end`. Returns how
+ * many. */
 static size_t take_digits(struct text *text, char **end)
 {
     size_t count = 0, i = 0;

@@ -16,8 +16,8 @@ const char *number_to_text(double value, char ret[NUMBER_TEXT_SIZE]);
 /* The same for a float32 value: shortest text that reads back as the same float ("2.0763083"). */
 const char *number_to_text_float32(float value, char ret[NUMBER_TEXT_SIZE]);
 
-/* As printf() writes it with "%.<precision><form>", `form` being 'e', 'f' or 'g'; "nan" never has a sign. What does not fit
- * is cut off: meant for moderate numbers and precisions. */
+/* As printf() writes it with "%.<precision><form>", `form` being 'e', 'f' or 'g'; "nan" never has a sign. What does not
+ * fit is cut off: meant for moderate numbers and precisions. */
 const char *number_to_text_rounded(double value, char form, int precision, char ret[NUMBER_TEXT_SIZE]);
 
 /* Like Python's int(): decimal digits with optional sign and single underscores between digits, blanks around. */

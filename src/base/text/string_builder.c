@@ -89,8 +89,8 @@ static size_t color_length(struct text text)
     return at < text.size && text.data[at] == 'm' ? at + 1 : 0;
 }
 
-/* The length of the character that `text` begins with; 0 if a terminal could take it for a command, or for no character. Those
- * from U+0080 to U+009F are commands, too. */
+/* The length of the character that `text` begins with; 0 if a terminal could take it for a command, or for no
+ * character. Those from U+0080 to U+009F are commands, too. */
 static size_t harmless_length(struct text text)
 {
     unsigned char first = (unsigned char)text.data[0];

@@ -21,8 +21,9 @@ void string_add_char(struct string_builder *builder, char c);
 void string_add_bytes(struct string_builder *builder, const void *data, size_t size);
 void string_add_text(struct string_builder *builder, struct text text);
 
-/* For people's eyes, of text that comes from files and other programs: it must not steer the terminal that shows it. Control
- * characters but tabs and line breaks, and bytes that are not UTF-8, become \xNN; sequences that only set colours are left out. */
+/* For people's eyes, of text that comes from files and other programs: it must not steer the terminal that shows it.
+ * Control characters but tabs and line breaks, and bytes that are not UTF-8, become \xNN; sequences that only set
+ * colours are left out. */
 void string_add_visible(struct string_builder *builder, struct text text);
 void string_add_integer(struct string_builder *builder, int64_t value); /* many times as fast as a format */
 void string_add_format(struct string_builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -30,8 +31,8 @@ void string_add_format_list(struct string_builder *builder, const char *format, 
     __attribute__((format(printf, 2, 0)));
 void string_truncate(struct string_builder *builder, size_t size);
 
-/* Makes room for `more` bytes and returns where they start. The caller writes them and adds their number to `size`; the NUL
- * behind all of them is there already, behind fewer it is the caller's to set. */
+/* Makes room for `more` bytes and returns where they start. The caller writes them and adds their number to `size`; the
+ * NUL behind all of them is there already, behind fewer it is the caller's to set. */
 void *string_reserve(struct string_builder *builder, size_t more);
 
 /* Gives up the text to the caller, who frees it; the builder is empty afterwards. Never NULL. */

@@ -15,7 +15,8 @@
 
 /* ---- The check's own command line ---- */
 
-/* The words of the check, NULL-terminated, in memory of the arena. NULL when a shell would do more with them than part them at blanks. */
+/* The words of the check, NULL-terminated, in memory of the arena. NULL when a shell would do more with them than part
+ * them at blanks. */
 static const char **list_words(const struct check_values *check, struct arena *arena, size_t *ret_count)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+={}[] ";
@@ -36,7 +37,8 @@ static const char **list_words(const struct check_values *check, struct arena *a
     return words;
 }
 
-/* Reads the check as `polygraphy run`; false when it is something else, or does not make sense. `parse` is initialized in any case. */
+/* Reads the check as `polygraphy run`; false when it is something else, or does not make sense. `parse` is initialized
+ * in any case. */
 static bool read_check(const struct command_context *context, struct parse *parse)
 {
     const struct check_values *check = parse_values(context->parse, &check_options);
@@ -87,7 +89,8 @@ static void add_names(struct name_map *names, struct arena *arena, const struct 
     }
 }
 
-/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can begin with. */
+/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can
+ * begin with. */
 struct made {
     struct value_list all, inner;
 };
@@ -114,8 +117,8 @@ static size_t count_held(const struct look *look, const struct name_map *names, 
     return ret;
 }
 
-/* The result that what is run is compared with: the first one that was loaded. (Others are compared with each other, whatever the
- * candidate.) What cannot be loaded is left to the check. */
+/* The result that what is run is compared with: the first one that was loaded. (Others are compared with each other,
+ * whatever the candidate.) What cannot be loaded is left to the check. */
 static void read_outputs(struct look *look, const struct comparison_values *comparison)
 {
     struct run_results results = {0};

@@ -1,5 +1,5 @@
-/* cli/debug/engine_builds.h: what `debug build` and `debug tactics` have in common: a network from the command line, built
- * many times.
+/* cli/debug/engine_builds.h: what `debug build` and `debug tactics` have in common: a network from the command line,
+ * built many times.
  */
 #ifndef CLI_DEBUG_ENGINE_BUILDS_H
 #define CLI_DEBUG_ENGINE_BUILDS_H

@@ -1,4 +1,5 @@
-/* cli/debug/golden_engine.h: the built-in engine as the one that gives reference values: `debug reduce --golden trt`. */
+/* cli/debug/golden_engine.h: the built-in engine as the one that gives reference values: `debug reduce --golden
+ * trt`. */
 #ifndef CLI_DEBUG_GOLDEN_ENGINE_H
 #define CLI_DEBUG_GOLDEN_ENGINE_H
 
@@ -6,8 +7,8 @@
 #include "comparator/data/loader.h"
 #include "engine/backend.h"
 
-/* What an engine is made with: every node in float32, by tactics that do not depend on time, so that a session which is resumed
- * gets the values that it had. It must not be moved. */
+/* What an engine is made with: every node in float32, by tactics that do not depend on time, so that a session which is
+ * resumed gets the values that it had. It must not be moved. */
 struct golden_engine {
     struct network_settings network;
     struct provider_settings providers;
@@ -15,8 +16,8 @@ struct golden_engine {
     struct engine_request request;
 };
 
-/* Says once that this is the built-in engine. `loader` gives the data to build with; it has to outlive `ret`. ERR_MISSING when
- * POLYGRAPHY_TRT pins TensorRT, which is not there. */
+/* Says once that this is the built-in engine. `loader` gives the data to build with; it has to outlive `ret`.
+ * ERR_MISSING when POLYGRAPHY_TRT pins TensorRT, which is not there. */
 int golden_engine_init(struct golden_engine *ret, const struct command_context *context, struct data_loader *loader,
                        struct error *err);
 

@@ -45,7 +45,8 @@ static int hash_input_data(const struct data_loader_values *data, struct hash *h
     return rc;
 }
 
-/* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the candidates. */
+/* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the
+ * candidates. */
 static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
 {
     const struct model_values *values = parse_values(context->parse, &reduce_model_options);

@@ -20,8 +20,8 @@ struct debug_report {
     struct json_writer json;
 };
 
-/* Opens the file that --json names. A session can take hours: this comes first, so that a result which cannot be saved is
- * said before anything is run. Nothing to close after an error. */
+/* Opens the file that --json names. A session can take hours: this comes first, so that a result which cannot be saved
+ * is said before anything is run. Nothing to close after an error. */
 int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err);
 
 /* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `loop` (NULL:
@@ -32,12 +32,12 @@ int debug_report_save(struct debug_report *report, const struct loop *loop,
 
 void debug_report_close(struct debug_report *report); /* without debug_report_save() no file is left */
 
-/* Has the loop watch the external data of the model: linked to candidates, they are within reach of the check. What cannot be
- * found is left to those who need it. */
+/* Has the loop watch the external data of the model: linked to candidates, they are within reach of the check. What
+ * cannot be found is left to those who need it. */
 void debug_session_watch_data(struct loop *loop, struct model *model);
 
-/* Turns the loop's end into the command's: after an interruption the log says how to resume; after success it says how the checks
- * have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */
+/* Turns the loop's end into the command's: after an interruption the log says how to resume; after success it says how
+ * the checks have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */
 int debug_session_end(const struct command_context *context, struct loop *loop, int rc);
 
 #endif

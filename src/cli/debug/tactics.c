@@ -134,8 +134,8 @@ static bool replay_has(const struct tactic_replay *replay, const char *dtype)
     return false;
 }
 
-/* A replay that does not say may still show that it is from another precision: by tensors that neither the model has nor
- * the options allow. */
+/* A replay that does not say may still show that it is from another precision: by tensors that neither the model has
+ * nor the options allow. */
 static int refuse_other_types(const struct tactic_build *build, const struct engine_builds *builds, struct error *err)
 {
     for (int i = PRECISION_BFLOAT16; i < PRECISION_COUNT; i++) {

@@ -14,8 +14,8 @@ struct inspect_data_settings {
 void inspect_data_to_text(const struct data_file *file, const struct inspect_data_settings *settings,
                           struct string_builder *text);
 
-/* The same as JSON: {"kind": "results", "runners": [{"name", "iteration_count", "iterations": [[{"name", "dtype", ...}]]}]},
- * or {"kind": "inputs", "iteration_count", "iterations"}. */
+/* The same as JSON: {"kind": "results", "runners": [{"name", "iteration_count", "iterations": [[{"name", "dtype",
+ * ...}]]}]}, or {"kind": "inputs", "iteration_count", "iterations"}. */
 int inspect_data_save(const struct data_file *file, const struct inspect_data_settings *settings, const char *path,
                       struct error *err);
 

@@ -5,7 +5,8 @@
 #include "base/text/string_builder.h"
 #include "engine/engine.h"
 
-/* Appends inputs, outputs and profiles, and with `layers` each layer: its ONNX nodes, tactic, precision, time, tensors. */
+/* Appends inputs, outputs and profiles, and with `layers` each layer: its ONNX nodes, tactic, precision, time,
+ * tensors. */
 void engine_to_text(const struct engine *engine, bool layers, struct string_builder *ret);
 
 /* The same, with everything there is, as JSON. */

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "comparator/data/loader.h"
 
-/* Reads the data loader options and `model` (the shapes that go with the model, in whichever spelling the command has). Files are
- * loaded. The loader borrows from the parse. */
+/* Reads the data loader options and `model` (the shapes that go with the model, in whichever spelling the command has).
+ * Files are loaded. The loader borrows from the parse. */
 struct model_values;
 int data_loader_from_options(const struct command_context *context, const struct model_values *model,
                              struct data_loader **ret, struct error *err);

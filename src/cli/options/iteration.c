@@ -217,8 +217,8 @@ bool until_is_reached(const struct until_value *until, int64_t index, enum verdi
 
 /* ---- All of it, for the loop ---- */
 
-/* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with tells it from others,
- * unless the user has said what a failure is. */
+/* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with
+ * tells it from others, unless the user has said what a failure is. */
 static bool compares_failures(const struct command_context *context, const struct check_values *check)
 {
     bool has_original = parse_values(context->parse, &until_options) == NULL;
@@ -254,7 +254,8 @@ static void use_check(const struct check_values *check, struct check_settings *r
     ret->launcher_count = check->launcher.count;
 }
 
-/* A line at the bottom of the terminal, for those who want to see plain information, and are not asked anything there. */
+/* A line at the bottom of the terminal, for those who want to see plain information, and are not asked anything
+ * there. */
 static void use_progress(const struct command_context *context, struct loop_settings *ret)
 {
     const struct logging_values *logging = parse_values(context->parse, &logging_options);

@@ -37,7 +37,8 @@ static void add_blanks(struct string_builder *text, size_t count)
         string_add_char(text, ' ');
 }
 
-/* Adds one paragraph, broken at blanks where it has to be. The current line is at `column`; further lines begin at `indent`. */
+/* Adds one paragraph, broken at blanks where it has to be. The current line is at `column`; further lines begin at
+ * `indent`. */
 static void add_wrapped(struct string_builder *ret, const char *paragraph, size_t column, size_t indent, size_t width)
 {
     bool line_is_empty = true;

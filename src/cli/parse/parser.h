@@ -90,8 +90,8 @@ const void *parse_values(const struct parse *parse, const struct option_group *g
 /* The name by which an option was given ("--abs-tol"), or NULL when it was not. `name` is any of its names. */
 const char *parse_given(const struct parse *parse, const char *name);
 
-/* The last word that was given to an option as its value, else the option's default; NULL when there is neither. `name` is any of
- * its names. */
+/* The last word that was given to an option as its value, else the option's default; NULL when there is neither. `name`
+ * is any of its names. */
 const char *parse_last_word(const struct parse *parse, const char *name);
 
 /* Appends, as typed and separated by commas, those of a NULL-terminated list of options that were given; and those of a

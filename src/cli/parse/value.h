@@ -135,8 +135,8 @@ struct cast_value {
 
 void cast_word(struct parse *parse, struct text word, struct cast_value *ret);
 
-/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE as they were meant: what a shell has split at blanks ("x: [1, 3]") is one again.
- * Lives as long as the parse. */
+/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE as they were meant: what a shell has split at blanks ("x: [1, 3]") is
+ * one again. Lives as long as the parse. */
 struct words join_shape_words(struct parse *parse, struct words words);
 
 /* Fills shape and symbols of `ret` from a list. Empty elements are dropped: [] is the shape of a scalar. */

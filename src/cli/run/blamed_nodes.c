@@ -116,7 +116,8 @@ static void log_element(const struct blamed_nodes *blamed, const struct node *no
     string_release(&text);
 }
 
-/* The value of a node's input after its group has run: borrowed, or read from the model. Zeroed when it is not there. */
+/* The value of a node's input after its group has run: borrowed, or read from the model. Zeroed when it is not
+ * there. */
 static int find_input(const struct layerwise_run *run, const struct tensor_list *feed, uint32_t value,
                       struct tensor *ret, struct error *err)
 {

@@ -1,5 +1,5 @@
-/* cli/run/model.h: the model that `run` runs: the file as it is, or a copy in memory with other outputs. For --trt, with
- * how an engine is made of it.
+/* cli/run/model.h: the model that `run` runs: the file as it is, or a copy in memory with other outputs. For --trt,
+ * with how an engine is made of it.
  */
 #ifndef CLI_RUN_MODEL_H
 #define CLI_RUN_MODEL_H

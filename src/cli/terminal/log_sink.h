@@ -1,4 +1,5 @@
-/* cli/terminal/log_sink.h: where log lines end up: standard output (critical ones: standard error) and, if wanted, a file.
+/* cli/terminal/log_sink.h: where log lines end up: standard output (critical ones: standard error) and, if wanted, a
+ * file.
  *
  * A line is `<letter> [(HH:MM:SS) ]<indent><message>`, four blanks of indent per nesting level; further lines of a
  * message are indented by the width of what stands before the message in its first line. A line break at the very end

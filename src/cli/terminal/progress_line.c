@@ -1,7 +1,7 @@
 /* cli/terminal/progress_line.c: drawing the line, and taking it away.
  *
- * The thread sleeps until the line is due. Where the text would change sooner than it may be drawn, the last change is drawn
- * by the thread a little later: a line is never old for longer than that.
+ * The thread sleeps until the line is due. Where the text would change sooner than it may be drawn, the last change is
+ * drawn by the thread a little later: a line is never old for longer than that.
  */
 #include "cli/terminal/progress_line.h"
 

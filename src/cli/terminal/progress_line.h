@@ -15,8 +15,8 @@
  * below them. Between two calls a thread keeps it up to date: the time that is left, the width of the terminal. It is
  * drawn ten times a second at the most, and only while this process is in the foreground.
  *
- * It is also not shown when standard output is a pipe: what comes out at the pipe's other end ("| tee log") may go to the
- * same terminal at any moment, into the middle of the line.
+ * It is also not shown when standard output is a pipe: what comes out at the pipe's other end ("| tee log") may go to
+ * the same terminal at any moment, into the middle of the line.
  */
 #ifndef CLI_TERMINAL_PROGRESS_LINE_H
 #define CLI_TERMINAL_PROGRESS_LINE_H

@@ -102,8 +102,8 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index);
 int comparison_advance(struct comparison *comparison, struct error *err);
 void comparison_end_iteration(struct comparison *comparison);
 
-/* Whether another iteration is to be compared: not after one with nothing to compare, nor after a mismatch, when the first one
- * ends it all. */
+/* Whether another iteration is to be compared: not after one with nothing to compare, nor after a mismatch, when the
+ * first one ends it all. */
 bool comparison_goes_on(const struct comparison *comparison);
 
 /* Whether an output of the current iteration, of either result, still waits for its counterpart. */

@@ -1,7 +1,8 @@
-/* comparator/compare/first_divergence.h: which nodes two results begin to differ at, and which ones make the first NaN or infinity.
+/* comparator/compare/first_divergence.h: which nodes two results begin to differ at, and which ones make the first NaN
+ * or infinity.
  *
- * A node is to blame when it makes something bad out of inputs that are all good. Constants and the inputs of the graph are good. Of
- * a tensor that was not compared, nothing is known: it counts as bad when anything bad has gone into it.
+ * A node is to blame when it makes something bad out of inputs that are all good. Constants and the inputs of the graph
+ * are good. Of a tensor that was not compared, nothing is known: it counts as bad when anything bad has gone into it.
  */
 #ifndef COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
 #define COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
@@ -30,8 +31,8 @@ void first_divergence_release(struct first_divergence *divergence);
 void first_divergence_add_verdict(void *data, const struct runner_results *first, const char *output, bool matched);
 void first_divergence_add_invalid(void *data, const char *runner, const char *output);
 
-/* Nodes to blame, in topological order: for all results together, first of differences, then of NaN and infinities. `model` has its
- * nodes in order. */
+/* Nodes to blame, in topological order: for all results together, first of differences, then of NaN and infinities.
+ * `model` has its nodes in order. */
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
                            struct value_list *ret_differing, struct value_list *ret_invalid);
 

@@ -49,8 +49,8 @@ struct data_loader_settings {
     const char *const *files; /* of feed dicts, one after the other; with any, nothing is generated */
     size_t file_count;
     bool by_name; /* an input takes an entry of its own name or none */
-    const char
-        *advice; /* where data for an input that they lack come from; NULL: give it the name that the model has */
+    /* where data for an input that they lack come from; NULL: give it the name that the model has */
+    const char *advice;
 };
 
 struct data_loader;
@@ -60,21 +60,22 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
                     struct error *err);
 void data_loader_free(struct data_loader *loader); /* NULL is fine */
 
-/* Data are generated in these shapes from now on, whatever else is said of these inputs. The shapes, and the settings' own, have to outlive
- * the loader. */
+/* Data are generated in these shapes from now on, whatever else is said of these inputs. The shapes, and the settings'
+ * own, have to outlive the loader. */
 void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count);
 
-/* Appends the shapes of inputs for which a size is made up, because neither the user nor the model tells it: "x:[1,3] y:[1]". False, and
- * nothing, when there are none. */
+/* Appends the shapes of inputs for which a size is made up, because neither the user nor the model tells it: "x:[1,3]
+ * y:[1]". False, and nothing, when there are none. */
 bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
                          struct string_builder *ret);
 
 int64_t data_loader_iterations(const struct data_loader *loader);
 bool data_loader_generates(const struct data_loader *loader); /* nothing was loaded */
 
-/* Generates all iterations for these inputs and keeps them. Does nothing for loaded data, or the second time. Here and in
- * data_loader_feed() sizes are looked at before anything is generated, which is for a model that was accepted: beyond what memory_limit() allows
- * is ERR_MEMORY, and so is more than DATA_LOADER_UNASKED bytes for inputs whose shapes only the model has told. */
+/* Generates all iterations for these inputs and keeps them. Does nothing for loaded data, or the second time. Here and
+ * in data_loader_feed() sizes are looked at before anything is generated, which is for a model that was accepted:
+ * beyond what memory_limit() allows is ERR_MEMORY, and so is more than DATA_LOADER_UNASKED bytes for inputs whose
+ * shapes only the model has told. */
 int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs, size_t count, struct error *err);
 
 /* What was loaded or kept, for feed_dicts_save(). Belongs to the loader. */

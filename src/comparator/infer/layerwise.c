@@ -328,8 +328,8 @@ void layerwise_run_release(struct layerwise_run *run)
     *run = (struct layerwise_run){0};
 }
 
-/* The tensors that the group reads, borrowed, and in the model their element types. Shapes are left open there, because a
- * runtime would hold them against branches that are never taken. */
+/* The tensors that the group reads, borrowed, and in the model their element types. Shapes are left open there, because
+ * a runtime would hold them against branches that are never taken. */
 static int gather_feed(const struct layerwise_run *run, const struct layerwise_group *group,
                        const struct tensor_list *feed, struct tensor_list *ret, struct error *err)
 {

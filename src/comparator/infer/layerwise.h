@@ -1,19 +1,21 @@
-/* comparator/infer/layerwise.h: all tensors of a model, computed in groups, so that they need not fit into memory together.
+/* comparator/infer/layerwise.h: all tensors of a model, computed in groups, so that they need not fit into memory
+ * together.
  *
- * A group is a run of nodes whose results fit into a bound. It becomes a model of its own, which is fed with what earlier groups
- * have made, and gives what was asked for and what later groups read. So every node runs once, on the very tensors that a model
- * with all of them marked as outputs would have computed, and only the weights of one group are loaded at a time.
+ * A group is a run of nodes whose results fit into a bound. It becomes a model of its own, which is fed with what
+ * earlier groups have made, and gives what was asked for and what later groups read. So every node runs once, on the
+ * very tensors that a model with all of them marked as outputs would have computed, and only the weights of one group
+ * are loaded at a time.
  *
- * An optimization that spans groups (another memory layout for a chain of convolutions) is not made, which can change last
- * digits; without optimizations the bits are the same.
+ * An optimization that spans groups (another memory layout for a chain of convolutions) is not made, which can change
+ * last digits; without optimizations the bits are the same.
  *
  *   layerwise_plan(&plan, model, backend, &request, &feed, bound, err);
  *   layerwise_run_init(&run, &plan, &request);
  *   for (i = 0; i < plan.count; i++)
  *       layerwise_step(&run, i, &feed, &outputs, &seconds, err);
  *
- * Sequences and the like cannot be fed: nodes between which one passes stay in one group. Random operators without a seed draw
- * other numbers than in one session, and the same ones in each iteration.
+ * Sequences and the like cannot be fed: nodes between which one passes stay in one group. Random operators without a
+ * seed draw other numbers than in one session, and the same ones in each iteration.
  */
 #ifndef COMPARATOR_INFER_LAYERWISE_H
 #define COMPARATOR_INFER_LAYERWISE_H
@@ -38,8 +40,8 @@ struct layerwise {
     uint64_t bytes;     /* of all wanted tensors, as far as sizes are known */
 };
 
-/* Makes groups of at most `bound` bytes where single nodes allow it. `model` has its nodes in order, and no Constant nodes that
- * could be initializers; the shapes in it are forgotten, as far as they do not follow from `feed`. A size
+/* Makes groups of at most `bound` bytes where single nodes allow it. `model` has its nodes in order, and no Constant
+ * nodes that could be initializers; the shapes in it are forgotten, as far as they do not follow from `feed`. A size
  * that cannot be inferred counts as the largest one that can. ERR_BACKEND when the runtime refuses the model. */
 int layerwise_plan(struct layerwise *ret, struct model *model, const struct backend *backend,
                    const struct backend_request *request, const struct tensor_list *feed, uint64_t bound,
@@ -59,8 +61,9 @@ struct layerwise_run {
 void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend_request *request);
 void layerwise_run_release(struct layerwise_run *run);
 
-/* Runs group `index`; to be called for all groups in order. Appends the tensors that were asked for to `ret`, in the order of nodes: they
- * belong to the run and are valid until the next step. `seconds` is increased by the time of the run. */
+/* Runs group `index`; to be called for all groups in order. Appends the tensors that were asked for to `ret`, in the
+ * order of nodes: they belong to the run and are valid until the next step. `seconds` is increased by the time of the
+ * run. */
 int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_list *feed, struct tensor_list *ret,
                    double *seconds, struct error *err);
 

@@ -1,8 +1,8 @@
 /* comparator/infer/lockstep.h: several runners side by side, a group of tensors at a time.
  *
  * What runner_run() and comparison_run() do one after the other is done for each group of a layerwise run: all runners
- * compute it, it is written, validated and compared, and released. The results are the same, and so is the log, which is
- * therefore written at the end.
+ * compute it, it is written, validated and compared, and released. The results are the same, and so is the log, which
+ * is therefore written at the end.
  */
 #ifndef COMPARATOR_INFER_LOCKSTEP_H
 #define COMPARATOR_INFER_LOCKSTEP_H

@@ -38,7 +38,8 @@ struct runner_settings {
 int runner_run(const struct runner *runner, struct data_loader *loader, const struct runner_settings *settings,
                struct run_results *ret, struct error *err);
 
-/* The lines that a runner's work leaves in the log: what goes in and comes out ("Input", "Output"), once, and the end. */
+/* The lines that a runner's work leaves in the log: what goes in and comes out ("Input", "Output"), once, and the
+ * end. */
 void runner_log_metadata(struct log *log, const char *runner, const char *what, const struct tensor_list *tensors);
 void runner_log_completion(struct log *log, const char *runner, double seconds, int64_t iterations);
 

@@ -1,4 +1,5 @@
-/* comparator/infer/subprocess.h: a runner in a process of its own, so that a runtime that crashes takes only itself along. */
+/* comparator/infer/subprocess.h: a runner in a process of its own, so that a runtime that crashes takes only itself
+ * along. */
 #ifndef COMPARATOR_INFER_SUBPROCESS_H
 #define COMPARATOR_INFER_SUBPROCESS_H
 

@@ -38,8 +38,8 @@ struct value_store_mark {
 /* A zeroed struct is an empty store. Tensors that it keeps on disk may not be used any more afterwards. */
 void value_store_release(struct value_store *store);
 
-/* Keeps a copy. `ret` is complete after value_store_commit(), and has to stay where it is until then; tensor_release() is for the
- * caller to do, also when it lies on disk. ERR_IO when the disk is full. */
+/* Keeps a copy. `ret` is complete after value_store_commit(), and has to stay where it is until then; tensor_release()
+ * is for the caller to do, also when it lies on disk. ERR_IO when the disk is full. */
 int value_store_add(struct value_store *store, const struct tensor *tensor, struct tensor *ret, struct error *err);
 
 /* Maps what was added since the last time. */

@@ -22,12 +22,12 @@ struct reference_values {
     uint64_t memory, disk; /* see reference_values_set_bounds() */
 
     struct subgraph_session session; /* of the model with all tensors marked; opened when needed */
-    struct error refusal;            /* why there is no session and will not be; code 0: not
-                           tried or not refused */
-    struct tensor_list *feeds;       /* one for each sample; NULL until needed */
+    /* why there is no session and will not be; code 0: not tried or not refused */
+    struct error refusal;
+    struct tensor_list *feeds; /* one for each sample; NULL until needed */
     size_t samples;
-    struct error
-        no_feeds; /* why the feeds are empty: what depends on constants alone has values all the same; code 0: they are not */
+    /* why the feeds are empty: what depends on constants alone has values all the same; code 0: they are not */
+    struct error no_feeds;
     bool announced; /* that the model is run */
     struct {
         struct held_line {

@@ -44,8 +44,8 @@ static int check_owner(int fd, const char *path, struct error *err)
     return 0;
 }
 
-/* Opens a folder or file that is no link and belongs to us. ERR_MISSING when it is not there, ERR_UNSUPPORTED when it is not to be
- * trusted, ERR_IO when it cannot be opened. */
+/* Opens a folder or file that is no link and belongs to us. ERR_MISSING when it is not there, ERR_UNSUPPORTED when it
+ * is not to be trusted, ERR_IO when it cannot be opened. */
 static int open_own(int folder, const char *name, const char *path, int flags, int *ret, struct error *err)
 {
     int fd = openat(folder, name, flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -209,7 +209,8 @@ static int read_text(int fd, const char *path, char *text, size_t *ret_size, str
     return 0;
 }
 
-/* ERR_MISSING when there is no entry, ERR_IO when it cannot be read; otherwise the error says why it is to be ignored. */
+/* ERR_MISSING when there is no entry, ERR_IO when it cannot be read; otherwise the error says why it is to be
+ * ignored. */
 static int read_entry(const struct verdict_cache *cache, struct hash content, struct cached_verdict *ret,
                       struct error *err)
 {
@@ -262,8 +263,8 @@ int verdict_cache_find(struct verdict_cache *cache, struct hash content, struct 
 
 /* ---- Adding ---- */
 
-/* Waits until no other process adds up counts. Returns the descriptor to close; -1 when the file system has no locks, or
- * does not let us make that file: then a run may be lost, and nothing else. */
+/* Waits until no other process adds up counts. Returns the descriptor to close; -1 when the file system has no locks,
+ * or does not let us make that file: then a run may be lost, and nothing else. */
 static int lock(const struct verdict_cache *cache)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

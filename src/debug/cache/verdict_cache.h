@@ -1,4 +1,5 @@
-/* debug/cache/verdict_cache.h: verdicts that sessions share, in a folder: what was checked once, with the same check, is known.
+/* debug/cache/verdict_cache.h: verdicts that sessions share, in a folder: what was checked once, with the same check,
+ * is known.
  *
  *   verdict_cache_open(folder, check_hash(check), log, &cache, err);
  *   candidate_content_hash(artifact, files, &content, err);
@@ -6,10 +7,11 @@
  *   if (!verdict.found)
  *       ... run the check ..., verdict_cache_add(cache, content, &verdict, err);
  *
- * A key is made of the candidate's content (debug/candidate/hash.h), the check (check_hash(): its words and rules, not what the
- * programs do that it names) and this program's version, which checks mostly run. Each key has a file of its own, written
- * whole, so any number of processes may share a folder, also over a network file system; but not several users: whoever can write
- * to it says what verdicts are. So what is a symbolic link, or belongs to somebody else, or can be written by others, is not used.
+ * A key is made of the candidate's content (debug/candidate/hash.h), the check (check_hash(): its words and rules, not
+ * what the programs do that it names) and this program's version, which checks mostly run. Each key has a file of its
+ * own, written whole, so any number of processes may share a folder, also over a network file system; but not several
+ * users: whoever can write to it says what verdicts are. So what is a symbolic link, or belongs to somebody else, or
+ * can be written by others, is not used.
  */
 #ifndef DEBUG_CACHE_VERDICT_CACHE_H
 #define DEBUG_CACHE_VERDICT_CACHE_H
@@ -20,16 +22,17 @@
 
 struct verdict_cache;
 
-/* Makes the folder where it is missing, for nobody else to read. ERR_INVALID when there is a file, ERR_IO when it cannot be made. When
- * it is not to be trusted `*ret` is NULL, with a warning. `log` has to outlive the cache, and may be NULL. */
+/* Makes the folder where it is missing, for nobody else to read. ERR_INVALID when there is a file, ERR_IO when it
+ * cannot be made. When it is not to be trusted `*ret` is NULL, with a warning. `log` has to outlive the cache, and may
+ * be NULL. */
 int verdict_cache_open(const char *folder, struct hash check, struct log *log, struct verdict_cache **ret,
                        struct error *err);
 
 /* Warns of entries that were ignored: how many, and of the first one why. NULL is fine. */
 void verdict_cache_close(struct verdict_cache *cache);
 
-/* What is known of a candidate: `ret->found` says whether anything is. An entry that is damaged or not to be trusted is ignored; it is
- * replaced when there is a verdict. ERR_IO when there is an entry that cannot be read. */
+/* What is known of a candidate: `ret->found` says whether anything is. An entry that is damaged or not to be trusted is
+ * ignored; it is replaced when there is a verdict. ERR_IO when there is an entry that cannot be read. */
 int verdict_cache_find(struct verdict_cache *cache, struct hash content, struct cached_verdict *ret, struct error *err);
 
 /* Keeps a verdict, in place of an older one. `runs` and `fails` are those of this session alone: they are added to what

@@ -28,8 +28,8 @@ struct verdict_entry {
     struct cached_verdict verdict;                       /* found */
 };
 
-/* ERR_CORRUPT when the bytes are no entry, or one that makes no sense; ERR_UNSUPPORTED when they are of a later format. `name` is for
- * messages. Members that are not known are passed over. */
+/* ERR_CORRUPT when the bytes are no entry, or one that makes no sense; ERR_UNSUPPORTED when they are of a later format.
+ * `name` is for messages. Members that are not known are passed over. */
 int verdict_entry_parse(const void *data, size_t size, const char *name, struct verdict_entry *ret, struct error *err);
 
 /* Appends the text of an entry, sealed. */

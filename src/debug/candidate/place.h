@@ -1,7 +1,7 @@
 /* debug/candidate/place.h: where a candidate is while it is checked: its files, which live no longer than that.
  *
- * Checks that run at the same time have a place each. The first one has the usual paths, in the others a number stands in front of
- * the extension: polygraphy_debug.j2.onnx.
+ * Checks that run at the same time have a place each. The first one has the usual paths, in the others a number stands
+ * in front of the extension: polygraphy_debug.j2.onnx.
  */
 #ifndef DEBUG_CANDIDATE_PLACE_H
 #define DEBUG_CANDIDATE_PLACE_H

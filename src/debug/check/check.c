@@ -38,8 +38,8 @@ static int refuse_program(const char *option, const char *program, struct error 
     return error_set(err, ERR_IO, "%s: '%s' is not executable; `chmod +x` makes it so", option, program);
 }
 
-/* Checks call `polygraphy`, in scripts too. Where there is none on the PATH, this very program stands in: its folder comes
- * last on the check's PATH. */
+/* Checks call `polygraphy`, in scripts too. Where there is none on the PATH, this very program stands in: its folder
+ * comes last on the check's PATH. */
 static char *path_with_self(const char *self)
 {
     const char *path = getenv("PATH");

@@ -119,7 +119,8 @@ static bool begins_with(struct text line, const char *prefix)
     return line.size >= strlen(prefix) && memcmp(line.data, prefix, strlen(prefix)) == 0;
 }
 
-/* The first line; but in our own logs and Polygraphy's the first error, and the last line of what Python says about an exception. */
+/* The first line; but in our own logs and Polygraphy's the first error, and the last line of what Python says about an
+ * exception. */
 static struct text telling_line(struct text output)
 {
     struct text rest = output, first = {0}, last = {0}, error = {0};

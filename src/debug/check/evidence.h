@@ -1,7 +1,7 @@
 /* debug/check/evidence.h: what the runs of a check have written.
  *
- * A check that does not work at all fails like one that works on a bad model. What tells them apart is mostly in what it writes: why it
- * could not do its work, and that this is the same for every candidate.
+ * A check that does not work at all fails like one that works on a bad model. What tells them apart is mostly in what
+ * it writes: why it could not do its work, and that this is the same for every candidate.
  */
 #ifndef DEBUG_CHECK_EVIDENCE_H
 #define DEBUG_CHECK_EVIDENCE_H
@@ -29,7 +29,8 @@ void check_evidence_release(struct check_evidence *evidence);
 /* Adds a run. `shown`: the log has shown all of its output. */
 void check_evidence_add(struct check_evidence *evidence, const struct process_result *result, bool shown);
 
-/* Runs since `before` was copied from the evidence count as if they had not been, but for what is kept of the last one. */
+/* Runs since `before` was copied from the evidence count as if they had not been, but for what is kept of the last
+ * one. */
 void check_evidence_leave_out(struct check_evidence *evidence, const struct check_evidence *before);
 
 /* Appends how the last run ended: "it ended with code 2, and wrote: python: can't open file". */

@@ -1,6 +1,7 @@
 /* debug/check/failure_reason.c: see failure_reason.h.
  *
- * The file begins with a mark that the environment tells, too: on another machine the same path may lead to something else.
+ * The file begins with a mark that the environment tells, too: on another machine the same path may lead to something
+ * else.
  */
 #include "debug/check/failure_reason.h"
 

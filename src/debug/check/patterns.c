@@ -135,8 +135,9 @@ int check_patterns_search(const struct check_patterns *patterns, size_t count, c
     return search(patterns, count, (struct text){data, size}, 0, 0, ret, err);
 }
 
-/* Where matches may begin behind a part that is missing: from the next line on, so that neither '^' nor what looks back takes the first
- * byte for the beginning of the text. In very long lines that is some way behind, where a character begins. */
+/* Where matches may begin behind a part that is missing: from the next line on, so that neither '^' nor what looks back
+ * takes the first byte for the beginning of the text. In very long lines that is some way behind, where a character
+ * begins. */
 static size_t sure_start(struct text text)
 {
     size_t reach = text.size < LOOK_BACK ? text.size : LOOK_BACK;

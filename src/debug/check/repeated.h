@@ -32,9 +32,9 @@ struct single_run {
 
 void repeated_check_init(struct repeated_check *check, bool enabled, bool no_false_failures, struct log *log);
 
-/* Runs the check until there is a verdict. Runs that end with VERDICT_SKIP do not count, and when too many do, that is the verdict.
- * It is, too, when a candidate stays doubtful. Logs how many runs failed. What was learned of a candidate is for
- * repeated_check_learn(). */
+/* Runs the check until there is a verdict. Runs that end with VERDICT_SKIP do not count, and when too many do, that is
+ * the verdict. It is, too, when a candidate stays doubtful. Logs how many runs failed. What was learned of a candidate
+ * is for repeated_check_learn(). */
 int repeated_check_run(struct repeated_check *check, enum expectation expectation, const struct single_run *single,
                        struct run_counts *ret_counts, enum verdict *ret, struct error *err);
 
@@ -42,7 +42,8 @@ int repeated_check_run(struct repeated_check *check, enum expectation expectatio
 void repeated_check_learn(struct repeated_check *check, enum expectation expectation, struct run_counts counts,
                           enum verdict verdict);
 
-/* False, and a warning, when failures with the bug have become about as rare as those without: the search has to end. */
+/* False, and a warning, when failures with the bug have become about as rare as those without: the search has to
+ * end. */
 bool repeated_check_can_go_on(const struct repeated_check *check);
 
 /* Logs "<what> fails in x of y runs (95 % interval a .. b)"; nothing without runs. */

@@ -112,7 +112,8 @@ static int judge(const struct check *check, const struct process_result *result,
     return 0;
 }
 
-/* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is looked for. */
+/* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is
+ * looked for. */
 static bool is_other_failure(const struct check *check, const struct outcome *outcome)
 {
     return check->settings.compare_failures && outcome->verdict == VERDICT_FAIL && check->has_failure_code &&
@@ -177,7 +178,8 @@ static void use_usual_paths(const struct check *check, const struct check_run *r
     }
 }
 
-/* With --check-timeout auto. A run that says nothing, because something could not be built, is no measure of the others. */
+/* With --check-timeout auto. A run that says nothing, because something could not be built, is no measure of the
+ * others. */
 static void set_time_limit(struct check *check, const struct process_result *result, enum verdict verdict)
 {
     double limit = ceil(result->seconds * AUTO_TIMEOUT_FACTOR * 10) / 10;

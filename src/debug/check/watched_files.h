@@ -1,7 +1,8 @@
 /* debug/check/watched_files.h: files that a check should leave as they are.
  *
- * What it changes in the model or in the data makes its verdicts ones about something else, or dependent on those before. Files are told
- * by number, size and time of change, not by content: they can be large, and there are many checks.
+ * What it changes in the model or in the data makes its verdicts ones about something else, or dependent on those
+ * before. Files are told by number, size and time of change, not by content: they can be large, and there are many
+ * checks.
  */
 #ifndef DEBUG_CHECK_WATCHED_FILES_H
 #define DEBUG_CHECK_WATCHED_FILES_H

@@ -25,7 +25,8 @@ static bool parts_paths(char character)
     return character == '\0' || strchr(" \t\n'\"`=:,;()<>|&", character) != NULL;
 }
 
-/* How much of `at`, which is in the word that begins at `start`, is the usual path; 0: none. "./" in front of it is part of it. */
+/* How much of `at`, which is in the word that begins at `start`, is the usual path; 0: none. "./" in front of it is
+ * part of it. */
 static size_t usual_path_at(const char *start, const char *at, const char *usual)
 {
     size_t dot = strncmp(at, "./", 2) == 0 && strncmp(usual, "./", 2) != 0 ? 2 : 0;

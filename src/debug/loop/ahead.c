@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "search/lookahead.h"
 
-/* So many of the most probable checks are worth their work, for each that can run at a time: one that runs is not dropped for another
- * that is only a little more probable. */
+/* So many of the most probable checks are worth their work, for each that can run at a time: one that runs is not
+ * dropped for another that is only a little more probable. */
 #define LISTED_PER_JOB 2
 
 struct checks_ahead {

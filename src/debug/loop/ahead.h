@@ -1,7 +1,7 @@
 /* debug/loop/ahead.h: keeping lanes busy with checks that will probably be needed (search/lookahead.h).
  *
- * The loop decides as if it were alone. Here only the work is done that it will ask for: when its turn comes, a check has been
- * running for a while, or has ended. Work that is not needed any more is dropped.
+ * The loop decides as if it were alone. Here only the work is done that it will ask for: when its turn comes, a check
+ * has been running for a while, or has ended. Work that is not needed any more is dropped.
  */
 #ifndef DEBUG_LOOP_AHEAD_H
 #define DEBUG_LOOP_AHEAD_H
@@ -27,10 +27,12 @@ struct checks_ahead *checks_ahead_new(struct check_lanes *lanes, const struct ch
                                       struct log *log);
 void checks_ahead_free(struct checks_ahead *ahead);
 
-/* The subject has got this verdict, and asks for the next candidate now. A candidate that was not checked counts as skipped. */
+/* The subject has got this verdict, and asks for the next candidate now. A candidate that was not checked counts as
+ * skipped. */
 void checks_ahead_advance(struct checks_ahead *ahead, int64_t nodes, enum verdict verdict);
 
-/* Starts what will probably be needed as far as there is room, and drops what will not; not the check that is needed now. */
+/* Starts what will probably be needed as far as there is room, and drops what will not; not the check that is needed
+ * now. */
 void checks_ahead_fill(struct checks_ahead *ahead, const struct lane *needed);
 
 #endif

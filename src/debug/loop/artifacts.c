@@ -70,8 +70,9 @@ static const char *actual_path(const struct artifact_settings *settings, const c
     return path;
 }
 
-/* Moves artifact `index` from `from` to its own name, or to the next number of it that nobody has taken: another session
- * that began in the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
+/* Moves artifact `index` from `from` to its own name, or to the next number of it that nobody has taken: another
+ * session that began in the same second has the same names. Moving never replaces a file, so both keep what is
+ * theirs. */
 static int move_artifact(const struct artifact_settings *settings, size_t index, const char *from, enum verdict verdict,
                          const char *key, struct log *log, struct error *err)
 {

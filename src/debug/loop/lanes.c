@@ -247,8 +247,8 @@ bool check_lanes_have_room(struct check_lanes *lanes)
     return count_running(lanes) < lanes->settings.jobs && find_free(lanes, 0) != NULL;
 }
 
-/* Drops the check that is furthest ahead of `index`, or else another one of that index, of those that run (`running`) or of
- * all. */
+/* Drops the check that is furthest ahead of `index`, or else another one of that index, of those that run (`running`)
+ * or of all. */
 static void drop_furthest(struct check_lanes *lanes, int64_t index, bool running)
 {
     struct lane *furthest = NULL;

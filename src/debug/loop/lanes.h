@@ -1,7 +1,7 @@
 /* debug/loop/lanes.h: checks that run at the same time, each on a candidate at a place of its own.
  *
- * With a single lane a check runs when it is launched; with more of them each runs in a thread of its own, and whoever launched it goes
- * on. Candidates are written, and ends are looked at, by one thread only.
+ * With a single lane a check runs when it is launched; with more of them each runs in a thread of its own, and whoever
+ * launched it goes on. Candidates are written, and ends are looked at, by one thread only.
  */
 #ifndef DEBUG_LOOP_LANES_H
 #define DEBUG_LOOP_LANES_H
@@ -55,8 +55,8 @@ struct check_lanes *check_lanes_new(const struct check *check, const struct lane
 /* Ends what runs, waits for it, and removes all files. */
 void check_lanes_free(struct check_lanes *lanes);
 
-/* Takes away what a session that was killed has left in places of checks (`take_over`), or refuses to write over anything that
- * is there: ERR_EXISTS. Artifacts that were replaced or removed are logged. */
+/* Takes away what a session that was killed has left in places of checks (`take_over`), or refuses to write over
+ * anything that is there: ERR_EXISTS. Artifacts that were replaced or removed are logged. */
 int check_lanes_reserve(struct check_lanes *lanes, bool take_over, struct error *err);
 
 size_t check_lanes_jobs(const struct check_lanes *lanes);
@@ -70,7 +70,8 @@ struct lane *check_lanes_find(struct check_lanes *lanes, struct lane_key key);
 /* True when one more check would run at once. */
 bool check_lanes_have_room(struct check_lanes *lanes);
 
-/* Writes a candidate to a free lane. When there is none, a check of the highest index that runs ahead is dropped for it. */
+/* Writes a candidate to a free lane. When there is none, a check of the highest index that runs ahead is dropped for
+ * it. */
 int check_lanes_open(struct check_lanes *lanes, struct lane_key key, const struct candidate_content *content,
                      struct lane **ret, struct error *err);
 

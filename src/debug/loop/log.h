@@ -8,8 +8,8 @@
 /* The iteration `number`, counted from 1, begins. */
 void loop_log_start(struct log *log, const struct loop_subject *subject, int64_t number);
 
-/* What has got a verdict. A failure apart from the iterations is what is hoped for as often as not: no reason for the level of an
- * error; and controls are about the check. */
+/* What has got a verdict. A failure apart from the iterations is what is hoped for as often as not: no reason for the
+ * level of an error; and controls are about the check. */
 enum checked { CHECKED_CANDIDATE, CHECKED_APART, CHECKED_CONTROL };
 
 /* `what` ("Iteration 1") has got its verdict, after so many seconds. */

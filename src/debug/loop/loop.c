@@ -224,7 +224,8 @@ int loop_refuse_check(struct loop *loop, struct error *err, const char *format, 
     return rc;
 }
 
-/* When the check ends as a shell does that cannot run a command, that may be due to the candidate; but not on the original. */
+/* When the check ends as a shell does that cannot run a command, that may be due to the candidate; but not on the
+ * original. */
 static int suspect_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     enum expectation expectation = trial->candidate.expectation;

@@ -1,9 +1,9 @@
 /* debug/loop/loop.h: the loop that all `debug` tools share.
  *
- * In each iteration a subject describes a candidate, the candidate becomes a file, the check gives a verdict, artifacts are
- * sorted, the replay is saved, the subject advances. The loop knows nothing about models. What it adds to Polygraphy's:
- * replays are bound to model and check, identical candidates are checked once, the original is verified first, and
- * an interrupted session leaves no intermediate file and can be resumed.
+ * In each iteration a subject describes a candidate, the candidate becomes a file, the check gives a verdict, artifacts
+ * are sorted, the replay is saved, the subject advances. The loop knows nothing about models. What it adds to
+ * Polygraphy's: replays are bound to model and check, identical candidates are checked once, the original is verified
+ * first, and an interrupted session leaves no intermediate file and can be resumed.
  */
 #ifndef DEBUG_LOOP_LOOP_H
 #define DEBUG_LOOP_LOOP_H
@@ -53,8 +53,8 @@ struct loop_candidate {
     enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
 };
 
-/* What a tool knows of candidates before it is their turn: its search is a value. What is asked here changes nothing, and is not
- * logged (the log is muted). With it several checks can run at a time. */
+/* What a tool knows of candidates before it is their turn: its search is a value. What is asked here changes nothing,
+ * and is not logged (the log is muted). With it several checks can run at a time. */
 struct foresight {
     const void *(*search)(void *data); /* as it is now */
     void *(*copy)(const void *search); /* for release() */
@@ -105,9 +105,9 @@ struct loop_subject {
 
 struct loop;
 
-/* Prepares a session: compiles the check, loads the replay, refuses an existing intermediate artifact unless the replay is that
- * of this session: then a killed one has left it. `model_hash` identifies what the session is about (NULL: nothing, as
- * in `repeat`). */
+/* Prepares a session: compiles the check, loads the replay, refuses an existing intermediate artifact unless the replay
+ * is that of this session: then a killed one has left it. `model_hash` identifies what the session is about (NULL:
+ * nothing, as in `repeat`). */
 int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,
              struct error *err);
 void loop_free(struct loop *loop);
@@ -125,16 +125,17 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
 int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                        enum verdict *ret, struct error *err);
 
-/* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever a debug replay or a verdict cache says. If it
- * `may_be_kept`, it is written as it will be kept, and that is not checked again if a file of the same bytes was checked in this session.
- * ERR_INVALID, with what to do, when the check says something else. Nothing is done where there is no check, but somebody who is asked. */
+/* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever a debug replay or a
+ * verdict cache says. If it `may_be_kept`, it is written as it will be kept, and that is not checked again if a file of
+ * the same bytes was checked in this session. ERR_INVALID, with what to do, when the check says something else. Nothing
+ * is done where there is no check, but somebody who is asked. */
 int loop_confirm(struct loop *loop, const struct loop_subject *subject, const char *what, enum verdict expected,
                  struct error *err);
 
-/* Has the check, which has said `suspicious` (no skip) of the candidate before, look at a file that is no `kind` ("engine"), under this
- * key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the same: when it passes, it does not
- * look at candidates; when it fails, it may look all the same. VERDICT_SKIP: that cannot be told, because it writes nothing when it fails, or
- * because the verdict is from a replay. */
+/* Has the check, which has said `suspicious` (no skip) of the candidate before, look at a file that is no `kind`
+ * ("engine"), under this key of the replay. VERDICT_PASS: it says something else of that. VERDICT_FAIL: it says the
+ * same: when it passes, it does not look at candidates; when it fails, it may look all the same. VERDICT_SKIP: that
+ * cannot be told, because it writes nothing when it fails, or because the verdict is from a replay. */
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err);
 
@@ -156,17 +157,18 @@ struct loop_ends {
     int (*check_again)(void *data, bool bad, enum verdict *ret, struct error *err);
 };
 
-/* At the end of a search between two engines: the one that had the contrary of the last verdict is checked once more, because a check that
- * has changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is another now. */
+/* At the end of a search between two engines: the one that had the contrary of the last verdict is checked once more,
+ * because a check that has changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is
+ * another now. */
 int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err);
 
-/* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were broken
- * (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before the verdict counts;
- * its errors end the session. */
+/* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were
+ * broken (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before
+ * the verdict counts; its errors end the session. */
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data);
 
-/* The check does not work: shows what its last run has written, -q or not, and sets `err` to the message, a colon, and how that run
- * ended. Returns ERR_INVALID. */
+/* The check does not work: shows what its last run has written, -q or not, and sets `err` to the message, a colon, and
+ * how that run ended. Returns ERR_INVALID. */
 int loop_refuse_check(struct loop *loop, struct error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -190,8 +192,8 @@ bool loop_has_seen(const struct loop *loop, struct hash identity, enum verdict *
 /* True when that verdict is of a check that was run in this session, not from a debug replay or a verdict cache. */
 bool loop_has_run(const struct loop *loop, struct hash identity);
 
-/* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and with how many equal
- * verdicts in a row, on different candidates, the session has ended so far. */
+/* Whether the check has passed on a candidate, by what was run or is known of this model and this check; and with how
+ * many equal verdicts in a row, on different candidates, the session has ended so far. */
 bool loop_has_passed(const struct loop *loop);
 int64_t loop_same_verdicts(const struct loop *loop, enum verdict *ret);
 
@@ -216,8 +218,8 @@ bool loop_takes_over(const struct loop *loop);
 /* Where candidates are written that are checked apart, and in which folder all others are. */
 const char *loop_artifact(const struct loop *loop);
 
-/* How to go on after an interruption, "Resume with: polygraphy … --load-debug-replay …", or NULL when nothing was saved. Valid until
- * loop_free(). `command_line` is the words typed, NULL-terminated. */
+/* How to go on after an interruption, "Resume with: polygraphy … --load-debug-replay …", or NULL when nothing was
+ * saved. Valid until loop_free(). `command_line` is the words typed, NULL-terminated. */
 const char *loop_resume_hint(struct loop *loop, const char *const *command_line);
 
 #endif

@@ -1,7 +1,7 @@
 /* debug/loop/progress.h: how far a debugging session is, for whoever shows it to people.
  *
- * The loop tells, and does not care whether anybody looks. It may tell as often as it likes: whoever shows it decides how
- * often to draw.
+ * The loop tells, and does not care whether anybody looks. It may tell as often as it likes: whoever shows it decides
+ * how often to draw.
  */
 #ifndef DEBUG_LOOP_PROGRESS_H
 #define DEBUG_LOOP_PROGRESS_H

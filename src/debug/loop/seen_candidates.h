@@ -36,8 +36,8 @@ void seen_candidates_release(struct seen_candidates *seen);
 /* NULL when no candidate of this identity was added. */
 const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity);
 
-/* Remembers a verdict, unless the identity has one: that is kept, or replaced with seen_candidates_correct(), which leaves
- * alone what the candidate is called. The texts are copied. */
+/* Remembers a verdict, unless the identity has one: that is kept, or replaced with seen_candidates_correct(), which
+ * leaves alone what the candidate is called. The texts are copied. */
 void seen_candidates_correct(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate);
 void seen_candidates_add(struct seen_candidates *seen, struct hash identity, struct seen_candidate candidate);
 

@@ -1,4 +1,5 @@
-/* debug/loop/session_replay.h: the verdicts of a session, saved after each iteration, so that another one can go on there.
+/* debug/loop/session_replay.h: the verdicts of a session, saved after each iteration, so that another one can go on
+ * there.
  *
  * A replay is bound to model and check: verdicts about something else are refused.
  */

@@ -174,8 +174,9 @@ int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error
                              bad ? ends->bad : ends->good, bad ? "fail" : "pass");
 }
 
-/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has other ways to find
- * out. What a check writes when it passes may differ; that it also passes on what is no candidate is enough. */
+/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has
+ * other ways to find out. What a check writes when it passes may differ; that it also passes on what is no candidate is
+ * enough. */
 static bool is_suspicious(const struct loop *loop, const struct loop_subject *subject, enum verdict verdict)
 {
     const struct check_evidence *evidence = check_evidence(loop->check);
@@ -187,8 +188,9 @@ static bool is_suspicious(const struct loop *loop, const struct loop_subject *su
     return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
 }
 
-/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or not. So that is no
- * proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a tool that ends by itself has controls. */
+/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or
+ * not. So that is no proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a
+ * tool that ends by itself has controls. */
 static void warn_of_likeness(const struct loop *loop, const struct loop_subject *subject, const char *kind,
                              enum verdict verdict, enum verdict sight)
 {

@@ -65,11 +65,13 @@ struct trial {
 /* debug/loop/trial.c: writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
 int trial_check(struct loop *loop, struct trial *trial, struct error *err);
 
-/* Writes the candidate, and tells whether a check was run in this session on a file of the same bytes. Its verdict is the trial's. */
+/* Writes the candidate, and tells whether a check was run in this session on a file of the same bytes. Its verdict is
+ * the trial's. */
 int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err);
 
-/* debug/cache/loop.c: looks in the verdict cache for the candidate of the subject that was written to this lane; again, when it was
- * written ahead, because there may have been a first failure since then. What is found is in lane->cached. */
+/* debug/cache/loop.c: looks in the verdict cache for the candidate of the subject that was written to this lane; again,
+ * when it was written ahead, because there may have been a first failure since then. What is found is in
+ * lane->cached. */
 bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane);
 void loop_look_up_again(struct loop *loop, struct lane *lane);
 
@@ -86,19 +88,21 @@ int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err)
 /* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
 void trial_clean_up(struct loop *loop, struct trial *trial);
 
-/* debug/loop/sight.c: a search that is long, or would never end, need not come to its end to find out that it may be in vain: once the check
- * has said the same of the first candidates, it is shown a file that is none. A warning when it fails alike on that, ERR_INVALID when it passes
- * on that, too. To be called after each verdict that was not known before. */
+/* debug/loop/sight.c: a search that is long, or would never end, need not come to its end to find out that it may be in
+ * vain: once the check has said the same of the first candidates, it is shown a file that is none. A warning when it
+ * fails alike on that, ERR_INVALID when it passes on that, too. To be called after each verdict that was not known
+ * before. */
 int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err);
 
-/* debug/loop/sight.c: of iterations without an original, nothing but their likeness says that it may be the check that fails: says so. */
+/* debug/loop/sight.c: of iterations without an original, nothing but their likeness says that it may be the check that
+ * fails: says so. */
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed);
 
 /* debug/loop/watch.c: notes what the session is about, and which files the check names. */
 void loop_watch_files(struct loop *loop);
 
-/* debug/loop/watch.c: a check that has changed its candidate, or what it is about, has judged something else: ERR_INVALID. Other
- * changes are warned of. To be called after each check, before its verdict counts. */
+/* debug/loop/watch.c: a check that has changed its candidate, or what it is about, has judged something else:
+ * ERR_INVALID. Other changes are warned of. To be called after each check, before its verdict counts. */
 int loop_refuse_changes(struct loop *loop, const struct lane *lane, struct error *err);
 
 /* Tells whoever shows it how far the session is. */

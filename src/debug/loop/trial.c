@@ -72,7 +72,8 @@ static int open_again(struct loop *loop, struct trial *trial, size_t run, struct
     return rc;
 }
 
-/* An unreliable check will be run on the same candidate several times: the next runs begin at once where there is room. */
+/* An unreliable check will be run on the same candidate several times: the next runs begin at once where there is
+ * room. */
 static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
 {
     struct candidate_content content = content_of(loop, trial);
@@ -177,7 +178,8 @@ static int sort_artifacts(struct loop *loop, const struct trial *trial, struct e
     return rc;
 }
 
-/* Whether a verdict of another session will do. What every other verdict is held against shows whether the check still works. */
+/* Whether a verdict of another session will do. What every other verdict is held against shows whether the check still
+ * works. */
 static bool may_be_known(enum expectation expectation)
 {
     return expectation != EXPECT_AGAIN && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS;

@@ -217,7 +217,8 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
     return rc;
 }
 
-/* The answer rests on what the check said of these layers. If that is known from a debug replay or a verdict cache, it is checked now. */
+/* The answer rests on what the check said of these layers. If that is known from a debug replay or a verdict cache, it
+ * is checked now. */
 static int confirm(struct session *session, const struct bitset *chosen, const char *what, enum verdict expected,
                    struct error *err)
 {

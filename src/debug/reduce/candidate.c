@@ -122,8 +122,8 @@ static void warn_of_branches(struct candidate_maker *maker)
         "Not doing so may result in false negatives!");
 }
 
-/* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with them whatever
- * depends on nothing else. */
+/* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with
+ * them whatever depends on nothing else. */
 static void freeze(struct subgraph *candidate, const struct value_list *missing)
 {
     struct value_list met = {0};
@@ -140,8 +140,8 @@ static void freeze(struct subgraph *candidate, const struct value_list *missing)
     free(met.items);
 }
 
-/* A frozen value stands for every sample, so it has to be the same in all of them. And it must not be the failure itself: a
- * frozen infinity would hide the node that made it. */
+/* A frozen value stands for every sample, so it has to be the same in all of them. And it must not be the failure
+ * itself: a frozen infinity would hide the node that made it. */
 static bool may_be_frozen(const struct candidate_maker *maker, const struct subgraph *candidate)
 {
     for (size_t i = 0; i < candidate->frozen.count; i++) {
@@ -251,8 +251,8 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
     return ret;
 }
 
-/* Shapes, axes and pads that are computed without any data have one value, and data that are made up for them mostly are nonsense: adds
- * those among the candidate's inputs to `constants`, provided that others are left. */
+/* Shapes, axes and pads that are computed without any data have one value, and data that are made up for them mostly
+ * are nonsense: adds those among the candidate's inputs to `constants`, provided that others are left. */
 static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
                         struct error *err)
 {

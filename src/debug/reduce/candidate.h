@@ -1,10 +1,11 @@
 /* debug/reduce/candidate.h: one cut of a model, made fit to be a model of its own.
  *
- * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original. Graph inputs
- * need a type and a shape, outputs a type: what the file does not say is asked of the runtime, once, when first needed.
+ * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original.
+ * Graph inputs need a type and a shape, outputs a type: what the file does not say is asked of the runtime, once, when
+ * first needed.
  *
- * Candidates can be made ahead of their turn, with a muted log. So what happens once is remembered, and said whenever it matters: the log
- * shows it the first time.
+ * Candidates can be made ahead of their turn, with a muted log. So what happens once is remembered, and said whenever
+ * it matters: the log shows it the first time.
  */
 #ifndef DEBUG_REDUCE_CANDIDATE_H
 #define DEBUG_REDUCE_CANDIDATE_H
@@ -48,8 +49,8 @@ void candidate_maker_init(struct candidate_maker *maker, struct model *model, co
                           struct log *log);
 void candidate_maker_release(struct candidate_maker *maker);
 
-/* What is known of the model. A candidate that is made ahead of its turn, which may never come, must add nothing to it: others
- * would be written in another way then. */
+/* What is known of the model. A candidate that is made ahead of its turn, which may never come, must add nothing to it:
+ * others would be written in another way then. */
 struct candidate_knowledge {
     struct value *values;
     struct bitset not_tensors;
@@ -70,27 +71,28 @@ int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *er
 int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
                   uint32_t node, bool quiet, struct subgraph *ret, struct error *err);
 
-/* The model of these nodes alone. What they read of others becomes an input; but tensors of integers and truth values, which are mostly
- * shapes, axes and indices, become constants, unless they differ between samples. What nothing among them reads becomes an output. */
+/* The model of these nodes alone. What they read of others becomes an input; but tensors of integers and truth values,
+ * which are mostly shapes, axes and indices, become constants, unless they differ between samples. What nothing among
+ * them reads becomes an output. */
 int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes, struct subgraph *ret,
                        struct error *err);
 
-/* Describes the candidate's inputs and outputs as far as they lack it. `ret_not_a_tensor` is set to a value at the cut that
- * cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. ERR_BACKEND when nobody can tell what an input
- * is, but not with --mode minimal: see candidate_assume(). */
+/* Describes the candidate's inputs and outputs as far as they lack it. `ret_not_a_tensor` is set to a value at the cut
+ * that cannot be fed or compared because it is a sequence or the like, else to VALUE_NONE. ERR_BACKEND when nobody can
+ * tell what an input is, but not with --mode minimal: see candidate_assume(). */
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err);
 
-/* Inputs of the candidate about which nobody can tell enough get the descriptions that they are taken to have, for as long as it is
- * written. Ends with candidate_assume_no_more(). candidate_write() does both itself. */
+/* Inputs of the candidate about which nobody can tell enough get the descriptions that they are taken to have, for as
+ * long as it is written. Ends with candidate_assume_no_more(). candidate_write() does both itself. */
 void candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate);
 void candidate_assume_no_more(struct candidate_maker *maker);
 
 /* Gets the values of what is frozen. To be called before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Gets all values that writing the candidate for its check takes, and logs that it is written, to `path`; NULL: nothing is
- * logged. */
+/* Gets all values that writing the candidate for its check takes, and logs that it is written, to `path`; NULL: nothing
+ * is logged. */
 int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err);
 
 /* Writes it, prepared, and its data. `external` may be NULL: everything inside. */

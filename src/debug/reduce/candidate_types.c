@@ -141,8 +141,8 @@ void candidate_assume_no_more(struct candidate_maker *maker)
 
 /* ---- At the border ---- */
 
-/* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs without a type; but not
- * what is known to be untold. Returns the number of inputs. */
+/* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs
+ * without a type; but not what is known to be untold. Returns the number of inputs. */
 static size_t list_lacking(const struct candidate_maker *maker, const struct subgraph *candidate,
                            struct value_list *ret)
 {
@@ -187,8 +187,8 @@ static uint32_t find_sequence_at_border(const struct candidate_maker *maker, con
     return ret != VALUE_NONE ? ret : find_sequence(maker, &candidate->outputs, &maker->whole.outputs);
 }
 
-/* Takes what is lacking from a run of the model. Outputs may go without a type when that is not possible: most runtimes work
- * it out for themselves. */
+/* Takes what is lacking from a run of the model. Outputs may go without a type when that is not possible: most runtimes
+ * work it out for themselves. */
 static int complete_from_values(struct candidate_maker *maker, const struct value_list *lacking, size_t lacking_inputs,
                                 struct error *err)
 {
@@ -281,8 +281,8 @@ static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
     model_set_type(maker->whole.model, value, &type);
 }
 
-/* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for itself, mostly
- * 1, would be another one. */
+/* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for
+ * itself, mostly 1, would be another one. */
 static int fix_shapes(struct candidate_maker *maker, const struct subgraph *candidate, struct error *err)
 {
     struct value_list dynamic = {0};

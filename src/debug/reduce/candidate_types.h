@@ -1,6 +1,6 @@
-/* debug/reduce/candidate_types.h: what is known of the tensors at a candidate's border: inputs need a type and a shape, outputs a type. What the
- * file does not say is asked of the runtime, then taken from a run, and with --mode minimal at last assumed. See candidate.h for
- * candidate_complete() and candidate_assume().
+/* debug/reduce/candidate_types.h: what is known of the tensors at a candidate's border: inputs need a type and a shape,
+ * outputs a type. What the file does not say is asked of the runtime, then taken from a run, and with --mode minimal at
+ * last assumed. See candidate.h for candidate_complete() and candidate_assume().
  */
 #ifndef DEBUG_REDUCE_CANDIDATE_TYPES_H
 #define DEBUG_REDUCE_CANDIDATE_TYPES_H

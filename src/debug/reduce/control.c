@@ -15,7 +15,8 @@
 
 #define WANTED_PARTS 2
 
-/* So many nodes are tried; most of them make a model, but not all. And so many are checked, should the check say nothing about some. */
+/* So many nodes are tried; most of them make a model, but not all. And so many are checked, should the check say
+ * nothing about some. */
 #define MOST_PARTS 16
 #define MOST_CONTROLS 4
 
@@ -85,8 +86,8 @@ static bool makes_floats(const struct model *model, const struct node *node)
     return false;
 }
 
-/* A node of another kind than the answer's may have nothing of its failure; one of them may well have it. Then those that make floats,
- * which checks mostly are about; then the one that is furthest away. */
+/* A node of another kind than the answer's may have nothing of its failure; one of them may well have it. Then those
+ * that make floats, which checks mostly are about; then the one that is furthest away. */
 static size_t choose_node(const struct control *control)
 {
     const struct model *model = control->answer->model;

@@ -34,7 +34,8 @@ static int make_cut(struct cut_reduction *reduction, const struct cut_phase *pha
     *ret_not_a_tensor = VALUE_NONE;
     if (rc < 0)
         return rc;
-    /* Of candidates with a known verdict, too: what is known of the model must not depend on when a session was resumed. */
+    /* Of candidates with a known verdict, too: what is known of the model must not depend on when a session was
+     * resumed. */
     rc = candidate_complete(reduction->maker, ret, ret_not_a_tensor, err);
     if (rc < 0 && rc != ERR_BACKEND) {
         subgraph_release(ret);
@@ -239,8 +240,8 @@ int cut_reduction_run(struct cut_reduction *reduction, enum index_direction dire
 
 /* ---- What passed ---- */
 
-/* Among the passing candidates of a phase, the closest in size to the result: the largest below it, else the smallest. Later
- * ones win over equally good earlier ones. Returns NULL when nothing passed. */
+/* Among the passing candidates of a phase, the closest in size to the result: the largest below it, else the smallest.
+ * Later ones win over equally good earlier ones. Returns NULL when nothing passed. */
 static const struct index_pass *closest_pass(const struct cut_phase *phase, int64_t bad_nodes,
                                              const struct index_pass *best)
 {

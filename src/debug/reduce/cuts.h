@@ -1,4 +1,5 @@
-/* debug/reduce/cuts.h: `debug reduce --mode bisect` and `linear`: the searches of search/index_search.h over the list of nodes.
+/* debug/reduce/cuts.h: `debug reduce --mode bisect` and `linear`: the searches of search/index_search.h over the list
+ * of nodes.
  *
  * First the earliest outputs that still fail are looked for, then, in what is left, the latest inputs.
  */

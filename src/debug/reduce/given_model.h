@@ -1,4 +1,5 @@
-/* debug/reduce/given_model.h: checks of a model that no search has proposed: the original, the result, one that has passed. */
+/* debug/reduce/given_model.h: checks of a model that no search has proposed: the original, the result, one that has
+ * passed. */
 #ifndef DEBUG_REDUCE_GIVEN_MODEL_H
 #define DEBUG_REDUCE_GIVEN_MODEL_H
 
@@ -31,8 +32,8 @@ int given_model_check(struct given_models *given, const struct given_model *mode
 int given_model_check_control(struct given_models *given, const struct given_model *model, const char *key,
                               const char *what, enum verdict *ret, struct error *err);
 
-/* A check of this session has to have said so of the model, in the form that it is written in, byte for byte, but for what the file of its
- * external data will be called: see loop_confirm(). */
+/* A check of this session has to have said so of the model, in the form that it is written in, byte for byte, but for
+ * what the file of its external data will be called: see loop_confirm(). */
 int given_model_confirm(struct given_models *given, const struct given_model *model, const char *what,
                         enum verdict expected, struct error *err);
 

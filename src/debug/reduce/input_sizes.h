@@ -1,7 +1,7 @@
 /* debug/reduce/input_sizes.h: sizes for the dimensions that a model leaves open, so that it runs.
  *
- * Generated data have 1 there, which not every model takes: pads that reflect need two elements, windows need their length. A model
- * that does not run has no values for whoever cuts it up, so this is found out beforehand.
+ * Generated data have 1 there, which not every model takes: pads that reflect need two elements, windows need their
+ * length. A model that does not run has no values for whoever cuts it up, so this is found out beforehand.
  */
 #ifndef DEBUG_REDUCE_INPUT_SIZES_H
 #define DEBUG_REDUCE_INPUT_SIZES_H

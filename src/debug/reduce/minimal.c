@@ -20,8 +20,8 @@ static void drop_candidate(struct minimal_reduction *reduction)
     reduction->has_candidate = false;
 }
 
-/* Makes the candidate of these nodes. `ret_skipped`: it cannot be checked, and then there may be nothing to release (`ret_made`); `why` says
- * what the runtime had against it, if anything. */
+/* Makes the candidate of these nodes. `ret_skipped`: it cannot be checked, and then there may be nothing to release
+ * (`ret_made`); `why` says what the runtime had against it, if anything. */
 static int make_candidate(struct minimal_reduction *reduction, const struct bitset *nodes, struct subgraph *ret,
                           bool *ret_made, bool *ret_skipped, struct error *why)
 {

@@ -1,7 +1,8 @@
-/* debug/reduce/minimal.h: `debug reduce --mode minimal`: the search of search/minimal_search.h over the nodes of a model.
+/* debug/reduce/minimal.h: `debug reduce --mode minimal`: the search of search/minimal_search.h over the nodes of a
+ * model.
  *
- * Every set of nodes is a candidate (candidate_of_nodes()). What the inputs of a candidate hold in the original, and what its
- * outputs held there, can be written beside it, so that a check can compare without files of its own.
+ * Every set of nodes is a candidate (candidate_of_nodes()). What the inputs of a candidate hold in the original, and
+ * what its outputs held there, can be written beside it, so that a check can compare without files of its own.
  */
 #ifndef DEBUG_REDUCE_MINIMAL_H
 #define DEBUG_REDUCE_MINIMAL_H

@@ -117,8 +117,8 @@ static int verify_again(void *data, struct error *err)
     return rc;
 }
 
-/* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that it does with its
- * weights outside, too. */
+/* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that
+ * it does with its weights outside, too. */
 static struct given_model as_written(struct reduce *reduce, const struct subgraph *model)
 {
     reduce->checked = (struct external_settings){.save = true, .threshold = reduce->results.threshold};
@@ -180,8 +180,8 @@ static void report_found(struct reduce *reduce)
                     reduce->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
 }
 
-/* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has not typed is
- * passed over when there is such a file already, unless an earlier part of this session has left it. */
+/* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has
+ * not typed is passed over when there is such a file already, unless an earlier part of this session has left it. */
 static char *path_of_culprit(const struct reduce *reduce, const char *path, size_t number)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -301,7 +301,8 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
 /* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
 #define SUSPICIOUS_VERDICTS 4
 
-/* If it has only failed of late, what has passed must still do so; if it has only passed, the result must still fail. */
+/* If it has only failed of late, what has passed must still do so; if it has only passed, the result must still
+ * fail. */
 static int look_back(struct reduce *reduce, size_t number, struct error *err)
 {
     enum verdict late, verdict;

@@ -1,8 +1,8 @@
 /* debug/reduce/reduce.h: cutting a failing model down to the smallest part that still fails.
  *
- * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In each,
- * a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that was seen to
- * fail, and beside it, when wanted, one that was seen to pass.
+ * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In
+ * each, a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that
+ * was seen to fail, and beside it, when wanted, one that was seen to pass.
  */
 #ifndef DEBUG_REDUCE_REDUCE_H
 #define DEBUG_REDUCE_REDUCE_H
@@ -72,8 +72,8 @@ struct reduce_result {
 
 void reduce_result_release(struct reduce_result *result);
 
-/* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in). `original_nodes` is how
- * many nodes its file has. */
+/* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in).
+ * `original_nodes` is how many nodes its file has. */
 int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
                struct log *log, struct reduce_result *ret, struct error *err);
 

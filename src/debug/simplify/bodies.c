@@ -7,7 +7,8 @@
 #include "onnx/model/constants.h"
 #include "onnx/shrink/bodies.h"
 
-/* First the `If` nodes of the main graph, which one of their branches can replace; then what is inside of nodes and functions. */
+/* First the `If` nodes of the main graph, which one of their branches can replace; then what is inside of nodes and
+ * functions. */
 struct bodies {
     struct value_list decisions; /* nodes */
     struct inner_node_list inner;

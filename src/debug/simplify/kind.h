@@ -27,7 +27,8 @@ struct simplify_kind {
     int (*survey)(struct model *model, struct simplify_parts *ret, struct error *err);
     void (*release)(struct simplify_parts *parts);
 
-    /* Changes `model`, a copy of the one that was surveyed, which lives longer. A choice for each part; 0 leaves it alone. */
+    /* Changes `model`, a copy of the one that was surveyed, which lives longer. A choice for each part; 0 leaves it
+     * alone. */
     int (*apply)(const struct simplify_parts *parts, struct model *model, const uint8_t *choices, struct error *err);
 
     /* The identity of a changed model, where different choices may come to the same; NULL: they do not. */

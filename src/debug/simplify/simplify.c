@@ -12,8 +12,8 @@
 #include "onnx/edit/model.h"
 #include "search/greedy_search.h"
 
-/* In the order in which they run, by enum simplification. Bodies come first: the weights of a branch that has taken the place of
- * its `If` are the model's own then. */
+/* In the order in which they run, by enum simplification. Bodies come first: the weights of a branch that has taken the
+ * place of its `If` are the model's own then. */
 static const struct simplify_kind *const kinds[] = {
     [SIMPLIFY_BODIES] = &simplify_bodies,
     [SIMPLIFY_WEIGHTS] = &simplify_weights,
@@ -146,8 +146,8 @@ void simplified_model_release(struct simplified_model *simplified)
     simplified->bytes = NULL;
 }
 
-/* Makes `subgraph` a model of its own in place of the present one (which it may be made of). Its external data stay where they
- * are. */
+/* Makes `subgraph` a model of its own in place of the present one (which it may be made of). Its external data stay
+ * where they are. */
 static int take_over(struct simplify *simplify, const struct subgraph *subgraph, struct error *err)
 {
     struct simplified_model taken = {0};

@@ -1,11 +1,11 @@
 /* debug/simplify/simplify.h: making a model that fails simpler still, once it is as small as it gets.
  *
- * What was learnt is replaced by zeros, ones or noise, so that the model can be passed on; attributes are dropped; inputs are made
- * smaller. Each is tried by the check, as a phase of the loop, on everything at once, then on parts (search/greedy_search.h), and
- * kept where the failure stays.
+ * What was learnt is replaced by zeros, ones or noise, so that the model can be passed on; attributes are dropped;
+ * inputs are made smaller. Each is tried by the check, as a phase of the loop, on everything at once, then on parts
+ * (search/greedy_search.h), and kept where the failure stays.
  *
- * A changed model may fail for a reason of its own. So one is checked only if ONNX Runtime gets on with it as well as with the
- * model that it was made from (debug/simplify/soundness.h); else it counts as one that passes.
+ * A changed model may fail for a reason of its own. So one is checked only if ONNX Runtime gets on with it as well as
+ * with the model that it was made from (debug/simplify/soundness.h); else it counts as one that passes.
  */
 #ifndef DEBUG_SIMPLIFY_SIMPLIFY_H
 #define DEBUG_SIMPLIFY_SIMPLIFY_H
@@ -18,8 +18,8 @@ struct simplified_model {
     struct subgraph whole; /* all of it: was seen to fail */
 };
 
-/* Simplifies `bad`, a part of the maker's model that was seen to fail, in the ways that the maker's settings ask for. It is the
- * `number`-th that this session is about, from 1. Holds the weights of the result in memory. */
+/* Simplifies `bad`, a part of the maker's model that was seen to fail, in the ways that the maker's settings ask for.
+ * It is the `number`-th that this session is about, from 1. Holds the weights of the result in memory. */
 int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, struct loop *loop, size_t number,
                  struct simplified_model *ret, struct error *err);
 void simplified_model_release(struct simplified_model *simplified);

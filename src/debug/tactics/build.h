@@ -24,9 +24,9 @@ struct build_session {
     const char *tactics; /* where those of each build are saved, which the check may look at; NULL: nowhere */
 };
 
-/* Builds and checks until the session says so. An engine that cannot be built is a failed iteration, which the log tells; but
- * what the next build cannot get right either (a layer or a file that is not there), and an interruption, are errors; and in a
- * session that only a good engine ends, so are the first builds when all fail alike. */
+/* Builds and checks until the session says so. An engine that cannot be built is a failed iteration, which the log
+ * tells; but what the next build cannot get right either (a layer or a file that is not there), and an interruption,
+ * are errors; and in a session that only a good engine ends, so are the first builds when all fail alike. */
 int build_run(const struct build_session *session, struct loop *loop, struct error *err);
 
 #endif

@@ -45,8 +45,8 @@ struct tactic_layer {
 struct tactic_diff {
     struct tactic_builds good, bad;
 
-    /* From here on filled by tactic_diff_compare(). Layers and tactics are in the order in which they appear, bad builds
-     * before good ones. */
+    /* From here on filled by tactic_diff_compare(). Layers and tactics are in the order in which they appear, bad
+     * builds before good ones. */
     struct {
         struct tactic_layer *items;
         size_t count, capacity;

@@ -189,8 +189,8 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, bool again,
     return rc;
 }
 
-/* The answer rests on what the check said of the engine with these tactics of the bad replay. If that is known from a debug replay or a
- * verdict cache, it is checked now. */
+/* The answer rests on what the check said of the engine with these tactics of the bad replay. If that is known from a
+ * debug replay or a verdict cache, it is checked now. */
 static int confirm(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *what,
                    enum verdict expected, struct loop *loop, struct error *err)
 {

@@ -1,5 +1,5 @@
-/* debug/tactics/pair.h: which good and which bad build to set against each other: the fewer tactics are different, the fewer
- * builds it takes to find the one that matters. */
+/* debug/tactics/pair.h: which good and which bad build to set against each other: the fewer tactics are different, the
+ * fewer builds it takes to find the one that matters. */
 #ifndef DEBUG_TACTICS_PAIR_H
 #define DEBUG_TACTICS_PAIR_H
 
@@ -14,8 +14,8 @@ struct tactic_pair {
 };
 
 /* Of all pairs of builds with the same options for precision (as far as they are known), the first one with the fewest
- * differences, but at least one where there is such a pair. ERR_MISSING when one of the lists is empty, ERR_INVALID when no
- * two builds have the same options. */
+ * differences, but at least one where there is such a pair. ERR_MISSING when one of the lists is empty, ERR_INVALID
+ * when no two builds have the same options. */
 int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_builds *bad, struct tactic_pair *ret,
                        struct error *err);
 

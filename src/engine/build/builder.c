@@ -61,8 +61,8 @@ static enum data_type wider(enum data_type a, enum data_type b)
     return data_type_bits(b) > data_type_bits(a) ? b : a;
 }
 
-/* The widest floating type among the tensors that the layer has read and made, unless it rounds them; DATA_UNDEFINED when
- * there is none. */
+/* The widest floating type among the tensors that the layer has read and made, unless it rounds them; DATA_UNDEFINED
+ * when there is none. */
 static enum data_type held_type(const struct build *build, size_t number)
 {
     const struct network *network = build->engine->network;
@@ -171,8 +171,8 @@ static void log_summary(const struct build *build, double seconds)
     string_release(&text);
 }
 
-/* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's own
- * making, that is worth a line. */
+/* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's
+ * own making, that is worth a line. */
 static void log_sources(const struct build *build)
 {
     const struct engine *engine = build->engine;

@@ -29,8 +29,8 @@ struct input_profile { /* of one input, by name */
 struct builder_settings {
     struct provider_list providers; /* borrowed; outlive the engine */
     struct precision_settings precision;
-    const struct input_profile *const
-        *profiles; /* --trt-min-shapes and so on: `profile_count` lists of `profile_sizes` */
+    /* --trt-min-shapes and so on: `profile_count` lists of `profile_sizes` */
+    const struct input_profile *const *profiles;
     const size_t *profile_sizes;
     size_t profile_count; /* 0: one of the sample's shapes, any other shape allowed that the model allows */
     struct sample_source sample;

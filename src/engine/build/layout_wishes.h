@@ -1,5 +1,5 @@
-/* engine/build/layout_wishes.h: which layout the readers of a tensor would like, for choosing among the layers that make
- * it.
+/* engine/build/layout_wishes.h: which layout the readers of a tensor would like, for choosing among the layers that
+ * make it.
  *
  * Layers are built in order, so a tactic's time says nothing about the layers behind it: a kernel that gives a
  * row-major tensor to three convolutions makes each of them reorder it. What that costs is estimated here, from the

@@ -26,14 +26,14 @@ bool timing_cache_find(const struct timing_cache *cache, struct hash key, double
 void timing_cache_add(struct timing_cache *cache, struct hash key, double seconds); /* replaces an older time */
 size_t timing_cache_count(const struct timing_cache *cache);
 
-/* Adds what the file has, all or nothing. An empty file has no times. ERR_CORRUPT when it is damaged, ERR_INVALID when it
- * is something else; ERR_MISSING, ERR_IO. */
+/* Adds what the file has, all or nothing. An empty file has no times. ERR_CORRUPT when it is damaged, ERR_INVALID when
+ * it is something else; ERR_MISSING, ERR_IO. */
 int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err);
 int timing_cache_parse(struct timing_cache *cache, struct span bytes, const char *display_name, struct error *err);
 
 /* Adds these times to those of the file, where newer ones replace older ones. Processes that save to one file at a time
- * take turns, and none of their times is lost. What is no timing cache stays as it is: errors as of timing_cache_load(). A
- * device or a pipe gets these times alone. */
+ * take turns, and none of their times is lost. What is no timing cache stays as it is: errors as of
+ * timing_cache_load(). A device or a pipe gets these times alone. */
 int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err);
 
 /* For those who will save after a long time: the errors that timing_cache_save() would end with because of what is at

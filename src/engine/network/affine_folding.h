@@ -1,4 +1,5 @@
-/* engine/network/affine_folding.h: what scales and shifts the channels of a result by constants is arithmetic on constants.
+/* engine/network/affine_folding.h: what scales and shifts the channels of a result by constants is arithmetic on
+ * constants.
  *
  *   conv(x, W) * a + s = conv(x, W * a) + s, with one a and one s for each channel
  *

@@ -68,11 +68,11 @@ struct layer {
         size_t count, capacity;
     } nodes;
     /* Of the first node, VALUE_NONE where omitted; then captures of bodies; then operands of fused operations. The
-     * constants of a fused Clip or GELU are none of them: they are in alpha and beta, and in the model. Of nodes that exchange sequences: all that they read, each
-     * value once. */
+     * constants of a fused Clip or GELU are none of them: they are in alpha and beta, and in the model. Of nodes that
+     * exchange sequences: all that they read, each value once. */
     struct value_list inputs;
-    struct value_list
-        outputs; /* of the last node; VALUE_NONE where omitted. Of nodes that exchange sequences: what others use */
+    /* of the last node; VALUE_NONE where omitted. Of nodes that exchange sequences: what others use */
+    struct value_list outputs;
     struct {
         struct fused_operation *items;
         size_t count, capacity;
@@ -110,14 +110,14 @@ struct network_settings {
      * backend. */
     const struct sample_source *branch_sample;
     bool keep_nodes_apart; /* no fusion, nothing folded but constants */
-    struct log
-        *log; /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
+    /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
+    struct log *log;
 };
 
 /* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
  * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
- * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked for by
- * name, when there are no others, and for inputs. */
+ * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked
+ * for by name, when there are no others, and for inputs. */
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
                   struct error *err);
 

@@ -255,8 +255,8 @@ bool onednn_use_values(struct onednn_attempt *attempt, int arg, size_t rank, con
 
 /* ---- the output ---- */
 
-/* The layer has one output, and it is described once. A model that says it were no float32 tensor is wrong, and has made
- * the caller provide room for something else. */
+/* The layer has one output, and it is described once. A model that says it were no float32 tensor is wrong, and has
+ * made the caller provide room for something else. */
 static bool add_output(struct onednn_attempt *attempt, int arg, const struct shape *shape)
 {
     const struct layer *layer = attempt->request->layer;

@@ -28,7 +28,8 @@ struct onednn_dialect {
     struct dnnl_memory_desc *(*memory_desc_new)(const struct onednn_memory_desc *memory);
     void (*memory_desc_free)(struct dnnl_memory_desc *memory);
 
-    /* False when it is anything but float32 in blocks, without an offset: undefined, open, or in a form of oneDNN's own. */
+    /* False when it is anything but float32 in blocks, without an offset: undefined, open, or in a form of oneDNN's
+     * own. */
     bool (*memory_desc_read)(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret);
 
     /* `operand`: that of ONEDNN_POST_BINARY. */

@@ -112,8 +112,8 @@ static int place_tensor(struct run_argument *run, const struct tensor *tensor, c
     return 0;
 }
 
-/* In version 2, setting an address also clears the padding behind it, so that is only done when it is another one; primitives
- * leave the padding of what they write cleared themselves. */
+/* In version 2, setting an address also clears the padding behind it, so that is only done when it is another one;
+ * primitives leave the padding of what they write cleared themselves. */
 static int place_arguments(struct onednn_kernel *self, const struct tensor *inputs, const struct tensor *outputs,
                            struct error *err)
 {

@@ -43,8 +43,8 @@ static void sort_dimensions(const struct onednn_blocked_memory *memory, size_t *
     }
 }
 
-/* Whether the tensor lies as the text says. `outer`: how many blocks each dimension has; the stride of a single one does
- * not matter. NULL: all strides do. */
+/* Whether the tensor lies as the text says. `outer`: how many blocks each dimension has; the stride of a single one
+ * does not matter. NULL: all strides do. */
 static bool is_faithful(const struct onednn_blocked_memory *memory, const struct layout *layout, const int64_t *outer)
 {
     struct layout_strides strides;

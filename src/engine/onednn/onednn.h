@@ -1,5 +1,5 @@
-/* engine/onednn/onednn.h: what the files of the oneDNN provider share. A file for a kind of layer only says what is to be
- * computed:
+/* engine/onednn/onednn.h: what the files of the oneDNN provider share. A file for a kind of layer only says what is to
+ * be computed:
  *
  *   static bool describe(struct onednn_attempt *attempt)
  *   {

@@ -180,10 +180,10 @@ static bool reads_operands(const struct onednn_computation *computation)
     return false;
 }
 
-/* Whether the implementation is known to go astray, in 2.6, where something is added to its output. Convolutions through
- * a matrix product ("x64:gemm:jit") read operands as if the output were row-major, and of single numbers only the first
- * one; convolutions by channel ("brdgmm_dw:...") leave the last channels of a single pixel out; those of SSE 4.1 end the
- * process when they add to pixels that are not aligned. */
+/* Whether the implementation is known to go astray, in 2.6, where something is added to its output. Convolutions
+ * through a matrix product ("x64:gemm:jit") read operands as if the output were row-major, and of single numbers only
+ * the first one; convolutions by channel ("brdgmm_dw:...") leave the last channels of a single pixel out; those of SSE
+ * 4.1 end the process when they add to pixels that are not aligned. */
 static bool is_wrong(const struct onednn_attempt *attempt, const char *implementation, const struct layout *output)
 {
     const struct shape *shape = &attempt->output_shape;

@@ -29,8 +29,8 @@ void absolute_histogram_add(struct absolute_histogram *histogram, const float *v
  * Inference with TensorRT" (GTC 2017), with 2048 bins. */
 double absolute_histogram_entropy_range(const struct absolute_histogram *histogram);
 
-/* What `range` cuts off: the share of the values that lie beyond it, and the share of the sum of all absolute values by which
- * they do. As exact as the bins. */
+/* What `range` cuts off: the share of the values that lie beyond it, and the share of the sum of all absolute values by
+ * which they do. As exact as the bins. */
 struct absolute_histogram_clipping {
     double values, sum;
 };

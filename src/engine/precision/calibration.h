@@ -28,7 +28,8 @@ void calibration_observe(struct calibration *calibration, struct text name, cons
 /* The scale for a tensor, > 0; false when nothing is known of it. */
 bool calibration_scale(const struct calibration *calibration, struct text name, float *ret);
 
-/* Whether the tensor was there, but never with a finite value: empty, or full of NaN. A cache keeps that, as a scale of 0. */
+/* Whether the tensor was there, but never with a finite value: empty, or full of NaN. A cache keeps that, as a scale of
+ * 0. */
 bool calibration_saw_nothing(const struct calibration *calibration, struct text name);
 
 /* What the scale of a tensor, computed from values that were seen, does to them. */

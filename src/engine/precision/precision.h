@@ -80,8 +80,8 @@ int precisions_assign(const struct network *network, const struct precision_sett
 void precisions_release(struct layer_precision *precisions, size_t count);
 
 /* For a precision that was enabled and that no layer of `precisions` has: appends why, as far as it is known, in words
- * that follow a colon. Whether it may come as a surprise: not when layers could have it, and each of them was constrained
- * to something else. */
+ * that follow a colon. Whether it may come as a surprise: not when layers could have it, and each of them was
+ * constrained to something else. */
 bool precision_explain_unused(const struct network *network, const struct precision_settings *settings,
                               const struct layer_precision *precisions, enum precision precision,
                               struct string_builder *ret);

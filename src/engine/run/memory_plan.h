@@ -1,7 +1,8 @@
-/* engine/run/memory_plan.h: one piece of memory for many tensors: those that are never needed at the same time share it.
+/* engine/run/memory_plan.h: one piece of memory for many tensors: those that are never needed at the same time share
+ * it.
  *
- * Greedy by size: the largest tensor is placed first, each one at the lowest of the best-fitting gaps between those that
- * live at the same time (Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+ * Greedy by size: the largest tensor is placed first, each one at the lowest of the best-fitting gaps between those
+ * that live at the same time (Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
  */
 #ifndef ENGINE_RUN_MEMORY_PLAN_H
 #define ENGINE_RUN_MEMORY_PLAN_H

@@ -254,7 +254,8 @@ int variant_step(struct variant *variant, const struct engine *engine, size_t i,
 
 /* --- memory --- */
 
-/* Whether an output has a place in the plan. What the caller is handed over stays out when it can be written in place. */
+/* Whether an output has a place in the plan. What the caller is handed over stays out when it can be written in
+ * place. */
 static bool in_plan(const struct layer_step *step, size_t output, const struct value_lifetimes *lifetimes)
 {
     const struct step_output *described = &step->outputs[output];

@@ -1,5 +1,5 @@
-/* engine/tactic/fused_rest.h: the fused operations of a layer in plain loops, on the result of its first node: for a kernel that
- * computes this node and nothing else. */
+/* engine/tactic/fused_rest.h: the fused operations of a layer in plain loops, on the result of its first node: for a
+ * kernel that computes this node and nothing else. */
 #ifndef ENGINE_TACTIC_FUSED_REST_H
 #define ENGINE_TACTIC_FUSED_REST_H
 

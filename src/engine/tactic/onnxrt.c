@@ -96,7 +96,8 @@ static int tactic_optimization(const struct tactic *tactic, int *ret, struct err
 
 /* ---- Sessions ---- */
 
-/* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the model do. */
+/* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the
+ * model do. */
 static bool may_refer_to_files(const struct kernel_request *request)
 {
     for (size_t i = 0; i < request->layer->nodes.count; i++) {

@@ -144,8 +144,8 @@ static void add_fused_constants(const struct kernel_request *request, struct str
     free(added.items);
 }
 
-/* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types of
- * both when it loads the layer, must not know these then. */
+/* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types
+ * of both when it loads the layer, must not know these then. */
 static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *request, struct string_builder *graph)
 {
     const struct model *model = request->network->model;

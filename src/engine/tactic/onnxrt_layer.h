@@ -5,7 +5,8 @@
 #include "base/container/arena.h"
 #include "engine/tactic/tactic.h"
 
-/* A model of the layer's nodes. Its inputs have the request's types and shapes; its initializers the request's values. */
+/* A model of the layer's nodes. Its inputs have the request's types and shapes; its initializers the request's
+ * values. */
 struct onnxrt_layer {
     struct string_builder model; /* a ModelProto */
     struct arena arena;          /* names, NUL-terminated */

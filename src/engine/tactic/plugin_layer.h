@@ -18,8 +18,8 @@ struct plugin_layer {
 /* Why plug-ins do not get to see such a layer at all, in words that follow its name; NULL when they do. */
 const char *plugin_layer_obstacle(const struct kernel_request *request);
 
-/* The layer with what is fused, or its first node alone. Refers to `request`, which has to outlive it. ERR_UNSUPPORTED for
- * an attribute that has no place in the interface. */
+/* The layer with what is fused, or its first node alone. Refers to `request`, which has to outlive it. ERR_UNSUPPORTED
+ * for an attribute that has no place in the interface. */
 int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, bool with_fused,
                       struct error *err);
 void plugin_layer_release(struct plugin_layer *layer);

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in hexadecimal:
- * so both are made positive and below that. 0 is left to mean nothing. */
+/* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in
+ * hexadecimal: so both are made positive and below that. 0 is left to mean nothing. */
 static int64_t number_of(struct text first, struct text second)
 {
     struct hash hash = hash_combine(hash_bytes(first.data, first.size), hash_bytes(second.data, second.size));

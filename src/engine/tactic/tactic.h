@@ -35,8 +35,8 @@ struct kernel_request {
 
 struct tactic {
     struct tactic_provider *provider;
-    char name
-        [TACTIC_NAME_SIZE]; /* unique among the tactics of one layer and provider; for people and for plan files: "jit_wino_4x3 aBcd16b" */
+    /* unique among the tactics of one layer and provider; for people and for plan files: "jit_wino_4x3 aBcd16b" */
+    char name[TACTIC_NAME_SIZE];
     int64_t implementation; /* of the algorithm, the same for all layers: hash of provider and algorithm. For replays */
     int64_t number;         /* of this tactic among those of its layer: hash of its name. For replays */
     /* The layouts that it wants for its inputs (layer->inputs.count, constants ignored) and gives its outputs. */

@@ -10,8 +10,8 @@
 /* Writes {"iteration": index}, index counting from 0. */
 int iteration_info_save(const char *path, int64_t index, struct error *err);
 
-/* Whether the file at `path` may be written over and removed: it is such a file, or empty, or no regular file (then it is
- * written to, and stays). */
+/* Whether the file at `path` may be written over and removed: it is such a file, or empty, or no regular file (then it
+ * is written to, and stays). */
 bool iteration_info_may_replace(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner,
- * for each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors, see format/safetensors/names.h: reading looks
- * at the content, writing at the name.
+ * for each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors, see format/safetensors/names.h:
+ * reading looks at the content, writing at the name.
  */
 #ifndef FORMAT_POLYGRAPHY_RUN_RESULTS_H
 #define FORMAT_POLYGRAPHY_RUN_RESULTS_H
@@ -63,7 +63,8 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
                                      struct error *err);
 int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err);
 
-/* Goes on with the runner that was begun as number `runner`, so that several can be written in turns. Safetensors only. */
+/* Goes on with the runner that was begun as number `runner`, so that several can be written in turns. Safetensors
+ * only. */
 void run_results_writer_select(struct run_results_writer *writer, size_t runner);
 
 /* A whole iteration, a whole runner. */

@@ -63,8 +63,8 @@ void tactic_replay_init(struct tactic_replay *replay);
 void tactic_replay_release(struct tactic_replay *replay);
 
 /* Reads a file of ours or of Polygraphy's (legacy markers included) in place of what `replay` held. ERR_INVALID when it
- * is JSON, but no tactic replay; ERR_CORRUPT when it is damaged or no JSON at all. Very old replays, whose tensors have a
- * format instead of vectorization, are ERR_CORRUPT, too. */
+ * is JSON, but no tactic replay; ERR_CORRUPT when it is damaged or no JSON at all. Very old replays, whose tensors have
+ * a format instead of vectorization, are ERR_CORRUPT, too. */
 int tactic_replay_load(struct tactic_replay *replay, const char *path, struct error *err);
 
 /* The same for a file of `size` bytes in memory, called `name` in messages. */

@@ -16,7 +16,8 @@ static bool is_kind(const struct safetensors *file, const char *kind)
     return found != NULL && strcmp(found, kind) == 0;
 }
 
-/* Takes "<number>/" off the front of a name. False when it does not begin like that, or the number is not below `count`. */
+/* Takes "<number>/" off the front of a name. False when it does not begin like that, or the number is not below
+ * `count`. */
 static bool take_number(const char **name, size_t count, size_t *ret)
 {
     size_t number = 0;

@@ -16,8 +16,8 @@
 #define SAFETENSORS_RESULTS "results"
 #define SAFETENSORS_INPUTS "inputs"
 
-/* Append what `file` holds, taking its tensors; `name` is for messages. ERR_INVALID when it is of the other kind. On an error
- * `ret` may hold a part. */
+/* Append what `file` holds, taking its tensors; `name` is for messages. ERR_INVALID when it is of the other kind. On an
+ * error `ret` may hold a part. */
 int safetensors_to_results(struct safetensors *file, const char *name, struct run_results *ret, struct error *err);
 int safetensors_to_feeds(struct safetensors *file, const char *name, struct feed_dicts *ret, struct error *err);
 

@@ -1,8 +1,9 @@
 /* format/safetensors/safetensors.h: files of named tensors that are used where they lie (safetensors, "Format").
  *
- * 8 bytes: the size N of the header, little-endian. N bytes: a JSON object, blanks behind it allowed, that gives for each
- * tensor {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, counted from the end of the header; the member
- * "__metadata__" maps strings to strings. The rest is data, little-endian and row-major, without gaps or overlaps.
+ * 8 bytes: the size N of the header, little-endian. N bytes: a JSON object, blanks behind it allowed, that gives for
+ * each tensor {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, counted from the end of the header; the
+ * member "__metadata__" maps strings to strings. The rest is data, little-endian and row-major, without gaps or
+ * overlaps.
  *
  * The format has no type for strings, complex128, int4 and uint4. bfloat16, float8 and float4 stay what they are.
  */
@@ -29,8 +30,8 @@ bool safetensors_is_name(const char *path);
 /* Whether the file at `path` looks like one. False for what cannot be read, or is a pipe. */
 bool safetensors_recognize(const char *path);
 
-/* Maps the file and checks its header. Tensors refer to the mapping, which lives as long as any of them: they can be taken
- * out of the list. Their data need not be aligned. */
+/* Maps the file and checks its header. Tensors refer to the mapping, which lives as long as any of them: they can be
+ * taken out of the list. Their data need not be aligned. */
 int safetensors_load(const char *path, struct safetensors *ret, struct error *err);
 
 /* The same for a file in memory, which has to outlive the tensors; `name` is for messages. */

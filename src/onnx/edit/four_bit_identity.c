@@ -35,7 +35,8 @@ static uint32_t input_of(const struct model *model, const struct node *node, siz
     return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
 }
 
-/* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the inputs. */
+/* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the
+ * inputs. */
 static int64_t made_type(const struct model *model, const struct node *node, const uint8_t *types)
 {
     if (node_is(node, "Identity") && input_of(model, node, 0) != VALUE_NONE)

@@ -176,7 +176,8 @@ void model_set_description(struct model *model, struct text description)
 
 /* ---- Opset imports ---- */
 
-/* The newest version of ONNX's own operators by IR version, from 3 on: before that models import nothing, and have version 1. */
+/* The newest version of ONNX's own operators by IR version, from 3 on: before that models import nothing, and have
+ * version 1. */
 static const uint8_t newest_opsets[] = {8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 25};
 
 /* The version of ONNX's own operators that an opset import names; 0 when it is that of another domain. */

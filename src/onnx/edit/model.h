@@ -16,11 +16,12 @@ void model_set_type(struct model *model, uint32_t value, const struct value_type
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
                          struct error *err);
 
-/* Forgets the shapes (not the types) of everything but graph inputs and constants: after an override they may be wrong. */
+/* Forgets the shapes (not the types) of everything but graph inputs and constants: after an override they may be
+ * wrong. */
 void model_forget_shapes(struct model *model);
 
-/* Has a model that imports no version of ONNX's own operators import one: that of its functions, else the newest that its IR
- * version knows. Returns the version; 0 when there is nothing to do. */
+/* Has a model that imports no version of ONNX's own operators import one: that of its functions, else the newest that
+ * its IR version knows. Returns the version; 0 when there is nothing to do. */
 int64_t model_import_operators(struct model *model);
 
 /* Says what has made the model. */

@@ -1,5 +1,5 @@
-/* onnx/edit/unbounded_shapes.h: tensors whose values become sizes at run time, with nothing that bounds them. An engine has
- * to be told the largest size before it can be built.
+/* onnx/edit/unbounded_shapes.h: tensors whose values become sizes at run time, with nothing that bounds them. An engine
+ * has to be told the largest size before it can be built.
  */
 #ifndef ONNX_EDIT_UNBOUNDED_SHAPES_H
 #define ONNX_EDIT_UNBOUNDED_SHAPES_H

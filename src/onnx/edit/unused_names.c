@@ -4,7 +4,8 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* As deep as onnx/model/scope.c, which has walked every body when the model was read: message levels, three to a body. */
+/* As deep as onnx/model/scope.c, which has walked every body when the model was read: message levels, three to a
+ * body. */
 #define MAX_DEPTH (3 * 64)
 
 /* The fields of each message in which the names in bodies are, and the messages inside it. */

@@ -9,8 +9,8 @@ struct upper_bound {
     int64_t bound;
 };
 
-/* Puts a `Min` right behind the node that makes each value. All who read the value read the bounded one, under the old name.
- * ERR_UNSUPPORTED when the model's operator set has no Min of integers (below 12). */
+/* Puts a `Min` right behind the node that makes each value. All who read the value read the bounded one, under the old
+ * name. ERR_UNSUPPORTED when the model's operator set has no Min of integers (below 12). */
 int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size_t count, struct error *err);
 
 #endif

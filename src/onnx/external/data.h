@@ -21,33 +21,35 @@ struct path_list {
 /* True for an absolute path, one with `..` in it, and an empty one. */
 bool external_data_leads_out(const char *location);
 
-/* What a model in `folder` calls its external file `path`, malloc'd: `path` as it is when it is relative, else how it is reached
- * from the folder. ERR_INVALID when it lies outside. Nothing of it needs to exist. */
+/* What a model in `folder` calls its external file `path`, malloc'd: `path` as it is when it is relative, else how it
+ * is reached from the folder. ERR_INVALID when it lies outside. Nothing of it needs to exist. */
 int external_data_location(const char *path, const char *folder, char **ret, struct error *err);
 
 /* The real path of the external file `location` of `model`, malloc'd. ERR_CORRUPT when it leads out of the model's
  * folder, ERR_MISSING when it is not there, ERR_INVALID when it is no ordinary file. */
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err);
 
-/* The distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes of its nodes refer to,
- * those in bodies and in the model's functions included: these are written with every part. `ret` is empty on entry; the
- * texts point into the model. */
+/* The distinct files, relative to the model's folder, that the initializers of `subgraph` and the attributes of its
+ * nodes refer to, those in bodies and in the model's functions included: these are written with every part. `ret` is
+ * empty on entry; the texts point into the model. */
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err);
 
 /* Mixes the content of these files into *hash. */
 int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
                        struct error *err);
 
-/* How a file of external data comes to another folder. A link costs nothing, but whoever writes to it writes to the original. */
+/* How a file of external data comes to another folder. A link costs nothing, but whoever writes to it writes to the
+ * original. */
 enum external_transfer {
     EXTERNAL_COPY, /* by the kernel; a hard link to the original that is there already is replaced */
-    EXTERNAL_LINK, /* where that can be: not on another file system, nor for what nodes hold themselves, where ONNX
-                    * Runtime takes a hard link for an attack */
+    /* where that can be: not on another file system, nor for what nodes hold themselves, where ONNX Runtime takes a
+     * hard link for an attack */
+    EXTERNAL_LINK,
 };
 
-/* Makes these files reachable for a copy of the subgraph in `folder`, under the same relative names: nothing to do when they are there
- * already. What was made is appended to `ret_made`, new folders in front of what is in them. A different file of that
- * name is not replaced: ERR_EXISTS. */
+/* Makes these files reachable for a copy of the subgraph in `folder`, under the same relative names: nothing to do when
+ * they are there already. What was made is appended to `ret_made`, new folders in front of what is in them. A different
+ * file of that name is not replaced: ERR_EXISTS. */
 int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
                           struct path_list *ret_made, struct error *err);
 

@@ -119,7 +119,8 @@ static void copy_imports(const struct span_list *fields, struct string_builder *
     }
 }
 
-/* A model whose graph is the body. Before IR version 4 weights would have to be inputs as well, which bodies do not have. */
+/* A model whose graph is the body. Before IR version 4 weights would have to be inputs as well, which bodies do not
+ * have. */
 static int parse_body(const struct model *outer, struct span body, struct string_builder *bytes, struct model **ret,
                       struct error *err)
 {

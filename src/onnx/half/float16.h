@@ -1,8 +1,8 @@
 /* onnx/half/float16.h: a float32 model becomes a float16 model, with inputs and outputs of the types that they had.
  *
- * Bodies of If, Loop and Scan are converted, too; what goes into them and comes out of them stays float32. Local functions stay
- * as they are. What is computed from integers alone stays float32, because it often says how large something is, and so do
- * operators that do not take float16 (see onnx/half/mixed_precision.h).
+ * Bodies of If, Loop and Scan are converted, too; what goes into them and comes out of them stays float32. Local
+ * functions stay as they are. What is computed from integers alone stays float32, because it often says how large
+ * something is, and so do operators that do not take float16 (see onnx/half/mixed_precision.h).
  */
 #ifndef ONNX_HALF_FLOAT16_H
 #define ONNX_HALF_FLOAT16_H
@@ -15,8 +15,8 @@ struct float16_settings {
     const char *const *keep;
     size_t keep_count;
 
-    /* Describes the values of a graph, as far as it can; asked for the main graph and for every body, whose inputs then are
-     * all that it reads from outside. */
+    /* Describes the values of a graph, as far as it can; asked for the main graph and for every body, whose inputs then
+     * are all that it reads from outside. */
     void (*infer)(void *data, const struct subgraph *graph);
     void *data;
     struct log *log; /* may be NULL */

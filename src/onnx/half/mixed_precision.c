@@ -24,9 +24,9 @@
 
 /* ---- What takes float16 ---- */
 
-/* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results differ
- * altogether (random ones); and those of sequences and optionals, whose type would have to change with their elements'. Source:
- * the type constraints in ONNX's operator schemas. */
+/* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results
+ * differ altogether (random ones); and those of sequences and optionals, whose type would have to change with their
+ * elements'. Source: the type constraints in ONNX's operator schemas. */
 static const char *const float32_operators[] = {
     "Bernoulli",
     "BlackmanWindow",
@@ -188,7 +188,8 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
     bitset_unite(ret, &rebuild->outputs);
 }
 
-/* Says for each tensor which type its own name stands for. A constant that is read in float16 only is converted itself. */
+/* Says for each tensor which type its own name stands for. A constant that is read in float16 only is converted
+ * itself. */
 static void settle_names(struct rebuild *rebuild)
 {
     const struct model *model = rebuild->model;

@@ -93,7 +93,8 @@ static bool find_attribute(struct span message, uint32_t number, struct text nam
     return false;
 }
 
-/* An attribute that refers to one of the function's gets the caller's value, else the function's default, else it goes. */
+/* An attribute that refers to one of the function's gets the caller's value, else the function's default, else it
+ * goes. */
 static void add_attribute(const struct call *call, const struct wire_field *from, struct string_builder *ret_node)
 {
     struct attribute attribute, given;

@@ -76,8 +76,8 @@ static int add_values(struct renderer *renderer, const struct graph_view *view, 
     return 0;
 }
 
-/* "w [dtype=float32, shape=[4, 2]]": beside its values, and as an attribute, the shape of a constant is a list in Polygraphy's
- * words, not a tuple. */
+/* "w [dtype=float32, shape=[4, 2]]": beside its values, and as an attribute, the shape of a constant is a list in
+ * Polygraphy's words, not a tuple. */
 static void add_constant_line(struct renderer *renderer, struct text name, const struct initializer *constant)
 {
     struct value_type type;

@@ -12,8 +12,8 @@ struct graph_text_settings {
     bool ignore_external_data; /* of those in other files, only the file's name */
 };
 
-/* Appends headline, inputs, outputs, initializers, nodes and functions. Weights in external files are read for their values,
- * unless they are to be ignored. On an error `out` holds a part. */
+/* Appends headline, inputs, outputs, initializers, nodes and functions. Weights in external files are read for their
+ * values, unless they are to be ignored. On an error `out` holds a part. */
 int graph_to_text(struct model *model, const struct graph_text_settings *settings, struct string_builder *out,
                   struct error *err);
 

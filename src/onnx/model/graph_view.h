@@ -1,5 +1,5 @@
-/* onnx/model/graph_view.h: a graph among the graphs around it: the main graph, bodies of its nodes, bodies in these, functions.
- * For tools that show a model.
+/* onnx/model/graph_view.h: a graph among the graphs around it: the main graph, bodies of its nodes, bodies in these,
+ * functions. For tools that show a model.
  */
 #ifndef ONNX_MODEL_GRAPH_VIEW_H
 #define ONNX_MODEL_GRAPH_VIEW_H
@@ -30,8 +30,8 @@ struct function_view {
 int graph_view_open_function(const struct graph_view *main, struct span function, struct function_view *ret,
                              struct error *err);
 
-/* Appends to a GraphProto what a field of a FunctionProto is there: a node, a description, an input or output. What a graph
- * does not have is left out. */
+/* Appends to a GraphProto what a field of a FunctionProto is there: a node, a description, an input or output. What a
+ * graph does not have is left out. */
 void graph_add_function_field(struct string_builder *out, const struct wire_field *field);
 
 /* For views that were opened. */

@@ -1,5 +1,5 @@
-/* onnx/model/mark_outputs.h: other outputs for a model than its own: --onnx-outputs and --onnx-exclude-outputs. All nodes
- * stay, whether or not an output still depends on them.
+/* onnx/model/mark_outputs.h: other outputs for a model than its own: --onnx-outputs and --onnx-exclude-outputs. All
+ * nodes stay, whether or not an output still depends on them.
  */
 #ifndef ONNX_MODEL_MARK_OUTPUTS_H
 #define ONNX_MODEL_MARK_OUTPUTS_H
@@ -7,8 +7,8 @@
 #include "onnx/model/subgraph.h"
 
 /* Makes every output of every node the outputs, in the order of nodes, each once. Left out are constants, omitted
- * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. Outputs that no node
- * makes, inputs and initializers, stay, behind the others. */
+ * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. Outputs that no
+ * node makes, inputs and initializers, stay, behind the others. */
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped);
 
 /* Makes the named tensors the outputs, in this order. ERR_INVALID lists the names that the model does not have. */

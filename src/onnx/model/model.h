@@ -2,8 +2,8 @@
  *
  * The file is walked once. Nodes, initializers and type descriptions stay where they are: the index holds spans into
  * the mapping. Tensors are called values and are numbered; names are looked up through a hash map. A model is never
- * changed after loading, except for the small edits that onnx/edit/model.h documents; what is cut out of it is a `struct
- * subgraph`.
+ * changed after loading, except for the small edits that onnx/edit/model.h documents; what is cut out of it is a
+ * `struct subgraph`.
  */
 #ifndef ONNX_MODEL_MODEL_H
 #define ONNX_MODEL_MODEL_H
@@ -51,8 +51,8 @@ struct initializer {
     bool sparse;
     bool inside;  /* known to have its data here, not in another file */
     bool renamed; /* made from a Constant node: the name has to be added when it is written */
-    struct span
-        narrowed; /* float32 data: they are written as float16, behind `message`, which has none; size 0: none */
+    /* float32 data: they are written as float16, behind `message`, which has none; size 0: none */
+    struct span narrowed;
 };
 
 /* A quantization annotation: a tensor, and those that hold its scale and zero point. */

@@ -1,5 +1,5 @@
-/* onnx/model/scope.h: the names that bodies of If, Loop, Scan, ... define. What else a body uses is a tensor of the graph
- * around it.
+/* onnx/model/scope.h: the names that bodies of If, Loop, Scan, ... define. What else a body uses is a tensor of the
+ * graph around it.
  */
 #ifndef ONNX_MODEL_SCOPE_H
 #define ONNX_MODEL_SCOPE_H

@@ -1,4 +1,5 @@
-/* onnx/model/subgraph.h: a part of a model: which nodes remain, what is fed, what comes out, what is frozen to a constant.
+/* onnx/model/subgraph.h: a part of a model: which nodes remain, what is fed, what comes out, what is frozen to a
+ * constant.
  *
  * A value: it can be copied, compared and hashed, and refers to its model without changing it. Nodes keep the model's
  * order.
@@ -27,8 +28,8 @@ struct subgraph {
     struct bitset nodes;
     struct value_list inputs, outputs; /* each value once */
     struct frozen_list frozen;
-    bool
-        only_stated; /* tensors inside of it are described as far as the model's file does, whatever else is known of them */
+    /* tensors inside of it are described as far as the model's file does, whatever else is known of them */
+    bool only_stated;
 };
 
 void subgraph_init_whole(struct subgraph *subgraph, struct model *model);

@@ -10,7 +10,8 @@
  * not known is left out. */
 void tensor_line(struct string_builder *out, struct text name, const struct value_type *type);
 
-/* Appends "; did you mean 'a' or 'b'?" with tensors whose names are close to one that the model does not have, or nothing. */
+/* Appends "; did you mean 'a' or 'b'?" with tensors whose names are close to one that the model does not have, or
+ * nothing. */
 void tensor_suggestion(struct string_builder *out, const struct model *model, struct text wanted);
 
 /* ERR_INVALID: no tensor of the model has that name; those with names close to it are named. */

@@ -41,7 +41,8 @@ struct attribute {
 /* What is damaged or missing reads as empty: the walk over the model has seen the damage before. */
 void attribute_read(struct span message, struct attribute *ret);
 
-/* The elements of a list. Each of the functions below is for lists of its kind, the last one for all that are no numbers. */
+/* The elements of a list. Each of the functions below is for lists of its kind, the last one for all that are no
+ * numbers. */
 struct attribute_walk {
     struct wire_reader reader;
     struct span packed; /* what is left of a packed field */

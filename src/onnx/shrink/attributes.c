@@ -7,8 +7,8 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* Source: the ONNX operator reference, attributes marked "(required)", in all versions of the operators. `op_type` NULL: of
- * whatever operator. */
+/* Source: the ONNX operator reference, attributes marked "(required)", in all versions of the operators. `op_type`
+ * NULL: of whatever operator. */
 static bool is_required(const struct node *node, struct text name)
 {
     static const struct {

@@ -228,7 +228,8 @@ static void add_interface(struct graph_edit *graph, struct span message)
                          graph->layout->bare_names ? span_text(field.bytes) : name_in(field.bytes, VALUE_INFO_NAME), 0);
 }
 
-/* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no harm. */
+/* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no
+ * harm. */
 static void add_names_inside(struct name_map *used, struct span message, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(message), inner;

@@ -1,7 +1,7 @@
 /* onnx/shrink/bodies.h: taking nodes out of bodies (of If, Loop, Scan, ...) and of the model's own functions.
  *
- * A node that is taken out is bypassed: whoever read its output reads one of its inputs. What nothing reads any more goes, too,
- * with the constants it used. Bodies keep their inputs and outputs, so the node around them does not notice.
+ * A node that is taken out is bypassed: whoever read its output reads one of its inputs. What nothing reads any more
+ * goes, too, with the constants it used. Bodies keep their inputs and outputs, so the node around them does not notice.
  */
 #ifndef ONNX_SHRINK_BODIES_H
 #define ONNX_SHRINK_BODIES_H
@@ -20,17 +20,17 @@ struct inner_node_list {
     size_t count, capacity;
 };
 
-/* Appends the nodes of bodies, and of bodies inside them, in the order of the file; then those of functions. ERR_CORRUPT when they are
- * damaged or nested too deep. */
+/* Appends the nodes of bodies, and of bodies inside them, in the order of the file; then those of functions.
+ * ERR_CORRUPT when they are damaged or nested too deep. */
 int inner_nodes_list(const struct model *model, struct inner_node_list *ret, struct error *err);
 
-/* Takes out nodes: by a choice for each node of the list, in its order. 0 leaves it, n puts its n-th input (omitted ones do not
- * count) in its place. Types inside are forgotten. ERR_INVALID when names get in each other's way. After an error the model can only be
- * freed. */
+/* Takes out nodes: by a choice for each node of the list, in its order. 0 leaves it, n puts its n-th input (omitted
+ * ones do not count) in its place. Types inside are forgotten. ERR_INVALID when names get in each other's way. After an
+ * error the model can only be freed. */
 int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err);
 
-/* Replaces `If` nodes by one of their branches, by a choice for each node of the model: 0 leaves it, 1 takes the first branch (`then`),
- * 2 the other. Nodes are numbered anew. As above after an error. */
+/* Replaces `If` nodes by one of their branches, by a choice for each node of the model: 0 leaves it, 1 takes the first
+ * branch (`then`), 2 the other. Nodes are numbered anew. As above after an error. */
 int branches_take(struct model *model, const uint8_t *choices, struct error *err);
 
 #endif

@@ -91,7 +91,8 @@ static void add_candidate(struct search *search, uint32_t weight, size_t axis)
     *VECTOR_APPEND(&search->found) = candidate;
 }
 
-/* Adds the weight behind an input of a node, if it is one that counts. `axis` counts from the end when it is negative. */
+/* Adds the weight behind an input of a node, if it is one that counts. `axis` counts from the end when it is
+ * negative. */
 static int add_weight(struct search *search, const struct node *node, size_t input, int axis, struct error *err)
 {
     const struct model *model = search->model;

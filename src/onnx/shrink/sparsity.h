@@ -1,5 +1,5 @@
-/* onnx/shrink/sparsity.h: the 2:4 pattern, with which accelerators multiply at twice the speed: of every four values of a weight
- * along the axis that is summed over, two are zero.
+/* onnx/shrink/sparsity.h: the 2:4 pattern, with which accelerators multiply at twice the speed: of every four values of
+ * a weight along the axis that is summed over, two are zero.
  *
  * Weights that count are those of MatMul, Gemm and Conv, also behind Cast, Transpose, QuantizeLinear and
  * DequantizeLinear, of type float32, float16 or bfloat16, whose axis is a multiple of four long.

@@ -199,8 +199,9 @@ static void store_number(enum data_type type, double value, size_t element, void
         memcpy((char *)data + element * 2, &half, 2);
 }
 
-/* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are put
- * there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were 0 and 1. */
+/* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are
+ * put there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were
+ * 0 and 1. */
 static void fill_with_noise(const struct weight *weight, struct text name, enum data_type type, size_t elements,
                             void *data)
 {

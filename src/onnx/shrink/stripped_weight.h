@@ -1,9 +1,10 @@
-/* onnx/shrink/stripped_weight.h: weights without their values, for models that are passed on without what they have learnt.
+/* onnx/shrink/stripped_weight.h: weights without their values, for models that are passed on without what they have
+ * learnt.
  *
  * A stripped weight is a TensorProto with the name, type and shape that it had and without data. Its doc_string is
- * "TRT_WEIGHTLESS/", or "TRT_WEIGHTLESS/SPARSE_2_4" when the weight had the 2:4 pattern (onnx/shrink/sparsity.h); the doc_string
- * of the model ends with "TRT_WEIGHTLESS". These are Polygraphy's marks. Everything that reads no data works on such a
- * model; to run it, proxies are put in place of the weights.
+ * "TRT_WEIGHTLESS/", or "TRT_WEIGHTLESS/SPARSE_2_4" when the weight had the 2:4 pattern (onnx/shrink/sparsity.h); the
+ * doc_string of the model ends with "TRT_WEIGHTLESS". These are Polygraphy's marks. Everything that reads no data works
+ * on such a model; to run it, proxies are put in place of the weights.
  */
 #ifndef ONNX_SHRINK_STRIPPED_WEIGHT_H
 #define ONNX_SHRINK_STRIPPED_WEIGHT_H
@@ -34,9 +35,10 @@ struct stripped_weight {
 /* The TensorProto of a weight without its values, made in `arena`; older marks are not written. */
 struct span stripped_weight_make(struct arena *arena, struct text name, const struct stripped_weight *weight);
 
-/* Reads a TensorProto: 1 when it is a stripped weight, 0 when it is none, which is also what a weight is that has a mark
- * and values. ERR_INVALID when it has a mark that nobody here knows, or of a weight that cannot be. Also read is the mark
- * that older versions of this program wrote: "polygraphy:stripped", with " 2:4:<axis>" for each axis that had the pattern. */
+/* Reads a TensorProto: 1 when it is a stripped weight, 0 when it is none, which is also what a weight is that has a
+ * mark and values. ERR_INVALID when it has a mark that nobody here knows, or of a weight that cannot be. Also read is
+ * the mark that older versions of this program wrote: "polygraphy:stripped", with " 2:4:<axis>" for each axis that had
+ * the pattern. */
 int stripped_weight_read(struct span message, struct stripped_weight *ret, struct error *err);
 
 /* Writes the mark into the model's doc_string, or takes it out. */

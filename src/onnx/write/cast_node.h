@@ -6,7 +6,8 @@
 #include "onnx/edit/unused_names.h"
 #include "tensor/values/data_type.h"
 
-/* A node that makes `to`, in this type, of `from`; its name is made of `to`. A NodeProto with tag and length, made in `arena`. */
+/* A node that makes `to`, in this type, of `from`; its name is made of `to`. A NodeProto with tag and length, made in
+ * `arena`. */
 struct span cast_node_build(struct arena *arena, struct unused_names *names, struct text from, struct text to,
                             enum data_type type);
 

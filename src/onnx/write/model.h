@@ -34,8 +34,8 @@ struct initializer_writer {
     void *data;
 };
 
-/* The same as pieces, of any size. Both lists were initialised by the caller; `ret` refers to what `graph` holds, which is the
- * content of the graph alone. */
+/* The same as pieces, of any size. Both lists were initialised by the caller; `ret` refers to what `graph` holds, which
+ * is the content of the graph alone. */
 int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
                        struct piece_list *graph, struct piece_list *ret, struct error *err);
 

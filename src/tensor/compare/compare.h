@@ -1,7 +1,7 @@
 /* tensor/compare/compare.h: whether two outputs agree within tolerances.
  *
- * How the differences of two elements are computed for each pair of types: tensor/compare/difference.h. A difference is too
- * large when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the
+ * How the differences of two elements are computed for each pair of types: tensor/compare/difference.h. A difference is
+ * too large when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the
  * absolute and the relative difference are too large. Empty outputs agree. Strings agree when they are equal, whatever
  * the tolerances.
  */

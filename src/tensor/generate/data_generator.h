@@ -17,7 +17,8 @@
  * Floating types: evenly spread, `maximum` excluded; an infinite bound makes every value that infinity. Integers: the
  * bounds are truncated to integers and both included, and two of 4 bits share a byte, the first in its lower half;
  * ERR_INVALID when they are in the wrong order or do not fit the type (the double nearest the largest 64-bit integer
- * stands for that integer). Bool: both values unless the bounds are both zero or both not. Strings: the text of floating values. Other types: ERR_UNSUPPORTED. */
+ * stands for that integer). Bool: both values unless the bounds are both zero or both not. Strings: the text of
+ * floating values. Other types: ERR_UNSUPPORTED. */
 int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape, double minimum,
                     double maximum, struct tensor *ret, struct error *err);
 

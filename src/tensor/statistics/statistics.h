@@ -27,7 +27,8 @@ int statistics_compute(const struct tensor *tensor, struct statistics *ret, stru
 void statistics_to_text(const struct statistics *statistics, const struct shape *shape, struct string_builder *text);
 
 /* The value at position fraction * (elements - 1) of the sorted elements, linearly interpolated. NaN when there is a
- * NaN, infinity for an empty tensor. `fraction` lies in [0, 1]; the type has an arithmetic (tensor/values/elements.h). */
+ * NaN, infinity for an empty tensor. `fraction` lies in [0, 1]; the type has an arithmetic
+ * (tensor/values/elements.h). */
 double statistics_quantile(const struct tensor *tensor, double fraction);
 
 /* The middle element, or the mean of the two middle ones. NaN when there is a NaN, 0 for an empty tensor. */

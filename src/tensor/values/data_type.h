@@ -1,4 +1,5 @@
-/* tensor/values/data_type.h: element types. The numbers are those of ONNX's TensorProto.DataType; ONNX Runtime shares them. */
+/* tensor/values/data_type.h: element types. The numbers are those of ONNX's TensorProto.DataType; ONNX Runtime shares
+ * them. */
 #ifndef TENSOR_VALUES_DATA_TYPE_H
 #define TENSOR_VALUES_DATA_TYPE_H
 

@@ -1,5 +1,5 @@
-/* tensor/values/element_text.h: single elements as text, in the manner of NumPy: all elements of an array share one layout,
- * which follows from those that are shown.
+/* tensor/values/element_text.h: single elements as text, in the manner of NumPy: all elements of an array share one
+ * layout, which follows from those that are shown.
  *
  *   element_layout_init(&layout, tensor);
  *   for (each element shown)

@@ -47,7 +47,8 @@ size_t tensor_elements(const struct tensor *tensor);
 /* The message for memory that memory_limit_allows() does not allow for such a tensor; returns ERR_MEMORY. */
 int tensor_refuse_size(enum data_type type, const struct shape *shape, size_t size, struct error *err);
 
-/* Gives `ret` a fresh, uninitialised buffer of its own (zeroed for strings). ERR_MEMORY when it cannot be had, or not allowed. */
+/* Gives `ret` a fresh, uninitialised buffer of its own (zeroed for strings). ERR_MEMORY when it cannot be had, or not
+ * allowed. */
 int tensor_allocate(enum data_type type, const struct shape *shape, struct tensor *ret, struct error *err);
 
 /* The writable data of a tensor that was made by tensor_allocate(). */

@@ -1,5 +1,5 @@
-/* test_constant_folding.c: constants that are computed in pieces are those that the whole gives; each node is computed once, and its
- * values are held no longer than they are needed. */
+/* test_constant_folding.c: constants that are computed in pieces are those that the whole gives; each node is computed
+ * once, and its values are held no longer than they are needed. */
 #include "support/unit_test.h"
 
 #include <stdlib.h>
@@ -212,8 +212,8 @@ static void add_link(struct made_model *made, const char *op_type, int number, i
     made_node(made, name, op_type, input, output, NULL, 0);
 }
 
-/* Folds with the backend above; counts the nodes that are left. What these make is described as tensors of `elements` floats;
- * 0: not at all. */
+/* Folds with the backend above; counts the nodes that are left. What these make is described as tensors of `elements`
+ * floats; 0: not at all. */
 static size_t fold_described(struct made_model *made, enum folding_partition partition, size_t piece_nodes,
                              int64_t elements)
 {
@@ -321,7 +321,8 @@ static void what_a_node_reads_that_fails_becomes_a_constant(void **state)
     }
 }
 
-/* One of a hundred, behind the middle, fails; counts the nodes that are left of these and the hundred and one that stay. */
+/* One of a hundred, behind the middle, fails; counts the nodes that are left of these and the hundred and one that
+ * stay. */
 static size_t fold_hundred(enum folding_partition partition)
 {
     struct made_model made;

@@ -113,7 +113,8 @@ static void real_models_in_pieces_have_the_types_of_the_whole(void **state)
         skip();
 }
 
-/* z = Relu(Reshape(w, Shape(x))): with pieces of one node its shape is known only because the Reshape gets the Shape, too. */
+/* z = Relu(Reshape(w, Shape(x))): with pieces of one node its shape is known only because the Reshape gets the Shape,
+ * too. */
 static void shape_that_is_computed_is_known_in_pieces_of_one_node(void **state)
 {
     struct backend_request request = {.optimization_level = 0};

@@ -1,6 +1,7 @@
-/* fake_engine.h: small models made on the spot, and a provider whose kernels are a few lines, so that an executor can be
- * tested without any runtime. Operators: Relu, Add (same shapes), Positive (the elements above 0: data decide about the
- * shape), Halve. All on float32, but for Echo, which copies a tensor of any type and may have a second, omitted input. */
+/* fake_engine.h: small models made on the spot, and a provider whose kernels are a few lines, so that an executor can
+ * be tested without any runtime. Operators: Relu, Add (same shapes), Positive (the elements above 0: data decide about
+ * the shape), Halve. All on float32, but for Echo, which copies a tensor of any type and may have a second, omitted
+ * input. */
 #ifndef FAKE_ENGINE_H
 #define FAKE_ENGINE_H
 
@@ -179,7 +180,8 @@ static inline void fake_free(struct kernel *kernel)
 
 static const struct kernel_functions fake_functions = {fake_run, fake_free};
 
-/* "known" and "unknown" are row-major; "columns" wants and gives columns side by side; "small" takes up to 4 elements. */
+/* "known" and "unknown" are row-major; "columns" wants and gives columns side by side; "small" takes up to 4
+ * elements. */
 static inline int fake_list(struct tactic_provider *provider, const struct kernel_request *request,
                             struct tactic_list *ret, struct error *err)
 {

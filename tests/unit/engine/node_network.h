@@ -1,5 +1,5 @@
-/* node_network.h: a network with one layer for each node, without anything that makes networks; and a run of it, layer by
- * layer, with the first tactic of a name that a provider has. For tests of providers. */
+/* node_network.h: a network with one layer for each node, without anything that makes networks; and a run of it, layer
+ * by layer, with the first tactic of a name that a provider has. For tests of providers. */
 #ifndef NODE_NETWORK_H
 #define NODE_NETWORK_H
 

@@ -228,8 +228,8 @@ static bool compare_model(const char *path, size_t *ret_failed)
     return same;
 }
 
-/* A Constant node with a sparse value makes no tensor that a layer of its own could give: only a whole session takes it. And of a
- * model in memory, as a layer is, ONNX Runtime looks for the data of functions in the current folder. */
+/* A Constant node with a sparse value makes no tensor that a layer of its own could give: only a whole session takes
+ * it. And of a model in memory, as a layer is, ONNX Runtime looks for the data of functions in the current folder. */
 static bool is_exception(const char *name)
 {
     return strcmp(name, "constants_of_every_form.onnx") == 0 || strcmp(name, "external_data_in_a_function.onnx") == 0;

@@ -1,8 +1,8 @@
 /* ONNX's backend tests, most of them of single operators, with every tactic of every layer.
  *
  * Counted are those that ONNX Runtime itself passes. Each is built as often as its layers have tactics, so that every
- * tactic of every layer runs at least once, and its results are compared with those of the test data within the tolerance of
- * ONNX's test runner. What fails has to be listed in node_test_exceptions.txt with a reason.
+ * tactic of every layer runs at least once, and its results are compared with those of the test data within the
+ * tolerance of ONNX's test runner. What fails has to be listed in node_test_exceptions.txt with a reason.
  * POLYGRAPHY_NODE_TEST=part runs the tests whose names have that part, and says how each of them fares.
  */
 #include "node_test_data.h"

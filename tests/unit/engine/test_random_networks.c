@@ -1,6 +1,6 @@
 /* Random networks through the engine: what it computes is what ONNX Runtime computes, for batches of 1 to 5, whatever
- * tactics are drawn, in float32 and float16, fused and not, with and without oneDNN. Each network comes from its number,
- * which a failure names. 25 run each time; with POLYGRAPHY_TEST_THOROUGH, 2,000. */
+ * tactics are drawn, in float32 and float16, fused and not, with and without oneDNN. Each network comes from its
+ * number, which a failure names. 25 run each time; with POLYGRAPHY_TEST_THOROUGH, 2,000. */
 #include "unit/engine/network/network_test.h"
 
 #include "base/memory.h"

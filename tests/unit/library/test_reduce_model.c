@@ -1,4 +1,5 @@
-/* Tests of polygraphy_reduce_model(): the files that the oracle gets, the model that is found, and what is left behind. */
+/* Tests of polygraphy_reduce_model(): the files that the oracle gets, the model that is found, and what is left
+ * behind. */
 #include <dirent.h>
 #include <polygraphy/reduce.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Tests of search/failure_rates.c: what is learned of a check, and that reductions that go by it do not lose the bug. */
+/* Tests of search/failure_rates.c: what is learned of a check, and that reductions that go by it do not lose the
+ * bug. */
 #include <stdlib.h>
 
 #include "base/memory.h"

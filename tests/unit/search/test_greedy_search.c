@@ -8,8 +8,8 @@
 
 #define MAXIMUM 64
 
-/* The largest choice that each element bears: a configuration fails when no element has a choice that is not among `allowed`, a
- * bit set. Choice 0 always is. */
+/* The largest choice that each element bears: a configuration fails when no element has a choice that is not among
+ * `allowed`, a bit set. Choice 0 always is. */
 struct rule {
     uint8_t allowed[MAXIMUM];
 };

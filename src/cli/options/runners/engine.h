@@ -1,7 +1,7 @@
 /* cli/options/runners/engine.h: the option groups of engines, which TensorRT's are called by.
  *
- * What only TensorRT can do is accepted and listed in one warning when an engine is built; but what would change results
- * if it were ignored is refused.
+ * What only TensorRT can do is accepted and listed in one warning when an engine is built; but what would change
+ * results if it were ignored is refused.
  */
 #ifndef CLI_OPTIONS_RUNNERS_ENGINE_H
 #define CLI_OPTIONS_RUNNERS_ENGINE_H

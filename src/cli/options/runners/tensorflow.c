@@ -1,4 +1,5 @@
-/* cli/options/runners/tensorflow.c: Polygraphy's options for models of TensorFlow: all of them are refused, with the way out. */
+/* cli/options/runners/tensorflow.c: Polygraphy's options for models of TensorFlow: all of them are refused, with the
+ * way out. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
 

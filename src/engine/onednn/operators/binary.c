@@ -1,5 +1,5 @@
-/* engine/onednn/operators/binary.c: sums, differences, products, quotients, minima and maxima of two tensors with numpy's
- * broadcasting, by oneDNN.
+/* engine/onednn/operators/binary.c: sums, differences, products, quotients, minima and maxima of two tensors with
+ * numpy's broadcasting, by oneDNN.
  *
  * oneDNN's maximum of two numbers is the second one when either is NaN; ONNX's is NaN. So there is one only of a
  * tensor and a constant that has no NaN, which comes first. Same for the minimum.
@@ -148,8 +148,8 @@ static bool describe(struct onednn_attempt *attempt)
 }
 
 /* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:
- * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register, leaves
- * elements out and writes behind the tensor. */
+ * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register,
+ * leaves elements out and writes behind the tensor. */
 static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->request->layer->fused.count == 0 || strcmp(implementation, "ref:any") == 0 ||

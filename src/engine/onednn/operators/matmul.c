@@ -1,4 +1,5 @@
-/* engine/onednn/operators/matmul.c: MatMul and Gemm, as matrix product and as inner product of oneDNN. See engine/onednn/onednn.h.
+/* engine/onednn/operators/matmul.c: MatMul and Gemm, as matrix product and as inner product of oneDNN. See
+ * engine/onednn/onednn.h.
  *
  * All tensors are row-major and seen as matrices: transposed ones through their strides, and where the second factor
  * has no batch, the batch of the first one is part of its rows.

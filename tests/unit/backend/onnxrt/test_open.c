@@ -257,7 +257,8 @@ static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
 static bool is_child;
 
 #ifdef __SANITIZE_ADDRESS__
-/* Asked by LeakSanitizer at the end. What only the library's threads had referred to, which a child lacks, is no leak. */
+/* Asked by LeakSanitizer at the end. What only the library's threads had referred to, which a child lacks, is no
+ * leak. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -265,7 +266,8 @@ int __lsan_is_turned_off(void)
 }
 #endif
 
-/* A published ONNX Runtime reports to its maker unless told not to, with a thread whose absence hangs exit() in a child. */
+/* A published ONNX Runtime reports to its maker unless told not to, with a thread whose absence hangs exit() in a
+ * child. */
 static void child_of_a_process_with_the_library_can_use_it_and_end(void **state)
 {
     struct backend_session *session;

@@ -91,8 +91,8 @@ static void what_a_living_process_writes_stays(void **state)
     assert_true(file_exists(name));
 }
 
-/* Its number says nothing here: it may be of another machine that has the same folder, of another container, or from before this
- * machine was started. */
+/* Its number says nothing here: it may be of another machine that has the same folder, of another container, or from
+ * before this machine was started. */
 static void what_a_process_elsewhere_writes_stays(void **state)
 {
     const char *ours = our_space();

@@ -1,5 +1,5 @@
-/* After SIGKILL nobody is left to end the children, but the guard. What they hold open tells when they are gone; what they would wait for
- * takes 1000 seconds. */
+/* After SIGKILL nobody is left to end the children, but the guard. What they hold open tells when they are gone; what
+ * they would wait for takes 1000 seconds. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -81,7 +81,8 @@ static void check_does_not_outlive_a_parent_that_is_killed(void **state)
     close(alive);
 }
 
-/* The check has left everything behind that it could be known by: its session, its parent, its environment and its standard streams. */
+/* The check has left everything behind that it could be known by: its session, its parent, its environment and its
+ * standard streams. */
 static _Noreturn void run_check_that_hides(void)
 {
     const char *const arguments[] = {"sh", "-c",

@@ -394,8 +394,8 @@ static void members_that_are_not_known_do_no_harm(void **state)
 
 /* ---- Who has a hand in it ---- */
 
-/* Has an entry made, does something to it, and finds that it is not taken over, nor whatever a link leads to written to; what is said
- * in the end holds `reason`. */
+/* Has an entry made, does something to it, and finds that it is not taken over, nor whatever a link leads to written
+ * to; what is said in the end holds `reason`. */
 static void must_ignore(void (*spoil)(const char *entry, const char *folder), const char *reason, bool replaces)
 {
     struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .runs = 4, .fails = 2};

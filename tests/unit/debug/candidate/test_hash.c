@@ -113,8 +113,8 @@ static void weights_that_change_on_the_way_are_noticed(void **state)
     assert_true(same(hash, hash_of("one/model.onnx", NULL)));
 }
 
-/* Candidates share weights of many gigabytes: they are read once. That nothing but its time, size and place tells a file apart shows
- * when a change is hidden from them. */
+/* Candidates share weights of many gigabytes: they are read once. That nothing but its time, size and place tells a
+ * file apart shows when a change is hidden from them. */
 static void weights_are_read_once(void **state)
 {
     struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};

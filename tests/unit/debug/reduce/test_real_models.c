@@ -1,6 +1,7 @@
-/* Reduction of real models, with a check that is known: it fails when one given node is there. Every candidate on the way has to
- * load in ONNX Runtime; in linear searches, whose candidates are thousands, every tenth, unless POLYGRAPHY_TEST_THOROUGH is
- * set, which also makes them look for twenty culprits in each model. Skipped where the models or the runtime are missing. */
+/* Reduction of real models, with a check that is known: it fails when one given node is there. Every candidate on the
+ * way has to load in ONNX Runtime; in linear searches, whose candidates are thousands, every tenth, unless
+ * POLYGRAPHY_TEST_THOROUGH is set, which also makes them look for twenty culprits in each model. Skipped where the
+ * models or the runtime are missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What engine/onednn/abi.h, engine/onednn/v2.h and engine/onednn/v3.h say of oneDNN's interface, against oneDNN's own headers as far as they
- * are installed, and against the library that is loaded. */
+/* What engine/onednn/abi.h, engine/onednn/v2.h and engine/onednn/v3.h say of oneDNN's interface, against oneDNN's own
+ * headers as far as they are installed, and against the library that is loaded. */
 #include "support/unit_test.h"
 
 #include <stddef.h>

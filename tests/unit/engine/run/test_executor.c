@@ -154,7 +154,8 @@ static void only_the_layer_at_a_low_precision_rounds(void **state)
 
 static void int8_layers_read_quantized_inputs_and_store_float32(void **state)
 {
-    /* in steps of 0.5: 0.7 is nearest to 0.5, 0.75 lies between two and goes to the even one, 1000 saturates at 127 steps */
+    /* in steps of 0.5: 0.7 is nearest to 0.5, 0.75 lies between two and goes to the even one, 1000 saturates at 127
+     * steps */
     static const float input[6] = {0.7f, 0.75f, 1000, -1000, 0, 3}, expected[6] = {0.25f, 0.5f, 31.75f, -32, 0, 1.5f};
     struct model_maker maker;
     struct fake_engine fake;

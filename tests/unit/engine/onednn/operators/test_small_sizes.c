@@ -1,5 +1,5 @@
-/* Every kind of layer that oneDNN computes, by every tactic, at the sizes where its implementations go astray: batches of
- * 1 to 5, 1 to 3 elements along the other axes, in all ranks; against ONNX Runtime, fused operations against plain
+/* Every kind of layer that oneDNN computes, by every tactic, at the sizes where its implementations go astray: batches
+ * of 1 to 5, 1 to 3 elements along the other axes, in all ranks; against ONNX Runtime, fused operations against plain
  * loops. One case of many runs each time, by turns; with POLYGRAPHY_TEST_THOROUGH, sixteen times as many. */
 #include "unit/engine/onednn/operator_test.h"
 
@@ -417,8 +417,8 @@ static void concatenations_are_right_at_small_sizes(void **state)
     each_shape(2, 6, check_concatenation);
 }
 
-/* `bits`: 1: 3 x 3 with padding, not 1 x 1. 2: a group for each channel. 4: a bias. 8: steps of 2. 16: something is added
- * to the result. 32 and 64: an activation. */
+/* `bits`: 1: 3 x 3 with padding, not 1 x 1. 2: a group for each channel. 4: a bias. 8: steps of 2. 16: something is
+ * added to the result. 32 and 64: an activation. */
 static void check_one_convolution(struct shape shape, bool transposed, size_t bits, int64_t outputs)
 {
     static const int64_t three[] = {3, 3, 3}, one[] = {1, 1, 1}, two[] = {2, 2, 2}, pads[] = {1, 1, 1, 1, 1, 1};
