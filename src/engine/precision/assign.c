@@ -1,6 +1,7 @@
 /* engine/precision/assign.c: the precision of every layer. See precision.h. */
 #include <stdlib.h>
 
+#include "base/container/name_map.h"
 #include "base/memory.h"
 #include "base/text/close_names.h"
 #include "engine/precision/precision.h"
@@ -35,6 +36,61 @@ static bool is_enabled(const struct precision_settings *settings, enum precision
 }
 
 /* ---- Names ---- */
+
+/* From names to layers: there may be an override for each of them. */
+struct layer_names {
+    struct name_map layers, nodes, tensors;
+};
+
+static void layer_names_init(struct layer_names *names, const struct network *network)
+{
+    name_map_init(&names->layers);
+    name_map_init(&names->nodes);
+    name_map_init(&names->tensors);
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        name_map_add(&names->layers, text_of(layer->name), (uint32_t)i);
+        for (size_t k = 0; k < layer->nodes.count; k++)
+            name_map_add(&names->nodes, network->model->nodes.items[layer->nodes.items[k]].name, (uint32_t)i);
+        for (size_t k = 0; k < layer->outputs.count; k++)
+            if (layer->outputs.items[k] != VALUE_NONE)
+                name_map_add(&names->tensors, network->model->values.items[layer->outputs.items[k]].name, (uint32_t)i);
+    }
+}
+
+static void layer_names_release(struct layer_names *names)
+{
+    name_map_release(&names->layers);
+    name_map_release(&names->nodes);
+    name_map_release(&names->tensors);
+}
+
+/* As network_find_layer(), which also knows parts of the names of layers whose nodes are gone. */
+static const struct layer *find_layer(const struct network *network, const struct layer_names *names, struct text name)
+{
+    uint32_t found = name.size > 0 ? name_map_find(&names->layers, name) : NAME_MAP_NONE;
+
+    if (found == NAME_MAP_NONE && name.size > 0)
+        found = name_map_find(&names->nodes, name);
+    return found != NAME_MAP_NONE ? &network->layers.items[found] : network_find_layer(network, name);
+}
+
+/* The layer that makes a tensor, and which of its outputs that is. */
+static const struct layer *find_output(const struct network *network, const struct layer_names *names, struct text name,
+                                       size_t *ret_output)
+{
+    uint32_t found = name_map_find(&names->tensors, name);
+    const struct layer *layer = found != NAME_MAP_NONE ? &network->layers.items[found] : NULL;
+
+    for (size_t k = 0; layer != NULL && k < layer->outputs.count; k++) {
+        uint32_t value = layer->outputs.items[k];
+
+        if (value != VALUE_NONE && text_equal(network->model->values.items[value].name, name))
+            *ret_output = k;
+    }
+    return layer;
+}
 
 static int unknown_layer(const struct network *network, const char *name, struct error *err)
 {
@@ -101,12 +157,13 @@ static enum precision lowest(const struct network *network, const struct layer *
     return PRECISION_FLOAT32;
 }
 
-static int constrain_layers(const struct network *network, const struct precision_settings *settings,
-                            struct layer_precision *ret, struct complaints *complaints, struct error *err)
+static int constrain_layers(const struct network *network, const struct layer_names *names,
+                            const struct precision_settings *settings, struct layer_precision *ret,
+                            struct complaints *complaints, struct error *err)
 {
     for (size_t i = 0; i < settings->layer_count; i++) {
         const struct precision_override *override = &settings->layers[i];
-        const struct layer *layer = network_find_layer(network, text_of(override->name));
+        const struct layer *layer = find_layer(network, names, text_of(override->name));
         enum precision precision;
         int rc = read_type("--layer-precisions", override, &precision, err);
 
@@ -128,31 +185,14 @@ static int constrain_layers(const struct network *network, const struct precisio
 
 /* ---- Tensors ---- */
 
-/* The layer that makes a tensor, and which of its outputs that is. */
-static const struct layer *find_output(const struct network *network, const char *name, size_t *ret_output)
-{
-    for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
-
-        for (size_t k = 0; k < layer->outputs.count; k++) {
-            uint32_t value = layer->outputs.items[k];
-
-            if (value != VALUE_NONE && text_equal_string(network->model->values.items[value].name, name)) {
-                *ret_output = k;
-                return layer;
-            }
-        }
-    }
-    return NULL;
-}
-
-static int constrain_tensors(const struct network *network, const struct precision_settings *settings,
-                             struct layer_precision *ret, struct complaints *complaints, struct error *err)
+static int constrain_tensors(const struct network *network, const struct layer_names *names,
+                             const struct precision_settings *settings, struct layer_precision *ret,
+                             struct complaints *complaints, struct error *err)
 {
     for (size_t i = 0; i < settings->tensor_count; i++) {
         const struct precision_override *override = &settings->tensors[i];
         size_t output = 0;
-        const struct layer *layer = find_output(network, override->name, &output);
+        const struct layer *layer = find_output(network, names, text_of(override->name), &output);
         enum precision precision;
         int rc = read_type("--tensor-dtypes", override, &precision, err);
 
@@ -211,24 +251,27 @@ int precisions_assign(const struct network *network, const struct precision_sett
                       struct layer_precision *ret, struct error *err)
 {
     struct complaints complaints = {.count = 0};
+    struct layer_names names;
     size_t count = network->layers.count;
 
     string_init(&complaints.text);
+    layer_names_init(&names, network);
     for (size_t i = 0; i < count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
         ret[i] = (struct layer_precision){.precision = lowest(network, layer, settings),
                                           .outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret[i].outputs))};
     }
-    int rc = constrain_layers(network, settings, ret, &complaints, err);
+    int rc = constrain_layers(network, &names, settings, ret, &complaints, err);
     store_outputs(network, ret);
     if (rc == 0)
-        rc = constrain_tensors(network, settings, ret, &complaints, err);
+        rc = constrain_tensors(network, &names, settings, ret, &complaints, err);
     if (rc == 0)
         rc = settle_complaints(settings, &complaints, log, err);
     if (rc < 0)
         precisions_release(ret, count);
     string_release(&complaints.text);
+    layer_names_release(&names);
     return rc;
 }
 
