@@ -22,8 +22,8 @@ void string_add_bytes(struct string_builder *builder, const void *data, size_t s
 void string_add_text(struct string_builder *builder, struct text text);
 
 /* For people's eyes, of text that comes from files and other programs: it must not steer the terminal that shows it.
- * Control characters but tabs and line breaks, and bytes that are not UTF-8, become \xNN; sequences that only set
- * colours are left out. */
+ * Control characters but tabs and line breaks, those that change the order in which text is shown, and bytes that are
+ * not UTF-8, become \xNN; sequences that only set colours are left out. */
 void string_add_visible(struct string_builder *builder, struct text text);
 void string_add_integer(struct string_builder *builder, int64_t value); /* many times as fast as a format */
 void string_add_format(struct string_builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -86,6 +86,8 @@ static void nothing_that_is_shown_steers_a_terminal(void **state)
                         "2J \x9b \xc2\xa0"),
                    "\\xc2\\x9b2J \\x9b \xc2\xa0");
     assert_visible(TEXT("torn \xe2\x82"), "torn \\xe2\\x82");
+    assert_visible(TEXT("\xe2\x80\xaegpj\xe2\x80\xa9\xe2\x81\xa7 \xe2\x80\xa7\xe2\x80\xaf"),
+                   "\\xe2\\x80\\xaegpj\\xe2\\x80\\xa9\\xe2\\x81\\xa7 \xe2\x80\xa7\xe2\x80\xaf");
     assert_visible(TEXT(""), "");
 }
 
