@@ -126,7 +126,9 @@ static int try_node(const struct subgraph *single, const struct backend *backend
 struct search {
     const struct backend *backend;
     const struct backend_request *request;
-    unsigned depth; /* of functions that are looked into now */
+    unsigned depth;         /* of functions that are looked into now */
+    size_t looked_into;     /* calls of functions */
+    size_t not_looked_into; /* refused ones, because there are too many, or too many inside of each other */
 };
 
 static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
@@ -174,15 +176,21 @@ static void take_refusals(struct model *model, struct node_support *call, struct
 /* The whole function is inferred first; where that is refused, types are learnt node by node. */
 static int look_inside(struct search *search, struct model *model, struct node_support *call, struct error *err)
 {
-    enum { MAX_DEPTH = 64 }; /* as bodies; functions that call themselves are refused by every runtime */
+    enum { MAX_DEPTH = 64 };   /* as bodies; functions that call themselves are refused by every runtime */
+    enum { MAX_CALLS = 1000 }; /* forty functions that call the next one twice each make 2^40 of them */
     struct node_support_list found = {0};
     struct subgraph whole;
     struct model *body;
     struct span function;
     int rc;
 
-    if (!function_call_find(model, call->node, &function) || search->depth >= MAX_DEPTH)
+    if (!function_call_find(model, call->node, &function))
         return 0;
+    if (search->depth >= MAX_DEPTH || search->looked_into >= MAX_CALLS) {
+        search->not_looked_into++;
+        return 0;
+    }
+    search->looked_into++;
     rc = function_call_open(model, call->node, &body, err);
     if (rc < 0)
         return rc;
@@ -232,8 +240,10 @@ int node_support_find(const struct subgraph *subgraph, const struct backend *bac
                       const struct backend_request *request, struct node_support_list *ret, struct error *err)
 {
     struct search search = {.backend = backend, .request = request};
+    int rc = find_in(&search, subgraph, ret, err);
 
-    return find_in(&search, subgraph, ret, err);
+    ret->not_looked_into = search.not_looked_into;
+    return rc;
 }
 
 void node_support_release(struct node_support_list *list)

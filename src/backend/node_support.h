@@ -25,11 +25,13 @@ struct node_support {
 struct node_support_list {
     struct node_support *items;
     size_t count, capacity;
+    size_t not_looked_into; /* refused calls of functions, because there are too many: their reasons are the calls' */
 };
 
 /* Loads every node of `subgraph` as a model of its own; nothing is run. Types of tensors that the model does not
  * describe are learnt on the way and become part of it; a node that reads a tensor whose type stays unknown is refused
- * for that reason. Where a call of the model's own function is refused, the function is looked into. `ret` is in the
+ * for that reason. Where a call of the model's own function is refused, the function is looked into, each call by
+ * itself, up to a thousand of them: functions of a small model can call each other any number of times. `ret` is in the
  * order of nodes and the caller's to release. `request` gives library and custom operators. */
 int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
                       const struct backend_request *request, struct node_support_list *ret, struct error *err);

@@ -21,10 +21,10 @@ def call(number, x, y):
     return helper.make_node(f"f{number}", [x], [y], f"call of f{number}", domain="own")
 
 
-def functions(count, body):
-    """Each one has the nodes of body(the next one); the last one has a Relu."""
+def functions(count, body, last_operator="Relu"):
+    """Each one has the nodes of body(the next one); the last one has one of `last_operator`."""
     for number in range(count):
-        last = [helper.make_node("Relu", ["a"], ["b"])]
+        last = [helper.make_node(last_operator, ["a"], ["b"], "last")]
         nodes = body(number + 1) if number < count - 1 else last
         yield helper.make_function("own", f"f{number}", ["a"], ["b"], nodes, OPSETS)
 
@@ -39,9 +39,12 @@ def write(path, nodes, local_functions=(), initializers=()):
 def main(folder):
     calls = [call(0, "x", "t"), helper.make_node("Relu", ["t"], ["y"], "relu")]
     chain = functions(5000, lambda next_one: [call(next_one, "a", "b")])
-    doubling = functions(40, lambda next_one: [call(next_one, "a", "m"), call(next_one, "m", "b")])
+    twice = lambda next_one: [call(next_one, "a", "m"), call(next_one, "m", "b")]
+    doubling = functions(40, twice)
+    refused = functions(14, twice, "NoSuchOperator")
     write(os.path.join(folder, "chain.onnx"), calls, chain)
     write(os.path.join(folder, "doubling.onnx"), calls, doubling)
+    write(os.path.join(folder, "refused.onnx"), calls, refused)
     fill = [
         helper.make_node("ConstantOfShape", ["size"], ["large"], "fill"),
         helper.make_node("ReduceSum", ["large"], ["sum"], "sum", keepdims=0),

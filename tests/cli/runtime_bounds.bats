@@ -97,6 +97,16 @@ is_ended()
     each_command is_ended doubling.onnx --onnxrt-timeout 3
 }
 
+@test "inspect capability looks into a thousand calls of functions, not into any number" {
+    skip_without_runtime
+    make_models
+    run polygraphy inspect capability refused.onnx --json capability.json
+    [ "$status" -eq 0 ]
+    logged '^\[W\] [0-9]+ refused calls of local functions are listed as they are, not looked into: there are too many'
+    [ "$(grep -c '"NoSuchOperator"' capability.json)" -gt 100 ]
+    [ "$(grep -c '"NoSuchOperator"' capability.json)" -le 1000 ]
+}
+
 @test "64 GB of a constant are refused, and everything else about the model is told" {
     skip_without_runtime
     skip_without_bound_on_memory

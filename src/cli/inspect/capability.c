@@ -347,6 +347,10 @@ static int inspect(const struct command_context *context, struct model *model, s
         rc = ERR_BACKEND;
     else if (rc < 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
+    if (rc == 0 && support.not_looked_into > 0)
+        log_message(context->log, LOG_WARNING,
+                    "%zu refused calls of local functions are listed as they are, not looked into: there are too many",
+                    support.not_looked_into);
     if (rc == 0) {
         list_rows(model, &support, &rows);
         rc = report(context, &whole, &support, &rows, err);
