@@ -284,7 +284,7 @@ static int interrupted(struct bounded_process *process, struct error *err)
     return error_set(err, ERR_INTERRUPTED, "interrupted");
 }
 
-/* Reads `size` bytes of the answer; 0 when they are there. */
+/* Reads `size` bytes of the answer; 0 when they are there in time. */
 static int await_bytes(struct bounded_process *process, const struct bounds *bounds, double deadline, char *to,
                        size_t size, struct error *err)
 {
@@ -298,11 +298,10 @@ static int await_bytes(struct bounded_process *process, const struct bounds *bou
             return interrupted(process, err);
         if (poll(events, ARRAY_LEN(events), isinf(left) ? -1 : left < 0 ? 0 : (int)ceil(fmin(left, 1e9))) < 0)
             continue;
-        if (events[0].revents == 0) {
-            if (left < 0)
-                return explain_time(process, bounds, err);
+        if (left < 0) /* also where something has come: what never ends may send for ever */
+            return explain_time(process, bounds, err);
+        if (events[0].revents == 0)
             continue;
-        }
         count = recv(process->socket, to, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, 0);
         if (count < 0 && errno == EINTR)
             continue;
