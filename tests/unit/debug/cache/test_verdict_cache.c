@@ -243,8 +243,8 @@ static void hostile_entries_are_a_warning_and_a_miss(void **state)
         HEAD "\"verdict\": \"fail\", \"runs\": 1, \"fails\": 2}",
         HEAD "\"verdict\": \"fail\", \"fails\": 1}",
         HEAD "\"verdict\": \"fail\"}", /* as it should be, but of another candidate */
-        "{\"polygraphy_verdict\": 1, \"program\": \"0\", \"check\": \"short\", \"content\": \"\", \"verdict\": "
-        "\"fail\"}",
+        ("{\"polygraphy_verdict\": 1, \"program\": \"0\", \"check\": \"short\", "
+         "\"content\": \"\", \"verdict\": \"fail\"}"),
         "{\"polygraphy_verdict\": 1, \"program\": [], \"check\": {}, \"content\": 5, \"verdict\": \"fail\"}",
     };
     struct cached_verdict verdict = {.found = true, .verdict = VERDICT_FAIL, .runs = 3, .fails = 1};

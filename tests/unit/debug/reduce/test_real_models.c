@@ -79,8 +79,8 @@ static void must_load(struct bench *bench, struct subgraph *candidate)
     struct backend_session *session;
     struct error err = {0};
     uint32_t not_a_tensor;
-    char *bytes;
-    size_t size;
+    char *bytes = NULL;
+    size_t size = 0;
 
     if (!is_to_be_loaded(bench, subgraph_identity(candidate)))
         return;
