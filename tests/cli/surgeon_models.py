@@ -62,6 +62,20 @@ def product():
     return whole(nodes, [tensor("x", ["n", "k"])], [tensor("y", ["n", 500])], [w])
 
 
+def known_rank_behind_constants():
+    """What is multiplied has as many dimensions as the sum of those of `x` has fives: known once that is folded."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("ReduceSum", ["shape"], ["sum"], keepdims=0),
+        helper.make_node("Range", ["zero", "sum", "five"], ["fives"]),
+        helper.make_node("Sub", ["fives", "one"], ["target"]),
+        helper.make_node("Reshape", ["x", "target"], ["z"]),
+        helper.make_node("Gemm", ["z", "w"], ["y"], "gemm"),
+    ]
+    numbers = [weight(name, value, numpy.int64) for name, value in (("zero", 0), ("five", 5), ("one", 1))]
+    return whole(nodes, [tensor("x", ["n", "k"])], [tensor("y", ["n", "k"])], [*numbers, weight("w", numpy.ones((6, 4)))])
+
+
 def unknown_shape():
     """NonZero makes as many columns as it finds; not even the rank of what is reshaped is known before run time."""
     nodes = [

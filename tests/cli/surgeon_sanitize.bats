@@ -249,6 +249,12 @@ EOF
     polygraphy run fixed.onnx --onnxrt
 }
 
+@test "what ONNX Runtime refuses only once it has folded constants is not written" {
+    make known_rank_behind_constants model.onnx
+    surgeon sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,3]
+    refused_without 'Node (gemm) Op (Gemm) [ShapeInferenceError]' fixed.onnx
+}
+
 @test "what ONNX Runtime refuses is written with a warning when it refuses the original as well" {
     sanitize "$models/unknown_operator.onnx" -o same.onnx --cleanup
     logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: .*Secret'
