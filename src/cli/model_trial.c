@@ -7,16 +7,6 @@
 #include "backend/model_loading.h"
 #include "cli/model_file.h"
 
-/* Optimizing tells more: shapes are inferred anew when constants have been folded. But the time that the runtime takes
- * for it grows with the square of what goes in and comes out, and here weights go in. */
-static int optimization_level_for(const struct subgraph *subgraph)
-{
-    enum { MOST_TENSORS = 2000 };
-    size_t tensors = subgraph->inputs.count + subgraph->outputs.count + subgraph->model->initializers.count;
-
-    return tensors <= MOST_TENSORS ? -1 : 0;
-}
-
 static int load(const struct command_context *context, const struct subgraph *subgraph, int optimization_level,
                 enum loading *ret, struct error *ret_why, struct error *err)
 {
@@ -33,8 +23,7 @@ static bool lacks_kernel(const struct error *why)
 }
 
 /* What the runtime makes of the model as the command has read it. */
-static int load_original(const struct command_context *context, int optimization_level, enum loading *ret,
-                         struct error *err)
+static int load_original(const struct command_context *context, enum loading *ret, struct error *err)
 {
     struct model_file_options options = model_file_options(context);
     struct error why = {0};
@@ -47,14 +36,14 @@ static int load_original(const struct command_context *context, int optimization
         0)
         return 0;
     subgraph_init_whole(&whole, model);
-    rc = load(context, &whole, optimization_level, ret, &why, err);
+    rc = load(context, &whole, 0, ret, &why, err);
     subgraph_release(&whole);
     model_free(model);
     return rc;
 }
 
-static int judge_refusal(const struct command_context *context, int optimization_level, const char *path,
-                         const struct error *why, struct error *err)
+static int judge_refusal(const struct command_context *context, const char *path, const struct error *why,
+                         struct error *err)
 {
     struct log *log = context->log;
     enum loading original;
@@ -65,7 +54,7 @@ static int judge_refusal(const struct command_context *context, int optimization
                     "ONNX Runtime has no kernel here for an operator of the model that is written: %s", why->message);
         return 0;
     }
-    rc = load_original(context, optimization_level, &original, err);
+    rc = load_original(context, &original, err);
     if (rc < 0)
         return rc;
     if (original == LOADING_WORKED)
@@ -78,19 +67,41 @@ static int judge_refusal(const struct command_context *context, int optimization
     return 0;
 }
 
+/* The runtime infers shapes anew when it has folded constants, and may then refuse what it takes as it is. The time for
+ * that grows with the square of what goes in and comes out, and here weights go in. */
+static int try_optimized(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+{
+    enum { MOST_TENSORS = 2000 };
+    size_t tensors = subgraph->inputs.count + subgraph->outputs.count + subgraph->model->initializers.count;
+    enum loading loading = LOADING_UNKNOWN;
+    struct error why = {0}, failure = {0};
+
+    if (tensors > MOST_TENSORS)
+        return 0;
+    if (load(context, subgraph, -1, &loading, &why, &failure) == ERR_INTERRUPTED)
+        return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
+    if (failure.code == 0 && loading == LOADING_REFUSED && !lacks_kernel(&why))
+        log_message(context->log, LOG_WARNING,
+                    "ONNX Runtime takes the model that is written only as it is, with --onnxrt-optimization-level "
+                    "none: %s",
+                    why.message);
+    return 0;
+}
+
 int model_trial_run(const struct command_context *context, const struct subgraph *subgraph, const char *path,
                     struct error *err)
 {
-    int level = optimization_level_for(subgraph);
     enum loading loading = LOADING_UNKNOWN;
     struct error why = {0}, failure = {0};
 
     if (bitset_count(&subgraph->nodes) == 0) /* nothing that could be wrong, and the runtime does not take it */
         return 0;
-    if (load(context, subgraph, level, &loading, &why, &failure) == ERR_INTERRUPTED)
+    if (load(context, subgraph, 0, &loading, &why, &failure) == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
     if (failure.code == 0 && loading == LOADING_REFUSED)
-        return judge_refusal(context, level, path, &why, err);
+        return judge_refusal(context, path, &why, err);
+    if (loading == LOADING_WORKED)
+        return try_optimized(context, subgraph, err);
     if (loading == LOADING_UNKNOWN)
         log_message(context->log, bounded_process_is_out_of_time(&why) ? LOG_WARNING : LOG_INFO,
                     "The model was not tried with ONNX Runtime: %s", failure.code != 0 ? failure.message : why.message);
@@ -105,7 +116,7 @@ int model_trial_takes(const struct command_context *context, const struct subgra
     int rc = 0;
 
     if (bitset_count(&subgraph->nodes) > 0)
-        rc = load(context, subgraph, optimization_level_for(subgraph), &loading, &why, err);
+        rc = load(context, subgraph, 0, &loading, &why, err);
     *ret = rc < 0 || loading != LOADING_REFUSED;
     return rc == ERR_INTERRUPTED ? rc : 0;
 }
