@@ -6,9 +6,9 @@
 #include "debug/loop/state.h"
 
 /* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
-static void hash_content(struct loop *loop, struct lane *lane)
+static void hash_content(struct loop *loop, struct job_slot *slot)
 {
-    const struct candidate_paths *files = &lane->run.files;
+    const struct candidate_paths *files = &slot->run.files;
     const char *more[3] = {0};
     size_t count = 0;
     struct error why;
@@ -18,16 +18,16 @@ static void hash_content(struct loop *loop, struct lane *lane)
     for (enum candidate_file i = CANDIDATE_INPUTS; i <= CANDIDATE_GOLDEN; i++)
         if (files->items[i] != NULL)
             more[count++] = files->items[i];
-    lane->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &lane->content, &why) == 0;
-    if (!lane->has_content)
+    slot->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &slot->content, &why) == 0;
+    if (!slot->has_content)
         log_message(loop->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
 }
 
 /* With another signature of the failure it is another question. */
-static struct hash question_now(const struct loop *loop, const struct lane *lane)
+static struct hash question_now(const struct loop *loop, const struct job_slot *slot)
 {
     const char *reason = check_failure_reason(loop->check);
-    struct hash ret = lane->content;
+    struct hash ret = slot->content;
     int code;
 
     if (check_failure_code(loop->check, &code))
@@ -35,38 +35,38 @@ static struct hash question_now(const struct loop *loop, const struct lane *lane
     return reason[0] != '\0' ? hash_combine(ret, hash_bytes(reason, strlen(reason))) : ret;
 }
 
-static void ask_cache(struct loop *loop, struct lane *lane)
+static void ask_cache(struct loop *loop, struct job_slot *slot)
 {
     struct error why;
 
-    lane->question = question_now(loop, lane);
-    lane->cached = (struct cached_verdict){0};
-    if (verdict_cache_find(loop->cache, lane->question, &lane->cached, &why) < 0)
+    slot->question = question_now(loop, slot);
+    slot->cached = (struct cached_verdict){0};
+    if (verdict_cache_find(loop->cache, slot->question, &slot->cached, &why) < 0)
         log_message(loop->log, LOG_WARNING, "%s", why.message);
 }
 
 /* Now, because a check may take files away. */
-static void hash_artifact(const struct loop_subject *subject, struct lane *lane)
+static void hash_artifact(const struct loop_subject *subject, struct job_slot *slot)
 {
-    const char *path = lane->run.files.items[CANDIDATE_ARTIFACT];
+    const char *path = slot->run.files.items[CANDIDATE_ARTIFACT];
     struct error ignored; /* then what is written in the end has another one */
 
-    lane->has_file = subject->may_be_kept && path != NULL && hash_file(path, &lane->file, &ignored) == 0;
+    slot->has_file = subject->may_be_kept && path != NULL && hash_file(path, &slot->file, &ignored) == 0;
 }
 
-bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane)
+bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct job_slot *slot)
 {
-    hash_artifact(subject, lane);
-    hash_content(loop, lane);
-    if (lane->has_content)
-        ask_cache(loop, lane);
-    return lane->cached.found;
+    hash_artifact(subject, slot);
+    hash_content(loop, slot);
+    if (slot->has_content)
+        ask_cache(loop, slot);
+    return slot->cached.found;
 }
 
-void loop_look_up_again(struct loop *loop, struct lane *lane)
+void loop_look_up_again(struct loop *loop, struct job_slot *slot)
 {
-    if (lane->has_content && !hash_equal(lane->question, question_now(loop, lane)))
-        ask_cache(loop, lane);
+    if (slot->has_content && !hash_equal(slot->question, question_now(loop, slot)))
+        ask_cache(loop, slot);
 }
 
 static void use_failure(struct check *check, const struct cached_verdict *cached)
@@ -83,7 +83,7 @@ void loop_take_failure(struct loop *loop, const struct debug_replay *replay)
 
 void loop_use_cached(struct loop *loop, struct trial *trial)
 {
-    const struct cached_verdict *cached = &trial->lane->cached;
+    const struct cached_verdict *cached = &trial->slot->cached;
 
     trial->verdict = cached->verdict;
     trial->source = VERDICT_OF_CACHE;

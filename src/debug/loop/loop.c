@@ -74,11 +74,11 @@ static int check_jobs(const struct loop *loop, struct error *err)
 static int open_files(struct loop *loop, const struct hash *model_hash, struct error *err)
 {
     const struct loop_settings *settings = &loop->settings;
-    const struct lanes_settings lanes = {.usual = settings->check.files,
-                                         .keep_artifact = settings->keep_intermediate,
-                                         .folder = settings->work_folder,
-                                         .force = settings->force,
-                                         .jobs = settings->jobs > 1 ? settings->jobs : 1};
+    const struct job_slots_settings slots = {.usual = settings->check.files,
+                                             .keep_artifact = settings->keep_intermediate,
+                                             .folder = settings->work_folder,
+                                             .force = settings->force,
+                                             .jobs = settings->jobs > 1 ? settings->jobs : 1};
     struct session_replay *replay = &loop->replay;
     int rc = session_locks_take(&loop->locks, &settings->check.files, settings->work_folder,
                                 &loop->settings.save_replay, loop->log, err);
@@ -96,8 +96,8 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
     if (rc < 0)
         return rc;
     session_replay_remove_leftovers(replay);
-    loop->lanes = check_lanes_new(loop->check, &lanes, loop->log);
-    return check_lanes_reserve(loop->lanes, replay->resumes, err);
+    loop->slots = job_slots_new(loop->check, &slots, loop->log);
+    return job_slots_reserve(loop->slots, replay->resumes, err);
 }
 
 static void warn_of_unnamed_artifact(const struct loop *loop)
@@ -152,7 +152,7 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
-    check_lanes_free(loop->lanes);
+    job_slots_free(loop->slots);
     check_free(loop->check);
     verdict_cache_close(loop->cache);
     session_replay_release(&loop->replay);
@@ -171,7 +171,7 @@ void loop_show_progress(const struct loop *loop, const struct loop_subject *subj
         .expected = subject->remaining ? subject->remaining(subject->data) : -1,
         .nodes_now = loop->nodes_now,
         .nodes_whole = loop->nodes_whole,
-        .running = (int)check_lanes_jobs(loop->lanes),
+        .running = (int)job_slots_jobs(loop->slots),
         .seconds_per_check = loop->checks > 0 ? loop->check_seconds / (double)loop->checks : 0,
     };
 
@@ -246,8 +246,8 @@ static int suspect_check(struct loop *loop, struct trial *trial, struct error *e
         "The check ended with code %d, as if it could not be run any more. The original is checked again to see "
         "whether that is so",
         code);
-    if (check_lanes_jobs(loop->lanes) == 1)
-        trial->lane = NULL; /* there is only one, and the original needs it */
+    if (job_slots_jobs(loop->slots) == 1)
+        trial->slot = NULL; /* there is only one, and the original needs it */
     loop->verified = true;
     loop->verifies = true;
     rc = loop->verify(loop->verify_data, err);
@@ -391,16 +391,16 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
     }
     log_indent(loop->log, -1);
     trial_clean_up(loop, &trial);
-    if (*ret_go_on && loop->ahead)
-        checks_ahead_advance(loop->ahead, trial.num_nodes,
-                             trial.candidate.action == CANDIDATE_SKIP ? VERDICT_SKIP : trial.verdict);
+    if (*ret_go_on && loop->speculation)
+        speculation_advance(loop->speculation, trial.num_nodes,
+                            trial.candidate.action == CANDIDATE_SKIP ? VERDICT_SKIP : trial.verdict);
     free(key);
     return rc;
 }
 
 /* ---- Looking ahead ---- */
 
-struct outlook {
+struct context {
     struct loop *loop;
     const struct loop_subject *subject;
 };
@@ -408,11 +408,11 @@ struct outlook {
 static bool find_known(void *data, int64_t index, const struct loop_candidate *candidate, enum verdict *ret,
                        int64_t *ret_nodes)
 {
-    const struct outlook *outlook = data;
-    const struct seen_candidate *seen = find_seen(outlook->loop, candidate);
-    char *key = replay_key(index, outlook->subject->suffix);
+    const struct context *context = data;
+    const struct seen_candidate *seen = find_seen(context->loop, candidate);
+    char *key = replay_key(index, context->subject->suffix);
     struct saved_verdict saved;
-    bool is_known = session_replay_find(&outlook->loop->replay, key, &saved);
+    bool is_known = session_replay_find(&context->loop->replay, key, &saved);
 
     free(key);
     if (is_known) {
@@ -424,37 +424,37 @@ static bool find_known(void *data, int64_t index, const struct loop_candidate *c
     return is_known || seen;
 }
 
-static bool look_up(void *data, struct lane *lane, enum verdict *ret)
+static bool look_up(void *data, struct job_slot *slot, enum verdict *ret)
 {
-    const struct outlook *outlook = data;
-    bool found = loop_look_up(outlook->loop, outlook->subject, lane);
+    const struct context *context = data;
+    bool found = loop_look_up(context->loop, context->subject, slot);
 
-    *ret = lane->cached.verdict;
+    *ret = slot->cached.verdict;
     return found;
 }
 
 /* With an unreliable check it is the runs on one candidate that are done ahead. */
 static bool can_look_ahead(const struct loop *loop, const struct loop_subject *subject)
 {
-    return check_lanes_jobs(loop->lanes) > 1 && subject->foresight && !loop->repeated.enabled;
+    return job_slots_jobs(loop->slots) > 1 && subject->foresight && !loop->repeated.enabled;
 }
 
 static int run_iterations(struct loop *loop, const struct loop_subject *subject, int64_t *ret_count, bool *ret_go_on,
                           struct error *err)
 {
-    struct outlook outlook = {loop, subject};
-    const struct known_verdicts known = {.find = find_known, .look_up = look_up, .data = &outlook};
+    struct context context = {loop, subject};
+    const struct known_verdicts known = {.find = find_known, .look_up = look_up, .data = &context};
     int rc = 0;
 
     *ret_count = 0;
     *ret_go_on = true;
     if (can_look_ahead(loop, subject))
-        loop->ahead = checks_ahead_new(loop->lanes, loop->check, subject, &known, loop->log);
+        loop->speculation = speculation_new(loop->slots, loop->check, subject, &known, loop->log);
     while (rc == 0 && *ret_go_on && *ret_count < MAXIMUM_ITERATIONS && !loop_is_spent(loop))
         rc = run_iteration(loop, subject, (*ret_count)++, ret_go_on, err);
-    checks_ahead_free(loop->ahead);
-    loop->ahead = NULL;
-    check_lanes_drop_until(loop->lanes, INT64_MAX);
+    speculation_free(loop->speculation);
+    loop->speculation = NULL;
+    job_slots_drop_until(loop->slots, INT64_MAX);
     return rc;
 }
 
@@ -645,7 +645,7 @@ bool loop_takes_over(const struct loop *loop)
 
 const char *loop_artifact(const struct loop *loop)
 {
-    return check_lanes_artifact(loop->lanes);
+    return job_slots_artifact(loop->slots);
 }
 
 const char *loop_resume_hint(struct loop *loop, const char *const *command_line)

@@ -237,8 +237,8 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
         warn_of_likeness(loop, subject, NULL, trial->verdict, VERDICT_SKIP);
         return 0;
     }
-    if (check_lanes_jobs(loop->lanes) == 1)
-        trial->lane = NULL; /* there is only one */
+    if (job_slots_jobs(loop->slots) == 1)
+        trial->slot = NULL; /* there is only one */
     rc = loop_check_sight(loop, LIKENESS_KEY, kind, trial->verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
         return rc;

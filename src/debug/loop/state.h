@@ -3,8 +3,8 @@
 #define DEBUG_LOOP_STATE_H
 
 #include "debug/cache/verdict_cache.h"
-#include "debug/loop/ahead.h"
-#include "debug/loop/lanes.h"
+#include "debug/loop/speculation.h"
+#include "debug/loop/job_slots.h"
 #include "debug/loop/loop.h"
 #include "debug/loop/seen_candidates.h"
 #include "debug/loop/session_lock.h"
@@ -14,8 +14,8 @@ struct loop {
     struct loop_settings settings;
     struct log *log;
     struct check *check;
-    struct check_lanes *lanes;
-    struct checks_ahead *ahead; /* in loop_run(), when several checks may run at a time; else NULL */
+    struct job_slots *slots;
+    struct speculation *speculation; /* in loop_run(), when several checks may run at a time; else NULL */
     struct session_locks locks;
     struct session_replay replay;
     struct verdict_cache *cache; /* or NULL */
@@ -47,11 +47,11 @@ struct trial {
     const char *key;  /* in the replay */
     const char *what; /* how candidates that are identical refer to this one */
     struct loop_candidate candidate;
-    struct lane *lane; /* where it is checked; NULL: nowhere yet */
-    bool has_file;     /* if the subject's candidates `may_be_kept`: */
-    struct hash file;  /* what was written, byte for byte; external data are those that the identity stands for */
-    bool is_control;   /* it is about the check, and does not count as one */
-    bool anew;         /* its verdict has to be of a check that is run now */
+    struct job_slot *slot; /* where it is checked; NULL: nowhere yet */
+    bool has_file;         /* if the subject's candidates `may_be_kept`: */
+    struct hash file;      /* what was written, byte for byte; external data are those that the identity stands for */
+    bool is_control;       /* it is about the check, and does not count as one */
+    bool anew;             /* its verdict has to be of a check that is run now */
 
     /* What came of it: */
     bool stopped; /* the subject wants to leave the loop: there is no verdict */
@@ -69,16 +69,16 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err);
  * the trial's. */
 int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err);
 
-/* debug/cache/loop.c: looks in the verdict cache for the candidate of the subject that was written to this lane; again,
+/* debug/cache/loop.c: looks in the verdict cache for the candidate of the subject that was written to this slot; again,
  * when it was written ahead, because there may have been a first failure since then. What is found is in
- * lane->cached. */
-bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct lane *lane);
-void loop_look_up_again(struct loop *loop, struct lane *lane);
+ * slot->cached. */
+bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct job_slot *slot);
+void loop_look_up_again(struct loop *loop, struct job_slot *slot);
 
 /* The failure that is looked for is that of an earlier session. */
 void loop_take_failure(struct loop *loop, const struct debug_replay *replay);
 
-/* Takes what was found for the verdict of the trial; keeps the trial's verdict under lane->question. */
+/* Takes what was found for the verdict of the trial; keeps the trial's verdict under slot->question. */
 void loop_use_cached(struct loop *loop, struct trial *trial);
 void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question);
 
@@ -103,7 +103,7 @@ void loop_watch_files(struct loop *loop);
 
 /* debug/loop/watch.c: a check that has changed its candidate, or what it is about, has judged something else:
  * ERR_INVALID. Other changes are warned of. To be called after each check, before its verdict counts. */
-int loop_refuse_changes(struct loop *loop, const struct lane *lane, struct error *err);
+int loop_refuse_changes(struct loop *loop, const struct job_slot *slot, struct error *err);
 
 /* Tells whoever shows it how far the session is. */
 void loop_show_progress(const struct loop *loop, const struct loop_subject *subject);

@@ -1,11 +1,11 @@
 /* debug/loop/trial.c: one candidate on its way to a verdict: files, check, artifacts. */
 #include "debug/loop/state.h"
 
-/* ---- Its lane ---- */
+/* ---- Its slot ---- */
 
-static struct lane_key key_of(const struct trial *trial, size_t run)
+static struct job_key key_of(const struct trial *trial, size_t run)
 {
-    struct lane_key ret = {.index = trial->index, .run = run};
+    struct job_key ret = {.index = trial->index, .run = run};
 
     if (trial->candidate.has_identity)
         ret.identity = trial->candidate.identity;
@@ -28,24 +28,24 @@ static struct candidate_content content_of(const struct loop *loop, const struct
         .write = has_artifact ? trial->subject->write : NULL, .data = trial->subject->data, .iteration = trial->index};
 }
 
-static int open_lane(struct loop *loop, struct trial *trial, size_t run, struct error *err)
+static int open_slot(struct loop *loop, struct trial *trial, size_t run, struct error *err)
 {
     struct candidate_content content = content_of(loop, trial);
     int rc;
 
     log_indent(loop->log, 1);
     rc = prepare(loop, trial, err);
-    trial->lane = check_lanes_find(loop->lanes, key_of(trial, run));
-    if (rc == 0 && trial->lane == NULL) {
-        rc = check_lanes_open(loop->lanes, key_of(trial, run), &content, &trial->lane, err);
+    trial->slot = job_slots_find(loop->slots, key_of(trial, run));
+    if (rc == 0 && trial->slot == NULL) {
+        rc = job_slots_open(loop->slots, key_of(trial, run), &content, &trial->slot, err);
         if (rc == 0)
-            loop_look_up(loop, trial->subject, trial->lane);
+            loop_look_up(loop, trial->subject, trial->slot);
     } else if (rc == 0) {
-        loop_look_up_again(loop, trial->lane);
+        loop_look_up_again(loop, trial->slot);
     }
-    trial->has_file = rc == 0 && trial->lane->has_file && trial->candidate.has_identity;
+    trial->has_file = rc == 0 && trial->slot->has_file && trial->candidate.has_identity;
     if (trial->has_file)
-        trial->file = hash_combine(trial->candidate.identity, trial->lane->file);
+        trial->file = hash_combine(trial->candidate.identity, trial->slot->file);
     log_indent(loop->log, -1);
     return rc;
 }
@@ -56,18 +56,18 @@ static int open_again(struct loop *loop, struct trial *trial, size_t run, struct
     struct candidate_content content = content_of(loop, trial);
     int rc = 0;
 
-    if (check_lanes_jobs(loop->lanes) > 1) {
-        lane_drop(loop->lanes, trial->lane);
-        trial->lane = check_lanes_find(loop->lanes, key_of(trial, run));
-        return trial->lane != NULL ? 0 : check_lanes_open(loop->lanes, key_of(trial, run), &content, &trial->lane, err);
+    if (job_slots_jobs(loop->slots) > 1) {
+        job_slot_drop(loop->slots, trial->slot);
+        trial->slot = job_slots_find(loop->slots, key_of(trial, run));
+        return trial->slot != NULL ? 0 : job_slots_open(loop->slots, key_of(trial, run), &content, &trial->slot, err);
     }
-    trial->lane->key.run = run;
-    if (candidate_place_is_whole(&trial->lane->place))
+    trial->slot->key.run = run;
+    if (candidate_place_is_whole(&trial->slot->place))
         return 0;
     log_indent(loop->log, 1);
     rc = prepare(loop, trial, err);
     if (rc == 0)
-        rc = candidate_place_write(&trial->lane->place, &content, err);
+        rc = candidate_place_write(&trial->slot->place, &content, err);
     log_indent(loop->log, -1);
     return rc;
 }
@@ -81,11 +81,11 @@ static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
 
     if (!loop->repeated.enabled || !trial->candidate.has_identity || !check_knows_time_limit(loop->check))
         return;
-    for (size_t i = run + 1; i < run + check_lanes_jobs(loop->lanes) && check_lanes_have_room(loop->lanes); i++) {
-        struct lane *lane = check_lanes_find(loop->lanes, key_of(trial, i));
+    for (size_t i = run + 1; i < run + job_slots_jobs(loop->slots) && job_slots_have_room(loop->slots); i++) {
+        struct job_slot *slot = job_slots_find(loop->slots, key_of(trial, i));
 
-        if (lane == NULL && (check_lanes_open(loop->lanes, key_of(trial, i), &content, &lane, &ignored) < 0 ||
-                             lane_launch(loop->lanes, lane, &ignored) < 0))
+        if (slot == NULL && (job_slots_open(loop->slots, key_of(trial, i), &content, &slot, &ignored) < 0 ||
+                             job_slot_launch(loop->slots, slot, &ignored) < 0))
             return;
     }
 }
@@ -93,7 +93,7 @@ static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
 /* ---- Its check ---- */
 
 /* What the check finds, as often as it is run. */
-struct scene {
+struct context {
     struct loop *loop;
     struct trial *trial;
     size_t runs;
@@ -101,60 +101,60 @@ struct scene {
 
 static int wait_for_end(struct loop *loop, const struct trial *trial, size_t run, struct error *err)
 {
-    struct lane *lane = trial->lane;
+    struct job_slot *slot = trial->slot;
     /* One that could not be run ahead may have lacked what is there by now. */
-    bool failed_ahead = lane->state == LANE_LAUNCHED && lane_has_ended(loop->lanes, lane) && lane->rc < 0;
-    int rc = lane->state == LANE_WRITTEN || failed_ahead || check_lanes_jobs(loop->lanes) == 1
-                 ? lane_launch(loop->lanes, lane, err)
+    bool failed_ahead = slot->state == SLOT_LAUNCHED && job_slot_has_ended(loop->slots, slot) && slot->rc < 0;
+    int rc = slot->state == SLOT_WRITTEN || failed_ahead || job_slots_jobs(loop->slots) == 1
+                 ? job_slot_launch(loop->slots, slot, err)
                  : 0;
 
     if (rc < 0)
         return rc;
     run_ahead(loop, trial, run);
-    while (!lane_has_ended(loop->lanes, lane)) {
-        if (loop->ahead != NULL && check_knows_time_limit(loop->check))
-            checks_ahead_fill(loop->ahead, lane);
-        if (!lane_has_ended(loop->lanes, lane))
-            check_lanes_sleep(loop->lanes);
+    while (!job_slot_has_ended(loop->slots, slot)) {
+        if (loop->speculation != NULL && check_knows_time_limit(loop->check))
+            speculation_fill(loop->speculation, slot);
+        if (!job_slot_has_ended(loop->slots, slot))
+            job_slots_sleep(loop->slots);
     }
-    if (lane->rc < 0)
-        *err = lane->err;
-    return lane->rc;
+    if (slot->rc < 0)
+        *err = slot->err;
+    return slot->rc;
 }
 
 static int run_once(void *data, enum verdict *ret, struct error *err)
 {
-    struct scene *scene = data;
-    struct loop *loop = scene->loop;
-    struct lane *lane;
+    struct context *context = data;
+    struct loop *loop = context->loop;
+    struct job_slot *slot;
     int rc = 0;
 
-    if (scene->runs > 0)
-        rc = open_again(loop, scene->trial, scene->runs, err);
+    if (context->runs > 0)
+        rc = open_again(loop, context->trial, context->runs, err);
     if (rc < 0)
         return rc;
-    lane = scene->trial->lane;
+    slot = context->trial->slot;
     if (check_is_interactive(loop->check)) {
-        scene->runs++;
+        context->runs++;
         return check_ask(loop->check, loop->settings.check.files.items[CANDIDATE_ARTIFACT], ret, err);
     }
     check_announce(loop->check);
-    rc = wait_for_end(loop, scene->trial, scene->runs++, err);
+    rc = wait_for_end(loop, context->trial, context->runs++, err);
     if (rc < 0)
         return rc;
-    loop->check_seconds += lane->result.seconds;
-    rc = loop_refuse_changes(loop, lane, err);
-    return rc == 0 ? check_judge(loop->check, &lane->run, &lane->result, ret, err) : rc;
+    loop->check_seconds += slot->result.seconds;
+    rc = loop_refuse_changes(loop, slot, err);
+    return rc == 0 ? check_judge(loop->check, &slot->run, &slot->result, ret, err) : rc;
 }
 
 static int run_check(struct loop *loop, struct trial *trial, struct error *err)
 {
-    struct scene scene = {.loop = loop, .trial = trial};
-    struct single_run single = {.run = run_once, .data = &scene};
+    struct context context = {.loop = loop, .trial = trial};
+    struct single_run single = {.run = run_once, .data = &context};
 
     return loop->repeated.enabled ? repeated_check_run(&loop->repeated, trial->candidate.expectation, &single,
                                                        &trial->counts, &trial->verdict, err)
-                                  : run_once(&scene, &trial->verdict, err);
+                                  : run_once(&context, &trial->verdict, err);
 }
 
 /* ---- All of it ---- */
@@ -171,10 +171,10 @@ static int sort_artifacts(struct loop *loop, const struct trial *trial, struct e
     int rc;
 
     artifacts.usual = loop->settings.check.files;
-    artifacts.actual = trial->lane->run.files;
+    artifacts.actual = trial->slot->run.files;
     rc = artifacts_sort(&artifacts, trial->verdict, trial->key, loop->log, err);
     if (artifacts.count > 0)
-        candidate_place_forget_moved(&trial->lane->place);
+        candidate_place_forget_moved(&trial->slot->place);
     return rc;
 }
 
@@ -202,7 +202,7 @@ static int recall(struct loop *loop, struct trial *trial, bool *ret_known, struc
 
     if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
         return rc;
-    rc = open_lane(loop, trial, 0, err);
+    rc = open_slot(loop, trial, 0, err);
     if (rc < 0 || !trial->has_file)
         return rc;
     seen = seen_candidates_find(&loop->files, trial->file);
@@ -224,18 +224,18 @@ int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct
     if (loop->log != NULL)
         loop->log->muted = muted;
     trial_clean_up(loop, trial);
-    trial->lane = NULL;
+    trial->slot = NULL;
     return rc;
 }
 
 int trial_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     struct saved_verdict saved = to_be_saved(trial);
-    int rc = open_lane(loop, trial, 0, err);
-    bool keeps = rc == 0 && trial->lane->has_content;
-    struct hash question = keeps ? trial->lane->question : (struct hash){0};
+    int rc = open_slot(loop, trial, 0, err);
+    bool keeps = rc == 0 && trial->slot->has_content;
+    struct hash question = keeps ? trial->slot->question : (struct hash){0};
 
-    if (rc == 0 && trial->lane->cached.found && may_be_known(trial->candidate.expectation)) {
+    if (rc == 0 && trial->slot->cached.found && may_be_known(trial->candidate.expectation)) {
         loop_use_cached(loop, trial);
         return trial->index >= 0 ? sort_artifacts(loop, trial, err) : 0;
     }
@@ -256,7 +256,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
 
 void trial_clean_up(struct loop *loop, struct trial *trial)
 {
-    if (trial->lane != NULL)
-        lane_keep_artifact(loop->lanes, trial->lane);
-    check_lanes_drop_until(loop->lanes, trial->index);
+    if (trial->slot != NULL)
+        job_slot_keep_artifact(loop->slots, trial->slot);
+    job_slots_drop_until(loop->slots, trial->index);
 }

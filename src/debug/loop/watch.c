@@ -34,9 +34,9 @@ void loop_watch(struct loop *loop, const char *path)
     watched_files_add(&loop->watched, path, true);
 }
 
-int loop_refuse_changes(struct loop *loop, const struct lane *lane, struct error *err)
+int loop_refuse_changes(struct loop *loop, const struct job_slot *slot, struct error *err)
 {
-    enum candidate_file file = candidate_place_find_changed(&lane->place);
+    enum candidate_file file = candidate_place_find_changed(&slot->place);
     const struct watched_file *changed;
 
     if (file != CANDIDATE_FILES)

@@ -30,13 +30,13 @@ struct changed_model {
 };
 
 /* What ONNX Runtime says about a candidate. */
-struct opinion {
+struct tried_model {
     struct hash identity;
     char *objection; /* NULL: it may be checked */
 };
 
-struct opinions {
-    struct opinion *items;
+struct tried_models {
+    struct tried_model *items;
     size_t count, capacity;
 };
 
@@ -53,8 +53,8 @@ struct simplify {
     const struct simplify_kind *kind;
     struct simplify_parts parts;
     struct greedy_search search;
-    enum soundness soundness; /* of `now` */
-    struct opinions opinions; /* on candidates made of it */
+    enum soundness soundness;         /* of `now` */
+    struct tried_models tried_models; /* on candidates made of it */
     struct changed_model candidate;
     bool skipped; /* it is not checked */
 };
@@ -194,25 +194,25 @@ static void log_trial(const struct simplify *simplify)
     string_release(&name);
 }
 
-static const struct opinion *find_opinion(const struct simplify *simplify, struct hash identity)
+static const struct tried_model *find_tried(const struct simplify *simplify, struct hash identity)
 {
-    for (size_t i = 0; i < simplify->opinions.count; i++)
-        if (hash_equal(simplify->opinions.items[i].identity, identity))
-            return &simplify->opinions.items[i];
+    for (size_t i = 0; i < simplify->tried_models.count; i++)
+        if (hash_equal(simplify->tried_models.items[i].identity, identity))
+            return &simplify->tried_models.items[i];
     return NULL;
 }
 
 /* What speaks against checking a candidate: ONNX Runtime does not get on with it as well as with the present model. */
-static int ask(struct simplify *simplify, struct changed_model *candidate, const struct opinion **ret,
+static int ask(struct simplify *simplify, struct changed_model *candidate, const struct tried_model **ret,
                struct error *err)
 {
-    struct opinion opinion = {.identity = candidate->identity};
+    struct tried_model tried = {.identity = candidate->identity};
     enum soundness soundness;
     struct error why = {0};
     bool objects;
     int rc;
 
-    *ret = find_opinion(simplify, candidate->identity);
+    *ret = find_tried(simplify, candidate->identity);
     if (*ret != NULL)
         return 0;
     rc = complete_types(simplify, candidate, &why);
@@ -227,18 +227,18 @@ static int ask(struct simplify *simplify, struct changed_model *candidate, const
         objects = soundness < simplify->soundness;
     }
     if (objects)
-        opinion.objection = memory_strdup(why.message);
-    *VECTOR_APPEND(&simplify->opinions) = opinion;
-    *ret = &simplify->opinions.items[simplify->opinions.count - 1];
+        tried.objection = memory_strdup(why.message);
+    *VECTOR_APPEND(&simplify->tried_models) = tried;
+    *ret = &simplify->tried_models.items[simplify->tried_models.count - 1];
     return 0;
 }
 
-static void forget_opinions(struct simplify *simplify)
+static void forget_tried_models(struct simplify *simplify)
 {
-    for (size_t i = 0; i < simplify->opinions.count; i++)
-        free(simplify->opinions.items[i].objection);
-    free(simplify->opinions.items);
-    simplify->opinions = (struct opinions){0};
+    for (size_t i = 0; i < simplify->tried_models.count; i++)
+        free(simplify->tried_models.items[i].objection);
+    free(simplify->tried_models.items);
+    simplify->tried_models = (struct tried_models){0};
 }
 
 static struct loop_candidate describe_changed(const struct simplify *simplify, const struct changed_model *changed,
@@ -265,7 +265,7 @@ static int refuse(struct simplify *simplify, struct loop_candidate *ret, const s
 static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
 {
     struct simplify *simplify = data;
-    const struct opinion *opinion = NULL;
+    const struct tried_model *tried = NULL;
     int rc;
 
     (void)index;
@@ -276,13 +276,12 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     if (rc == ERR_INVALID)
         return refuse(simplify, ret, err);
     if (rc == 0 && !quiet)
-        rc = ask(simplify, &simplify->candidate, &opinion, err);
+        rc = ask(simplify, &simplify->candidate, &tried, err);
     if (rc < 0)
         return rc;
-    simplify->skipped = opinion != NULL && opinion->objection != NULL;
+    simplify->skipped = tried != NULL && tried->objection != NULL;
     if (simplify->skipped)
-        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s",
-                    opinion->objection);
+        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
     *ret = describe_changed(simplify, &simplify->candidate, simplify->skipped);
     return 0;
 }
@@ -344,13 +343,13 @@ static int describe_ahead(void *data, const void *search, struct loop_candidate 
 {
     struct simplify *simplify = data;
     struct changed_model changed = {0};
-    const struct opinion *opinion;
+    const struct tried_model *tried;
     int rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
 
     if (rc == 0)
-        rc = ask(simplify, &changed, &opinion, err);
+        rc = ask(simplify, &changed, &tried, err);
     if (rc == 0)
-        *ret = describe_changed(simplify, &changed, opinion->objection != NULL);
+        *ret = describe_changed(simplify, &changed, tried->objection != NULL);
     drop_changed(&changed);
     return rc;
 }
@@ -453,7 +452,7 @@ static int search_parts(struct simplify *simplify, struct error *err)
         log_message(simplify->log, LOG_FINISH, "The model has no %s to simplify", simplify->kind->parts);
     }
     greedy_search_release(&simplify->search);
-    forget_opinions(simplify);
+    forget_tried_models(simplify);
     return rc;
 }
 
