@@ -163,9 +163,9 @@ outputs_cases()
     rm ./*.safetensors
 }
 
-# warm_case MODEL: an iteration of a search whose check is this program, forked off its warm copy, and one where a shell
-# starts it.
-warm_case()
+# served_case MODEL: an iteration of a search whose check is this program, started by its fork server, and one where a
+# shell starts it.
+served_case()
 {
     local check="polygraphy run polygraphy_debug.onnx --onnxrt --validate" warm=() cold=() seconds checks
     local reduce=("$polygraphy" debug reduce "$1" --mode bisect --no-verify -o /dev/null --check)
@@ -232,9 +232,9 @@ if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
     read -r ours floor _ <<<"$("$tools/measure" 25 "$polygraphy" run identity.onnx --onnxrt -- \
         "$tools/ort_floor" "$POLYGRAPHY_ONNXRUNTIME" identity.onnx)"
     against_floor "run identity.onnx --onnxrt" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.3
-    warm_case "$root/examples/overflow/detector.onnx"
+    served_case "$root/examples/overflow/detector.onnx"
     if [ -f "$POLYGRAPHY_TEST_MODELS/onnx_light/light_squeezenet.onnx" ]; then
-        warm_case "$POLYGRAPHY_TEST_MODELS/onnx_light/light_squeezenet.onnx"
+        served_case "$POLYGRAPHY_TEST_MODELS/onnx_light/light_squeezenet.onnx"
     fi
     outputs_cases
     if ldconfig -p | grep -q libdnnl; then

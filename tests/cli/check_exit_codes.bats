@@ -125,7 +125,7 @@ ends()
     logged '^\[!\] All outputs were skipped, no common outputs found!'
 }
 
-# Whether the check ends with this code under `debug repeat`. Words are run by a copy of the tool that is warm, a script is not.
+# Whether the check ends with this code under `debug repeat`. Words are run by the fork server, a script is not.
 check_ends()
 {
     local code=$1

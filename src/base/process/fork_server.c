@@ -24,18 +24,18 @@
 #include "base/text/string_builder.h"
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#define CAN_BE_WARM 1 /* orphans can be adopted; and what the copy has inherited is no leak */
+#define CAN_SERVE 1 /* orphans can be adopted; and what the copy has inherited is no leak */
 #else
-#define CAN_BE_WARM 0
+#define CAN_SERVE 0
 #endif
 
 #define LARGEST_REQUEST ((size_t)64 << 10)
 
 static const int ended_by[] = {SIGINT, SIGTERM, SIGHUP};
 
-struct warm_process {
+struct fork_server {
     int socket;
-    pid_t server;
+    pid_t pid;
 };
 
 /* What the server knows. */
@@ -174,21 +174,21 @@ static _Noreturn void serve(struct server *server, void (*prepare)(void *data), 
 
 /* ---- The client ---- */
 
-struct warm_process *warm_process_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data)
+struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data)
 {
-    struct warm_process *warm;
-    struct server server = {.main = main};
+    struct fork_server *ret;
     int sockets[2];
     pid_t pid;
 
-    if (!CAN_BE_WARM || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+    if (!CAN_SERVE || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
         return NULL;
     fflush(NULL); /* or the copy would write it again */
     pid = fork();
     if (pid == 0) {
+        struct server server = {.socket = sockets[1], .main = main};
+
         close(sockets[0]);
         memory_limit_forget();
-        server.socket = sockets[1];
         serve(&server, prepare, data);
     }
     close(sockets[1]);
@@ -196,20 +196,19 @@ struct warm_process *warm_process_start(int (*main)(int argc, char **argv), void
         close(sockets[0]);
         return NULL;
     }
-    warm = memory_alloc_zero(1, sizeof(*warm));
-    warm->socket = sockets[0];
-    warm->server = pid;
-    return warm;
+    ret = memory_alloc_zero(1, sizeof(*ret));
+    *ret = (struct fork_server){sockets[0], pid};
+    return ret;
 }
 
-void warm_process_stop(struct warm_process *warm)
+void fork_server_stop(struct fork_server *server)
 {
-    if (warm == NULL)
+    if (server == NULL)
         return;
-    close(warm->socket);
-    while (waitpid(warm->server, NULL, 0) < 0 && errno == EINTR) {
+    close(server->socket);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR) {
     }
-    free(warm);
+    free(server);
 }
 
 static void add_words(struct string_builder *text, const char *const *words)
@@ -245,8 +244,8 @@ static bool send_request(int socket, const struct string_builder *text, int out,
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)text->size;
 }
 
-bool warm_process_spawn(struct warm_process *warm, const char *const *arguments, const char *const *environment,
-                        int out, int error_out, pid_t *ret)
+bool fork_server_spawn(struct fork_server *server, const char *const *arguments, const char *const *environment,
+                       int out, int error_out, pid_t *ret)
 {
     struct string_builder text;
     pid_t child = -1;
@@ -259,9 +258,9 @@ bool warm_process_spawn(struct warm_process *warm, const char *const *arguments,
     string_add_char(&text, '\0');
     add_words(&text, environment);
     if (text.size <= LARGEST_REQUEST)
-        sent = send_request(warm->socket, &text, out, error_out);
+        sent = send_request(server->socket, &text, out, error_out);
     string_release(&text);
-    if (!sent || recv(warm->socket, &child, sizeof(child), 0) != sizeof(child) || child < 0)
+    if (!sent || recv(server->socket, &child, sizeof(child), 0) != sizeof(child) || child < 0)
         return false;
     setpgid(child, child); /* the child does the same: whoever comes first */
     *ret = child;

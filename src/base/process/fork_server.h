@@ -13,19 +13,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct warm_process;
+struct fork_server;
 
 /* Forks the server; to be called before there are threads. `main` returns an exit status; `prepare` (may be NULL) runs
  * once, in the server. NULL where that cannot be done: children then have to be started the usual way. */
-struct warm_process *warm_process_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data);
+struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data);
 
 /* Ends the server, not its children. NULL is fine. */
-void warm_process_stop(struct warm_process *warm);
+void fork_server_stop(struct fork_server *server);
 
 /* Starts a child with these words, with "NAME=value" added to the environment (may be NULL), `out` and `error_out` as
  * its standard output and error, as the leader of a new process group. False when the server is gone or refuses:
  * nothing was started. */
-bool warm_process_spawn(struct warm_process *warm, const char *const *arguments, const char *const *environment,
-                        int out, int error_out, pid_t *ret);
+bool fork_server_spawn(struct fork_server *server, const char *const *arguments, const char *const *environment,
+                       int out, int error_out, pid_t *ret);
 
 #endif

@@ -26,9 +26,9 @@
 struct process_request {
     const char *const *arguments; /* NULL-terminated; [0] is looked up on PATH unless it holds a slash */
     const char *program;          /* executed instead of looking up arguments[0], when not NULL */
-    /* runs `warm_arguments` in place of all that (base/process/fork_server.h); may be NULL */
-    struct warm_process *warm;
-    const char *const *warm_arguments;
+    /* runs `server_arguments` in place of all that (base/process/fork_server.h); may be NULL */
+    struct fork_server *server;
+    const char *const *server_arguments;
     const char *const *environment; /* "NAME=value" to add, NULL-terminated; may be NULL */
     double timeout;     /* seconds; 0: none. SIGTERM to the group, again after 1 s, SIGKILL after 2 s (or sooner) */
     const int *stop;    /* a descriptor: as soon as it is readable the child is ended in the same way; NULL: none */

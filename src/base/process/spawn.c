@@ -174,8 +174,8 @@ int process_spawn(const struct process_request *request, int out, int error_out,
     posix_spawnattr_t attributes;
     struct arena arena;
 
-    if (request->warm != NULL &&
-        warm_process_spawn(request->warm, request->warm_arguments, request->environment, out, error_out, ret))
+    if (request->server != NULL &&
+        fork_server_spawn(request->server, request->server_arguments, request->environment, out, error_out, ret))
         return 0;
     int rc = choose_program(request, &program, err);
     if (rc < 0)

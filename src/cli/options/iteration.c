@@ -1,13 +1,14 @@
 /* cli/options/iteration.c: what the iterations of debug tools leave behind, and when they end. */
 #include <string.h>
 
+#include "backend/onnxrt/preload.h"
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/command.h"
-#include "cli/debug/warm_check.h"
 #include "cli/options/groups.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/prompt.h"
+#include "engine/onednn/library.h"
 
 /* ---- Artifacts ---- */
 
@@ -292,6 +293,29 @@ static void use_sources(const struct command_context *context, struct loop_setti
     }
 }
 
+/* Whether one of the words begins like that. */
+static bool has_word(const char *const *words, const char *word)
+{
+    for (; *words != NULL; words++)
+        if (strncmp(*words, word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+/* In the fork server of a check that runs this program: what its runners use is loaded once for all of them, unless it
+ * names an ONNX Runtime of its own. What cannot be loaded is left to the check to complain about. */
+static void preload_libraries(void *words)
+{
+    const struct onednn *onednn;
+
+    if (has_word(words, "--onnxruntime-lib"))
+        return;
+    if (has_word(words, "--onnxrt") || has_word(words, "--trt"))
+        onnxrt_preload(NULL);
+    if (has_word(words, "--trt"))
+        onednn_load(&onednn, NULL);
+}
+
 struct loop_settings debug_loop_settings(const struct command_context *context)
 {
     const struct parse *parse = context->parse;
@@ -303,7 +327,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
     const struct replay_values *replay = parse_values(parse, &replay_options);
     struct loop_settings ret = {.check = {.self = context->program,
                                           .self_main = context->main,
-                                          .self_prepare = warm_check_prepare,
+                                          .self_prepare = preload_libraries,
                                           .ask = prompt_ask}};
 
     if (check) {

@@ -113,28 +113,28 @@ static bool is_plain(const char *line)
 }
 
 /* The words that are run, NULL-terminated: those of the check, or of a plain command line. */
-static void list_warm_words(struct check *check)
+static void list_server_words(struct check *check)
 {
     const struct check_settings *settings = &check->settings;
     char *state = NULL;
     size_t count = 0;
 
-    check->warm_text = memory_strdup(settings->shell ? settings->command[0] : "");
-    check->warm_words =
-        memory_alloc_zero(settings->command_count + strlen(check->warm_text) + 1, sizeof(*check->warm_words));
+    check->server_text = memory_strdup(settings->shell ? settings->command[0] : "");
+    check->server_words =
+        memory_alloc_zero(settings->command_count + strlen(check->server_text) + 1, sizeof(*check->server_words));
     for (size_t i = 0; !settings->shell && i < settings->command_count; i++)
-        check->warm_words[count++] = settings->command[i];
-    for (char *word = strtok_r(check->warm_text, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state))
-        check->warm_words[count++] = word;
-    check->warm_word_count = count;
+        check->server_words[count++] = settings->command[i];
+    for (char *word = strtok_r(check->server_text, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state))
+        check->server_words[count++] = word;
+    check->server_word_count = count;
 }
 
 /* Whether the first word stands for this very program. */
 static bool is_self(const struct check *check)
 {
-    char *program = process_find(check->warm_words[0]);
+    char *program = process_find(check->server_words[0]);
     char *path = program != NULL ? realpath(program, NULL) : NULL;
-    bool ret = program == NULL ? strcmp(check->warm_words[0], "polygraphy") == 0
+    bool ret = program == NULL ? strcmp(check->server_words[0], "polygraphy") == 0
                                : path != NULL && strcmp(path, check->settings.self) == 0;
 
     free(path);
@@ -143,16 +143,16 @@ static bool is_self(const struct check *check)
 }
 
 /* When the check is this program, loading libraries would take most of its time. */
-static void warm_up(struct check *check)
+static void start_server(struct check *check)
 {
     const struct check_settings *settings = &check->settings;
 
     if (settings->self == NULL || settings->self_main == NULL || settings->launcher_count > 0 ||
         (settings->shell && !is_plain(settings->command[0])))
         return;
-    list_warm_words(check);
-    if (check->warm_words[0] != NULL && is_self(check))
-        check->warm = warm_process_start(settings->self_main, settings->self_prepare, check->warm_words);
+    list_server_words(check);
+    if (check->server_words[0] != NULL && is_self(check))
+        check->server = fork_server_start(settings->self_main, settings->self_prepare, check->server_words);
 }
 
 int check_new(const struct check_settings *settings, struct log *log, struct check **ret, struct error *err)
@@ -175,7 +175,7 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
     }
     if (settings->command) {
         process_guard_start();
-        warm_up(check);
+        start_server(check);
     }
     *ret = check;
     return 0;
@@ -186,11 +186,11 @@ void check_free(struct check *check)
     if (!check)
         return;
     check_patterns_free(check->patterns);
-    warm_process_stop(check->warm);
+    fork_server_stop(check->server);
     if (check->settings.command)
         process_guard_stop();
-    free(check->warm_words);
-    free(check->warm_text);
+    free(check->server_words);
+    free(check->server_text);
     free(check->program);
     free(check->arguments);
     free(check->command_line);
@@ -397,14 +397,14 @@ int check_execute(const struct check *check, const struct check_run *run, struct
     size_t count = 1;
     char **arguments =
         check_words_for(check->arguments, check->argument_count, settings->shell, &settings->files, &run->files);
-    char **warm_words =
-        check->warm ? check_words_for(check->warm_words, check->warm_word_count, false, &settings->files, &run->files)
-                    : NULL;
+    char **server_words = check->server ? check_words_for(check->server_words, check->server_word_count, false,
+                                                          &settings->files, &run->files)
+                                        : NULL;
     struct process_request request = {
         .arguments = (const char *const *)arguments,
         .program = check->program,
-        .warm = check->warm,
-        .warm_arguments = (const char *const *)warm_words,
+        .server = check->server,
+        .server_arguments = (const char *const *)server_words,
         .environment = environment,
         .timeout = run->timeout,
         .stop = run->stop,
@@ -425,7 +425,7 @@ int check_execute(const struct check *check, const struct check_run *run, struct
     rc = process_run(&request, ret, err);
     failure_reason_take(&reason, rc == 0 ? ret->reason : NULL);
     check_words_free(arguments);
-    check_words_free(warm_words);
+    check_words_free(server_words);
     free(artifact);
     return rc;
 }

@@ -13,12 +13,12 @@ struct check {
     char *program;          /* what is executed; NULL when interactive */
     const char **arguments; /* NULL-terminated; files have their usual paths */
     size_t argument_count;
-    char *command_line;        /* for the log */
-    char *search_path;         /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
-    struct warm_process *warm; /* or NULL */
-    const char **warm_words;   /* what it runs: the words of `arguments`, or those of a shell's plain command */
-    size_t warm_word_count;
-    char *warm_text;       /* of the latter */
+    char *command_line;         /* for the log */
+    char *search_path;          /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
+    struct fork_server *server; /* or NULL */
+    const char **server_words;  /* what it runs: the words of `arguments`, or those of a shell's plain command */
+    size_t server_word_count;
+    char *server_text;     /* of the latter */
     bool ran;              /* at least once */
     bool has_failure_code; /* with settings.compare_failures */
     int failure_code;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/onnxrt/warm.h"
+#include "backend/onnxrt/preload.h"
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -29,8 +29,8 @@ struct sandbox {
     const struct backend *backend;
     struct backend_request request;
     struct data_loader *loader;
-    struct warm_process *warm; /* or NULL */
-    char *path;                /* of the model that is tried */
+    struct fork_server *server; /* or NULL */
+    char *path;                 /* of the model that is tried */
 };
 
 /* ---- A trial ---- */
@@ -98,7 +98,7 @@ static void prepare(void *data)
 {
     inherited = data;
     if (inherited->request.library == NULL)
-        onnxrt_warm_up(NULL);
+        onnxrt_preload(NULL);
 }
 
 /* arguments: a name, the model, where its external data lie, which data. Says why on standard output. */
@@ -138,7 +138,7 @@ int sandbox_start(const struct backend *backend, const struct backend_request *r
     }
     close(fd);
     interrupt_remove_at_exit(sandbox->path);
-    sandbox->warm = warm_process_start(try_in_copy, prepare, sandbox);
+    sandbox->server = fork_server_start(try_in_copy, prepare, sandbox);
     *ret = sandbox;
     return 0;
 }
@@ -147,7 +147,7 @@ void sandbox_stop(struct sandbox *sandbox)
 {
     if (sandbox == NULL)
         return;
-    warm_process_stop(sandbox->warm);
+    fork_server_stop(sandbox->server);
     unlink(sandbox->path);
     interrupt_keep(sandbox->path);
     free(sandbox->path);
@@ -179,8 +179,8 @@ static int run_trial(const struct sandbox *sandbox, const struct subgraph *subgr
 {
     const char *words[] = {"soundness", sandbox->path, subgraph->model->folder, data, NULL};
     struct process_request request = {.arguments = (const char *const[]){"false", NULL},
-                                      .warm = sandbox->warm,
-                                      .warm_arguments = words,
+                                      .server = sandbox->server,
+                                      .server_arguments = words,
                                       .timeout = LONGEST_TRIAL,
                                       .without_input = true};
     int rc = model_write(subgraph, sandbox->path, NULL, FILE_INTERMEDIATE, err);
@@ -194,7 +194,7 @@ int model_soundness(const struct sandbox *sandbox, const struct subgraph *subgra
     struct process_result result;
     int rc;
 
-    if (sandbox->warm == NULL) {
+    if (sandbox->server == NULL) {
         *ret = try_model(sandbox, subgraph, own_data, ret_why);
         return 0;
     }

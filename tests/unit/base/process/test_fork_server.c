@@ -31,22 +31,22 @@ static int child_main(int argc, char **argv)
     return argc;
 }
 
-static struct warm_process *start(void)
+static struct fork_server *start(void)
 {
     static int value = 7;
-    struct warm_process *warm = warm_process_start(child_main, prepare, &value);
+    struct fork_server *server = fork_server_start(child_main, prepare, &value);
 
-    if (warm == NULL)
+    if (server == NULL)
         skip(); /* another system, or a build with sanitizers */
-    return warm;
+    return server;
 }
 
-static struct process_result run(struct warm_process *warm, const char *const *words, double timeout)
+static struct process_result run(struct fork_server *server, const char *const *words, double timeout)
 {
     const char *const variables[] = {"ADDED=something", NULL};
     const char *const cold[] = {"false", NULL};
     struct process_request request = {
-        .arguments = cold, .warm = warm, .warm_arguments = words, .environment = variables, .timeout = timeout};
+        .arguments = cold, .server = server, .server_arguments = words, .environment = variables, .timeout = timeout};
     struct process_result result;
 
     assert_int_equal(process_run(&request, &result, NULL), 0);
@@ -55,12 +55,12 @@ static struct process_result run(struct warm_process *warm, const char *const *w
 
 static void child_is_as_if_it_had_been_executed(void **state)
 {
-    struct warm_process *warm = start();
+    struct fork_server *server = start();
 
     (void)state;
     for (int i = 0; i < 20; i++) {
         const char *const words[] = {"program", "word", "last one", NULL};
-        struct process_result result = run(warm, words, 0);
+        struct process_result result = run(server, words, 0);
 
         assert_int_equal(result.end, PROCESS_EXITED);
         assert_int_equal(result.code, 3);
@@ -70,51 +70,51 @@ static void child_is_as_if_it_had_been_executed(void **state)
         assert_memory_equal(result.error_out.data, "leader: yes", result.error_out.size);
         process_result_release(&result);
     }
-    warm_process_stop(warm);
+    fork_server_stop(server);
 }
 
 static void crash_of_one_child_harms_no_other(void **state)
 {
     const char *const crash[] = {"program", "crash", NULL};
     const char *const words[] = {"program", NULL};
-    struct warm_process *warm = start();
-    struct process_result result = run(warm, crash, 0);
+    struct fork_server *server = start();
+    struct process_result result = run(server, crash, 0);
 
     (void)state;
     assert_int_equal(result.end, PROCESS_SIGNALED);
     assert_int_equal(result.code, SIGKILL);
     process_result_release(&result);
-    result = run(warm, words, 0);
+    result = run(server, words, 0);
     assert_int_equal(result.end, PROCESS_EXITED);
     assert_int_equal(result.code, 1);
     process_result_release(&result);
-    warm_process_stop(warm);
+    fork_server_stop(server);
 }
 
 static void child_that_hangs_is_ended_when_its_time_is_up(void **state)
 {
     const char *const hang[] = {"program", "hang", NULL};
-    struct warm_process *warm = start();
-    struct process_result result = run(warm, hang, 0.2);
+    struct fork_server *server = start();
+    struct process_result result = run(server, hang, 0.2);
 
     (void)state;
     assert_int_equal(result.end, PROCESS_TIMED_OUT);
     process_result_release(&result);
-    warm_process_stop(warm);
+    fork_server_stop(server);
 }
 
 static void what_cannot_be_sent_is_started_the_usual_way(void **state)
 {
     const char *const words[] = {"program", "", NULL}; /* an empty word ends the list of words */
-    struct warm_process *warm = start();
-    struct process_result result = run(warm, words, 0);
+    struct fork_server *server = start();
+    struct process_result result = run(server, words, 0);
 
     (void)state;
     assert_int_equal(result.end, PROCESS_EXITED);
     assert_int_equal(result.code, 1); /* of `false` */
     assert_int_equal(result.out.size, 0);
     process_result_release(&result);
-    warm_process_stop(warm);
+    fork_server_stop(server);
 }
 
 int main(void)

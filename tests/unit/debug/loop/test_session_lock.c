@@ -70,7 +70,7 @@ static void lock_is_on_the_file_however_its_path_is_spelled(void **state)
     assert_int_equal(scratch_count("."), 3);
 }
 
-/* As the program's guard and its warm copies do. */
+/* As the program's guard and its fork server do. */
 static void forked_child_does_not_hold_it(void **state)
 {
     struct session_lock lock;

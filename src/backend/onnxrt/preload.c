@@ -1,5 +1,5 @@
-/* backend/onnxrt/warm.c: see warm.h. */
-#include "backend/onnxrt/warm.h"
+/* backend/onnxrt/preload.c: see preload.h. */
+#include "backend/onnxrt/preload.h"
 
 #include "backend/backend.h"
 
@@ -8,12 +8,12 @@
 static const char model[] = "\x08\x08"                               /* version of the format: 8 */
                             "\x3a\x39"                               /* the graph */
                             "\x0a\x0c\x0a\x01x\x12\x01y\x22\x04Relu" /* its node */
-                            "\x12\x07warm-up"                        /* its name */
+                            "\x12\x07preload"                        /* its name */
                             "\x5a\x0f\x0a\x01x" FLOAT_OF_ONE         /* its input */
                             "\x62\x0f\x0a\x01y" FLOAT_OF_ONE         /* its output */
                             "\x42\x02\x10\x0b";                      /* operator set: 11 */
 
-int onnxrt_warm_up(struct error *err)
+int onnxrt_preload(struct error *err)
 {
     static const struct backend_request request = {.model_data = model,
                                                    .model_size = sizeof(model) - 1,

@@ -1,16 +1,16 @@
-/* backend/onnxrt/warm.h: what ONNX Runtime does once in a process, done before it is needed.
+/* backend/onnxrt/preload.h: what ONNX Runtime does once in a process, done before it is needed.
  *
  * The first session of a process takes some milliseconds more than the next: it makes the tables of all operators and
  * of their kernels. A process from which others are forked off spares them that.
  */
-#ifndef BACKEND_ONNXRT_WARM_H
-#define BACKEND_ONNXRT_WARM_H
+#ifndef BACKEND_ONNXRT_PRELOAD_H
+#define BACKEND_ONNXRT_PRELOAD_H
 
 #include "base/error.h"
 
 /* Loads the library where it is usually found, makes a session of a model with one node, runs it once, and closes it.
  * No thread is left of that, other than those of onnxrt_load(). Errors are those of loading the library and of making
  * and running a session. */
-int onnxrt_warm_up(struct error *err);
+int onnxrt_preload(struct error *err);
 
 #endif

@@ -1,15 +1,15 @@
 /* What ONNX Runtime does once in a process, done beforehand. */
 #include "onnxrt_test.h"
 
-#include "backend/onnxrt/warm.h"
+#include "backend/onnxrt/preload.h"
 #include "support/in_child.h"
 
-static int warm_up_without_library(void)
+static int preload_without_library(void)
 {
     struct error err = {0};
 
     setenv("POLYGRAPHY_ONNXRUNTIME", "/nowhere/libonnxruntime.so.1", 1);
-    CHECK_OR_FAIL(onnxrt_warm_up(&err) == ERR_MISSING);
+    CHECK_OR_FAIL(onnxrt_preload(&err) == ERR_MISSING);
     CHECK_OR_FAIL(strstr(err.message, "/nowhere/libonnxruntime.so.1"));
     return 0;
 }
@@ -18,7 +18,7 @@ static int warm_up_without_library(void)
 static void missing_library_is_an_error(void **state)
 {
     (void)state;
-    assert_int_equal(in_child(warm_up_without_library), 0);
+    assert_int_equal(in_child(preload_without_library), 0);
 }
 
 static void model_that_is_run_for_it_suits_the_runtime(void **state)
@@ -30,7 +30,7 @@ static void model_that_is_run_for_it_suits_the_runtime(void **state)
     if (onnxrt_load(NULL, &runtime, &err) < 0)
         skip();
     for (int i = 0; i < 2; i++) /* the second time nothing is left to do */
-        if (onnxrt_warm_up(&err) < 0)
+        if (onnxrt_preload(&err) < 0)
             fail_msg("%s", err.message);
 }
 
@@ -58,7 +58,7 @@ static void children_open_sessions_of_their_own(void **state)
 
     (void)state;
     REQUIRE_ONNXRUNTIME();
-    assert_int_equal(onnxrt_warm_up(&err), 0);
+    assert_int_equal(onnxrt_preload(&err), 0);
     assert_int_equal(in_child(run_identity), 0);
     assert_int_equal(in_child(run_identity), 0);
 }
