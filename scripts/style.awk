@@ -20,7 +20,8 @@ BEGIN {
 
     last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
     longest_file = 700
-    longest_function = 100
+    longest_function = strict ? 80 : 100
+    most_parameters = strict ? 6 : 100
     longest_line = 120
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
@@ -77,6 +78,20 @@ function check_include(line,    name, used) {
     }
 }
 
+# How many parameters the head of a function's definition names: "int f(int a, int (*b)(int, int))" two.
+function count_parameters(head,    n, i, depth, character) {
+    sub(/^[^(]*\(/, "", head)
+    if (head ~ /^(void)?\)/)
+        return 0
+    n = 1
+    for (i = 1; depth >= 0 && i <= length(head); i++) {
+        character = substr(head, i, 1)
+        depth += (character == "(") - (character == ")")
+        n += character == "," && depth == 0
+    }
+    return n
+}
+
 function end_file() {
     if (last > longest_file)
         print previous ":" last ": file of " last " lines, at the most " longest_file
@@ -86,6 +101,7 @@ FNR == 1 {
     end_file()
     previous = FILENAME
     in_comment = opened = 0
+    head = ""
     split(FILENAME, part, "/")
     layer = part[1] == "src" ? part[2] : ""
     if (layer != "" && layer != "cli" && !(layer in may_use))
@@ -103,8 +119,17 @@ FNR == 1 {
         finding(FNR, "a function that is not used here: " $0)
     if (layer != "" && layer != "cli" && FILENAME != last_resort && code ~ printing)
         finding(FNR, "only src/cli prints or exits: " $0)
-    if (code ~ /^\{/)
+    if (code ~ /^[A-Za-z_].*\(/) {
+        head = code
+        headed = FNR
+    } else if (code ~ /^ /) {
+        head = head code
+    }
+    if (code ~ /^\{/) {
         opened = FNR
+        if (layer != "" && head != "" && count_parameters(head) > most_parameters)
+            finding(headed, "function of " count_parameters(head) " parameters, at the most " most_parameters)
+    }
     if (code ~ /^\}/) {
         if (opened && FNR - opened + 1 > longest_function)
             finding(opened, "function of " FNR - opened + 1 " lines, at the most " longest_function)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # scripts/style.sh: the house rules that a machine can check. One line per finding, "file:line: what"; fails when there
-# is one. The rules on the text of C files are in style.awk, those on tests of the commands in style_bats.awk.
+# is one. The rules on the text of C files are in style.awk, those on src/ as a whole in style_tree.awk, those on tests of
+# the commands in style_bats.awk.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -60,9 +61,13 @@ foreign_names()
         sed -E 's/^([^:]+:[0-9]+):.*/\1: reference to a folder outside the tree/'
 }
 
+# STRICT=1 adds the rules that the tree does not keep everywhere yet.
+text_rules=(-f scripts/style.awk)
+[ -z "${STRICT:-}" ] || text_rules=(-v strict=1 -f scripts/style.awk -f scripts/style_tree.awk)
+
 findings=$(
     layout
-    [ ${#c_files[@]} -eq 0 ] || awk -f scripts/style.awk "${c_files[@]}"
+    [ ${#c_files[@]} -eq 0 ] || awk "${text_rules[@]}" "${c_files[@]}"
     [ ${#bats_files[@]} -eq 0 ] || awk -f scripts/style_bats.awk "${bats_files[@]}"
     headers_alone
     foreign_names

@@ -31,6 +31,9 @@ heredoc != "" {
 /^ +! / && !/\|\|/ {
     waiting = FILENAME ":" FNR ": a bare `!` asserts nothing: run ! ..."
 }
+/^ +[^ '"#][^'"#]*(;|do|then|else|&&|\{) ! / && !/^ +(if|elif|while|until) / && !/\|\|/ {
+    waiting = FILENAME ":" FNR ": a bare `!` asserts nothing: run ! ..."
+}
 /^ +\[\[? .* \]\]? && / && !/\|\|/ {
     waiting = FILENAME ":" FNR ": what stands before && is not asserted: a line for each"
 }

@@ -15,6 +15,8 @@ findings()
         echo '    ''! grep it file'
         echo '    [ -e file ] ''&& [ -e other ]'
         echo '    [[ $output == it ]] ''&& logged it'
+        echo '    for i in 1 2; do ''! grep it file; done'
+        echo '    grep it file; ''! grep it other'
         echo '    ''! grep it file'
         echo '}'
     } >bad.bats
@@ -27,6 +29,8 @@ helper()
 A test "two" {
     run ! grep it file
     ! grep it file || [ -e other ]
+    if [ -e file ] && ! grep it file; then return 1; fi
+    sh -c 'grep it file; ! grep it other'
     [ -e file ] && [ -e other ] || {
         return 1
     }
@@ -46,6 +50,8 @@ bad.bats:2: a bare `!` asserts nothing: run ! ...
 bad.bats:3: what stands before && is not asserted: a line for each
 bad.bats:4: what stands before && is not asserted: a line for each
 bad.bats:5: a bare `!` asserts nothing: run ! ...
+bad.bats:6: a bare `!` asserts nothing: run ! ...
+bad.bats:7: a bare `!` asserts nothing: run ! ...
 END
 }
 
@@ -55,4 +61,98 @@ END
     run awk -f "$POLYGRAPHY_ROOT/scripts/style.awk" good.c bad.c
     [ "$status" -eq 0 ]
     [ "$output" = 'bad.c:1: line of 121 columns, at the most 120' ]
+}
+
+# tree_findings: what the rules on src/ as a whole say of the folder src/ here.
+tree_findings()
+{
+    mapfile -t files < <(find src tests -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
+    run awk -v strict=1 -f "$POLYGRAPHY_ROOT/scripts/style.awk" -f "$POLYGRAPHY_ROOT/scripts/style_tree.awk" "${files[@]}"
+    [ "$status" -eq 0 ]
+}
+
+# write_header FILE LINE...: a header that tells of its room where it is called like it.
+write_header()
+{
+    local file=src/$1 room
+    room=$(dirname "$1")
+    shift
+    mkdir -p "$(dirname "$file")"
+    {
+        echo "/* ${file#src/}: it."
+        [ "$(basename "$file" .h)" != "$(basename "$room")" ] || printf ' *\n * The room %s/ holds it.\n' "$room"
+        echo ' */'
+        printf '%s\n' "$@"
+    } >"$file"
+}
+
+@test "files that include each other in a circle are found, with the way round" {
+    write_header base/base.h '#include "base/one.h"' 'int base_run(void);'
+    write_header base/one.h '#include "base/two.h"'
+    write_header base/two.h '#include <stdio.h>'
+    echo '#include "base/one.h"' >src/base/one.c
+    tree_findings
+    [[ $output != *circle* ]]
+    printf '#include "base/two.h"\n#include "base/base.h"\n' >src/base/two.c
+    tree_findings
+    [[ $output == *'src/base/base.h:5: circle of includes: base/base -> base/one -> base/two -> base/base'* ]]
+    [ "$(grep -c circle <<<"$output")" -eq 1 ]
+}
+
+@test "a declaration that stands in for an include is found where that would close a circle" {
+    write_header base/base.h 'struct thing;' 'struct other;'
+    write_header base/middle.h '#include "base/base.h"'
+    write_header base/thing.h '#include "base/middle.h"' 'struct thing {' '};'
+    write_header base/other.h 'struct other {' '};'
+    tree_findings
+    [ "$output" = 'src/base/base.h:5: struct thing hides a circle: src/base/thing.h includes this file' ]
+}
+
+@test "functions and data that no other file uses are found" {
+    write_header base/base.h '/* unused_one() */' 'int used(int a,' '         int b);' 'int unused_one(void);' \
+        'int kept_to_itself(void);' 'extern const int table[3], lost;' 'int parsed(void);' 'struct unused_two {' '};' \
+        'struct unused_two *unused_two(void);' '#define DOUBLE(x) twice(x)' 'int twice(int x);'
+    printf '%s\n' '#include "base/base.h"' 'int used(int a,' '         int b)' '{' '    return kept_to_itself();' '}' \
+        'int unused_one(void)' '{' '    return "unused_one()"[0];' '}' 'int kept_to_itself(void)' '{' '}' \
+        'const int table[3] = {1};' 'const int lost = 2;' 'int twice(int x)' '{' '}' >src/base/base.c
+    printf '%s\n' '#include "base/base.h"' 'static int run(struct unused_two *a)' '{' \
+        '    return used(a->unused_one, table[0]);' '}' >src/base/other.c
+    mkdir -p tests/fuzz tests/unit
+    echo 'int main(void) { return parsed(); }' >tests/fuzz/fuzz_it.c
+    echo 'int main(void) { return unused_one(); }' >tests/unit/test_it.c
+    tree_findings
+    diff - <(echo "$output") <<'END'
+src/base/base.h:8: unused_one is used by nothing
+src/base/base.h:9: kept_to_itself is used by its own file only
+src/base/base.h:10: lost is used by nothing
+src/base/base.h:14: unused_two is used by nothing
+END
+}
+
+@test "each folder with headers tells once what it is" {
+    write_header base/base.h
+    write_header base/file/one.h
+    write_header base/text/text.h
+    sed 's|room base/text/|room base/|' src/base/text/text.h >src/base/text/other.h
+    printf '/* base/twice.h: it.\n *\n * The room base/ again.\n */\n' >src/base/twice.h
+    printf '/* base/late.h: it. */\n/*\n * The room base/ again.\n */\n' >src/base/late.h
+    tree_findings
+    diff - <(echo "$output") <<'END'
+src/base/text/other.h:3: this is the room base/text/, not base/
+src/base/twice.h:3: the room base/ is told of in base.h already
+src/base/file/one.h:1: no header of this folder opens with a paragraph "The room base/file/ ..."
+END
+}
+
+@test "functions have 80 lines and 6 parameters at the most" {
+    write_header base/base.h
+    printf '%s\n' 'static int six(int a, int (*b)(int, int), int c,' '               int d, int e, int f)' '{' '}' \
+        'static int seven(int a, int (*b)(int, int), int c,' '                 int d, int e, int f, int g)' '{' '}' \
+        'static void long_one(void)' '{' "$(yes '    run();' | head -n 78)" '}' \
+        'static void too_long(void)' '{' "$(yes '    run();' | head -n 79)" '}' >src/base/base.c
+    tree_findings
+    diff - <(echo "$output") <<'END'
+src/base/base.c:5: function of 7 parameters, at the most 6
+src/base/base.c:91: function of 81 lines, at the most 80
+END
 }

@@ -1,0 +1,237 @@
+# scripts/style_tree.awk: rules on src/ as a whole, to be run together with style.awk, which says what in a line is code:
+# circles of includes, names that nothing uses, what each room says of itself. Prints "file:line: what" for each breach.
+# All files have to be named at once. A program of tests/fuzz is a user: what reads a file is tried there on bytes.
+
+# A file and its header are one subject: a circle is one of subjects.
+function subject_of(file) {
+    return substr(file, 1, length(file) - 2)
+}
+
+function base_name(file) {
+    sub(/.*\//, "", file)
+    return file
+}
+
+function note_include(line,    name) {
+    name = line
+    sub(/^[^"]*"/, "", name)
+    sub(/".*/, "", name)
+    n_includes++
+    include_from[n_includes] = FILENAME
+    include_to[n_includes] = "src/" name
+    include_line[n_includes] = FNR
+}
+
+# What a declaration or definition at the beginning of a line says: its name, or "" when it says none.
+function declared_name(line) {
+    gsub(/__attribute__ *\(\(.*\)\)/, "", line)
+    if (!match(line, /[A-Za-z_][A-Za-z0-9_]* *\(/))
+        return ""
+    line = substr(line, RSTART, RLENGTH)
+    gsub(/[ (]/, "", line)
+    return line ~ /^(_Static_assert|defined)$/ ? "" : line
+}
+
+# The names of `extern const struct command a, b[3];`.
+function note_data(line,    names, n, i) {
+    sub(/;.*/, "", line)
+    gsub(/\[[^]]*\]/, "", line)
+    n = split(line, names, ",")
+    for (i = 1; i <= n; i++) {
+        sub(/.*[ *]/, "", names[i])
+        note_name(names[i])
+    }
+}
+
+function note_name(name) {
+    if (name != "" && !(name in declared_in)) {
+        n_declared++
+        declared[n_declared] = name
+        declared_in[name] = FILENAME
+        declared_at[name] = FNR
+    }
+}
+
+function note_uses(line,    words, n, i) {
+    gsub(/(struct|enum|\.|->) *[A-Za-z_][A-Za-z0-9_]*/, " ", line)
+    n = split(line, words, /[^A-Za-z0-9_]+/)
+    for (i = 1; i <= n; i++)
+        if (words[i] != "" && !((words[i], FILENAME) in uses)) {
+            uses[words[i], FILENAME] = 1
+            files_with[words[i]]++
+        } else {
+            uses[words[i], FILENAME]++
+        }
+}
+
+FNR == 1 {
+    in_tree = FILENAME ~ /^src\/.*\.[ch]$/
+    is_user = in_tree || FILENAME ~ /^tests\/fuzz\//
+    in_header = FILENAME ~ /\.h$/
+    opening = 1
+    room = FILENAME
+    sub(/^src\//, "", room)
+    sub(/[^\/]*$/, "", room)
+    if (in_tree)
+        known[FILENAME] = 1
+    if (in_tree && in_header && !(room in first_header)) {
+        n_rooms++
+        rooms[n_rooms] = room
+        first_header[room] = FILENAME
+    }
+}
+
+in_tree && opening {
+    if (in_header && /^ \* The room /) {
+        if ($4 != room)
+            finding(FNR, "this is the room " room ", not " $4)
+        else if (room in told_in)
+            finding(FNR, "the room " room " is told of in " told_in[room] " already")
+        else
+            told_in[room] = base_name(FILENAME)
+    }
+    if (/\*\//)
+        opening = 0
+}
+
+in_tree && /^ *# *include *"/ { note_include($0) }
+is_user { note_uses(code) }
+
+in_tree && in_header {
+    if (code ~ /^struct [A-Za-z0-9_]+;/) {
+        n_forwards++
+        forward_name[n_forwards] = $2
+        sub(/;.*/, "", forward_name[n_forwards])
+        forward_in[n_forwards] = FILENAME
+        forward_at[n_forwards] = FNR
+    } else if (code ~ /^struct [A-Za-z0-9_]+ \{/) {
+        defined_in[$2] = FILENAME
+    } else if (code ~ /^extern /) {
+        note_data(code)
+    } else if (code ~ /^[A-Za-z_]/ && code !~ /^(typedef|struct [A-Za-z0-9_]+ =|enum [A-Za-z0-9_]* *\{)/) {
+        note_name(declared_name(code))
+    }
+}
+
+in_tree && !in_header && code ~ /^[A-Za-z_]/ && code !~ /^(static|typedef|enum) / {
+    if (code ~ /^[^(]*=/) {
+        name = code
+        sub(/ *(\[.*)?=.*/, "", name)
+        sub(/.*[ *]/, "", name)
+    } else {
+        name = declared_name(code)
+    }
+    if (name != "")
+        body_in[name] = FILENAME
+}
+
+# Tarjan's search: circle_of[x] is the same for all that can be reached from each other.
+function visit(node,    i, next_node) {
+    order[node] = low[node] = ++n_visited
+    stack[++depth] = node
+    on_stack[node] = 1
+    for (i = 1; i <= n_edges[node]; i++) {
+        next_node = edge[node, i]
+        if (!(next_node in order)) {
+            visit(next_node)
+            if (low[next_node] < low[node])
+                low[node] = low[next_node]
+        } else if (on_stack[next_node] && order[next_node] < low[node]) {
+            low[node] = order[next_node]
+        }
+    }
+    if (low[node] == order[node])
+        do {
+            next_node = stack[depth--]
+            on_stack[next_node] = 0
+            circle_of[next_node] = node
+        } while (next_node != node)
+}
+
+# The shortest way round from `start`: by breadth, within its circle.
+function way_round(start,    queue, from, head, tail, i, node, way) {
+    queue[tail = 1] = start
+    for (head = 1; head <= tail; head++) {
+        node = queue[head]
+        for (i = 1; i <= n_edges[node]; i++) {
+            if (edge[node, i] == start) {
+                way = substr(start, 5)
+                for (; node != start; node = from[node])
+                    way = substr(node, 5) " -> " way
+                return substr(start, 5) " -> " way
+            }
+            if (circle_of[edge[node, i]] == circle_of[start] && !(edge[node, i] in from)) {
+                from[edge[node, i]] = node
+                queue[++tail] = edge[node, i]
+            }
+        }
+    }
+}
+
+function find_circles(    i, from, to, told) {
+    for (i = 1; i <= n_includes; i++) {
+        from = subject_of(include_from[i])
+        to = subject_of(include_to[i])
+        if ((include_to[i] in known) && from != to)
+            edge[from, ++n_edges[from]] = to
+    }
+    for (i = 1; i <= n_includes; i++)
+        if (!(subject_of(include_from[i]) in order))
+            visit(subject_of(include_from[i]))
+    for (i = 1; i <= n_includes; i++) {
+        from = subject_of(include_from[i])
+        to = subject_of(include_to[i])
+        if (from != to && (to in circle_of) && circle_of[from] == circle_of[to] && !(circle_of[from] in told)) {
+            print include_from[i] ":" include_line[i] ": circle of includes: " way_round(from)
+            told[circle_of[from]] = 1
+        }
+    }
+}
+
+# Whether one header includes another, itself or through others.
+function reaches(from, to,    queue, seen, head, tail, i) {
+    queue[tail = 1] = from
+    for (head = 1; head <= tail; head++)
+        for (i = 1; i <= n_includes; i++)
+            if (include_from[i] == queue[head] && !(include_to[i] in seen)) {
+                if (include_to[i] == to)
+                    return 1
+                seen[include_to[i]] = 1
+                queue[++tail] = include_to[i]
+            }
+    return 0
+}
+
+function find_hidden_circles(    i, owner) {
+    for (i = 1; i <= n_forwards; i++) {
+        owner = defined_in[forward_name[i]]
+        if (owner != "" && owner != forward_in[i] && reaches(owner, forward_in[i]))
+            print forward_in[i] ":" forward_at[i] ": struct " forward_name[i] " hides a circle: " owner " includes this file"
+    }
+}
+
+# A name is used when a file has it that neither declares nor defines it, or when its header does more than declare it.
+function find_unused(    i, name, header, body, others) {
+    for (i = 1; i <= n_declared; i++) {
+        name = declared[i]
+        header = declared_in[name]
+        body = body_in[name]
+        others = files_with[name] - 1 - (body != "" && (name, body) in uses)
+        if (others <= 0 && uses[name, header] <= 1)
+            print header ":" declared_at[name] ": " name " is used by " \
+                (body != "" && uses[name, body] > 1 ? "its own file only" : "nothing")
+    }
+}
+
+function find_untold_rooms(    i) {
+    for (i = 1; i <= n_rooms; i++)
+        if (!(rooms[i] in told_in))
+            print first_header[rooms[i]] ":1: no header of this folder opens with a paragraph \"The room " rooms[i] " ...\""
+}
+
+END {
+    find_circles()
+    find_hidden_circles()
+    find_unused()
+    find_untold_rooms()
+}
