@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "engine/io.h"
 #include "engine/plan/plan.h"
-#include "engine/profile_text.h"
+#include "engine/plan/engine.h"
 #include "engine/run/executor.h"
 #include "onnx/model/model.h"
 
@@ -115,7 +115,7 @@ static void engine_close(struct backend_session *session)
     if (session == NULL)
         return;
     if (session->profile && session->executor != NULL)
-        engine_log_profile(session->engine, session->executor, session->log);
+        executor_log_profile(session->executor, session->engine, session->log);
     executor_free(session->executor);
     if (session->engine != NULL) {
         engine_io_free(session->inputs, session->engine->network->inputs.count);

@@ -3,6 +3,7 @@
 #define ENGINE_BACKEND_H
 
 #include "engine/build/builder.h"
+#include "engine/network/compile.h"
 
 /* What request->engine of a backend_request points to. NULL there: defaults, which only a plan file can be opened
  * with. */

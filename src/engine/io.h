@@ -3,7 +3,7 @@
 #define ENGINE_IO_H
 
 #include "backend/backend.h"
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 
 /* In the network's order: network->inputs.count or network->outputs.count of them, for engine_io_free(). A dimension
  * that all profiles give the same single size is known, whatever the model says. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/network/network.h"
+#include "engine/network/compile.h"
 #include "onnx/write/model.h"
 #include "target.h"
 

@@ -3,7 +3,7 @@
 #define CLI_INSPECT_ENGINE_TEXT_H
 
 #include "base/text/string_builder.h"
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 
 /* Appends inputs, outputs and profiles, and with `layers` each layer: its ONNX nodes, tactic, precision, time,
  * tensors. */

@@ -3,6 +3,7 @@
 #define DEBUG_PRECISION_ONNX_H
 
 #include "base/container/bitset.h"
+#include "base/log.h"
 #include "engine/network/network.h"
 
 /* A copy of the network's model in which the layers of `half` (layers; each can have float16) compute in float16.

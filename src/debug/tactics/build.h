@@ -4,7 +4,7 @@
 #define DEBUG_TACTICS_BUILD_H
 
 #include "debug/loop/loop.h"
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 
 /* Who builds. */
 struct engine_maker {

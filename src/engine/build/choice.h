@@ -2,9 +2,9 @@
 #ifndef ENGINE_BUILD_CHOICE_H
 #define ENGINE_BUILD_CHOICE_H
 
-#include "engine/build/builder.h"
 #include "engine/build/layer_walk.h"
 #include "engine/build/layout_wishes.h"
+#include "engine/build/settings.h"
 
 /* An algorithm that has turned out to be far slower than another one for layers of some kind. */
 struct slow_algorithm {

@@ -2,7 +2,8 @@
 #ifndef ENGINE_BUILD_INPUTS_H
 #define ENGINE_BUILD_INPUTS_H
 
-#include "engine/build/builder.h"
+#include "engine/build/settings.h"
+#include "engine/plan/engine.h"
 
 /* Whether names, ranks and bounds of the settings' profiles fit the network and themselves. ERR_INVALID. */
 int builder_check_profiles(const struct network *network, const struct builder_settings *settings, struct error *err);

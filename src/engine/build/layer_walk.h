@@ -11,7 +11,7 @@
 #ifndef ENGINE_BUILD_LAYER_WALK_H
 #define ENGINE_BUILD_LAYER_WALK_H
 
-#include "engine/run/executor.h"
+#include "engine/run/layer_step.h"
 
 struct layer_walk {
     const struct network *network;

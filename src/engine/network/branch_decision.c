@@ -14,7 +14,8 @@
 
 struct decision {
     struct model *model;
-    const struct network_settings *settings;
+    const struct folding_settings *folding;
+    const struct sample_source *sample;
     struct bitset nodes;          /* the If nodes */
     struct value_list conditions; /* each once */
     struct tensor_list values;    /* of the conditions, in their order */
@@ -109,7 +110,7 @@ static void find_nodes(struct decision *decision)
 static int make_feed(const struct decision *decision, struct tensor_list *ret, struct error *err)
 {
     const struct model *model = decision->model;
-    const struct sample_source *sample = decision->settings->branch_sample;
+    const struct sample_source *sample = decision->sample;
     struct backend_io *inputs = memory_alloc_zero(model->inputs.count, sizeof(*inputs));
     int rc;
 
@@ -141,7 +142,7 @@ static int make_feed(const struct decision *decision, struct tensor_list *ret, s
 
 static int compute(struct decision *decision, const struct tensor_list *feed, struct error *err)
 {
-    const struct folding_settings *folding = &decision->settings->folding;
+    const struct folding_settings *folding = decision->folding;
     struct backend_request request = folding->request;
     struct subgraph_session session;
     struct subgraph part;
@@ -279,10 +280,10 @@ static int decide_all(struct decision *decision, struct error *err)
     return rc;
 }
 
-int branches_decide(struct model *model, const struct network_settings *settings, struct value_list *guards,
-                    bool *ret_any, struct error *err)
+int branches_decide(struct model *model, const struct folding_settings *folding, const struct sample_source *sample,
+                    struct value_list *guards, bool *ret_any, struct error *err)
 {
-    struct decision decision = {.model = model, .settings = settings, .guards = guards};
+    struct decision decision = {.model = model, .folding = folding, .sample = sample, .guards = guards};
     int rc = 0;
 
     bitset_init(&decision.nodes, model->nodes.count);

@@ -11,28 +11,6 @@
 #include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"
 
-const char *layer_kind_name(enum layer_kind kind)
-{
-    static const char *const names[] = {
-        [LAYER_OTHER] = "other",
-        [LAYER_CONVOLUTION] = "convolution",
-        [LAYER_DECONVOLUTION] = "deconvolution",
-        [LAYER_MATMUL] = "matmul",
-        [LAYER_POOLING] = "pooling",
-        [LAYER_ACTIVATION] = "activation",
-        [LAYER_BINARY] = "binary",
-        [LAYER_CONCATENATION] = "concatenation",
-        [LAYER_SOFTMAX] = "softmax",
-        [LAYER_BATCH_NORMALIZATION] = "batch_normalization",
-        [LAYER_LAYER_NORMALIZATION] = "layer_normalization",
-        [LAYER_LRN] = "lrn",
-        [LAYER_REDUCTION] = "reduction",
-        [LAYER_RESIZE] = "resize",
-    };
-
-    return kind < LAYER_KIND_COUNT ? names[kind] : "unknown";
-}
-
 /* Operators of ONNX's own domain that are a kind in each of their forms, or nearly so: see is_covered(). */
 static const struct {
     const char *op_type;

@@ -6,16 +6,6 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
-void layer_release(struct layer *layer)
-{
-    free(layer->name);
-    free(layer->nodes.items);
-    free(layer->inputs.items);
-    free(layer->outputs.items);
-    free(layer->fused.items);
-    *layer = (struct layer){0};
-}
-
 char *layer_name(const struct node_labels *labels, const struct layer *layer, struct name_map *taken)
 {
     struct string_builder name;

@@ -23,6 +23,4 @@ int layers_sort(struct network *network, struct error *err);
 /* Checks that layers can run in their order, and make what the network's outputs are. ERR_CORRUPT. */
 int layers_check(const struct network *network, struct error *err);
 
-void layer_release(struct layer *layer);
-
 #endif

@@ -4,14 +4,13 @@
  * addition with the bias and the activation behind it. The network is an index over a model (its tensors are the
  * model's values, its constants the model's initializers); making one folds constants and what scales channels by
  * constants (batch normalizations) in that model first. A plan file embeds the model as it is then, and says which
- * nodes form which layer.
+ * nodes form which layer. Networks are made by compile.h.
  */
 #ifndef ENGINE_NETWORK_NETWORK_H
 #define ENGINE_NETWORK_NETWORK_H
 
-#include "backend/backend.h"
-#include "backend/constant_folding.h"
 #include "onnx/model/model.h"
+#include "tensor/values/tensor.h"
 
 enum layer_kind {
     LAYER_OTHER, /* any ONNX operator */
@@ -94,45 +93,7 @@ struct network {
     struct value_list outputs; /* of the model, too; some may be constants, or inputs, that no layer makes */
 };
 
-struct sample_source; /* engine/build/builder.h */
-
-struct network_settings {
-    /* Backend, request, `log` and size_limit (0: none) for constant folding and type inference; the rest is decided
-     * here. Without a backend nothing is computed, and types are what the model says. */
-    struct folding_settings folding;
-    const char *const *outputs; /* --trt-outputs: names; NULL: the model's own */
-    size_t output_count;
-    bool mark_all;               /* --trt-outputs mark all */
-    const char *const *excluded; /* --trt-exclude-outputs */
-    size_t excluded_count;
-    /* Not NULL: If nodes that depend on sizes and on inputs that are no floating-point numbers take the branch of this
-     * sample for good (engine/network/branch_decision.h). Other inputs are an error then when the engine runs. Needs a
-     * backend. */
-    const struct sample_source *branch_sample;
-    bool keep_nodes_apart; /* no fusion, nothing folded but constants */
-    /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
-    struct log *log;
-};
-
-/* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
- * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
- * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked
- * for by name, when there are no others, and for inputs. */
-int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
-                  struct error *err);
-
-/* The nodes of a layer in a plan file. */
-struct node_group {
-    struct text name;
-    const uint32_t *nodes; /* ascending, as in struct layer */
-    size_t count;
-};
-
-/* For a model out of a plan file: `groups` are its layers. ERR_CORRUPT unless every node occurs once, groups are in an
- * order in which they can run and each is something that network_build() could have made. Takes the model over on
- * success only. */
-int network_restore(struct model *model, const struct node_group *groups, size_t count, struct network **ret,
-                    struct error *err);
+void layer_release(struct layer *layer);
 void network_free(struct network *network); /* NULL is fine */
 
 /* NULL when there is none of that name. An ONNX node's name finds the layer that it is part of. */

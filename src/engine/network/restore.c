@@ -1,4 +1,6 @@
-/* engine/network/restore.c: the network of a plan file. See network.h. */
+/* engine/network/restore.c: the network of a plan file. See compile.h. */
+#include "engine/network/compile.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -82,8 +82,6 @@ struct onednn_post_op {
     struct onednn_memory_desc operand; /* of ONEDNN_POST_BINARY */
 };
 
-struct onednn; /* library.h */
-
 struct onednn_computation {
     enum onednn_primitive {
         ONEDNN_CONVOLUTION,
@@ -118,10 +116,5 @@ struct onednn_computation {
         size_t count, capacity;
     } post_ops;
 };
-
-/* Calls `visit` for each implementation that the library has for it, in its order, until it returns false; for none
- * when it has none, or when something cannot be described. Descriptors live as long as the call. */
-void onednn_computation_each(const struct onednn *onednn, const struct onednn_computation *computation,
-                             bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor), void *context);
 
 #endif

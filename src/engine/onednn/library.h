@@ -32,4 +32,9 @@ int onednn_load(const struct onednn **ret, struct error *err);
  * primitive has to be run with as many as it was made for. */
 void onednn_use_threads(const struct onednn *onednn, int threads);
 
+/* Calls `visit` for each implementation that the library has for it, in its order, until it returns false; for none
+ * when it has none, or when something cannot be described. Descriptors live as long as the call. */
+void onednn_computation_each(const struct onednn *onednn, const struct onednn_computation *computation,
+                             bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor), void *context);
+
 #endif

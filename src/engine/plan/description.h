@@ -2,7 +2,8 @@
 #ifndef ENGINE_PLAN_DESCRIPTION_H
 #define ENGINE_PLAN_DESCRIPTION_H
 
-#include "engine/engine.h"
+#include "engine/network/compile.h"
+#include "engine/plan/engine.h"
 #include "format/json/reader.h"
 
 struct plan_description {

@@ -5,7 +5,7 @@
 #ifndef ENGINE_PLAN_PLAN_H
 #define ENGINE_PLAN_PLAN_H
 
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 
 /* Writes durably, whole or not at all. */
 int plan_save(const struct engine *engine, const char *path, struct error *err);

@@ -8,6 +8,7 @@
 #ifndef ENGINE_PRECISION_PRECISION_H
 #define ENGINE_PRECISION_PRECISION_H
 
+#include "base/log.h"
 #include "engine/network/network.h"
 #include "tensor/values/tensor.h"
 

@@ -6,7 +6,7 @@
 #ifndef ENGINE_RUN_EXECUTOR_H
 #define ENGINE_RUN_EXECUTOR_H
 
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 
 struct executor;
 
@@ -24,22 +24,8 @@ const double *executor_layer_seconds(const struct executor *executor, size_t *re
 /* Bytes of the memory plan, and what they would be without reuse. */
 size_t executor_memory(const struct executor *executor, size_t *ret_without_reuse);
 
-/* ---- for the builder: one layer at a time ---- */
-
-struct layer_step;        /* a kernel, reorders of its inputs, roundings; for one layer and one set of input shapes */
-struct layer_values {     /* of a tensor while the engine runs */
-    struct tensor tensor; /* physical: size is that of its layout */
-    struct layout layout;
-    bool exists;
-};
-
-/* `values`: of every value of the model (model->values.count). The inputs of the layer exist there. */
-int layer_step_new(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                   const struct layer_values *values, struct layer_step **ret, struct error *err);
-void layer_step_free(struct layer_step *step);
-
-/* Reorders and rounds inputs as needed, runs the kernel, rounds outputs. Output tensors that do not exist in `values`
- * are allocated there. */
-int layer_step_run(struct layer_step *step, struct layer_values *values, struct error *err);
+/* Both for people (--profile), as one table: milliseconds of a run, share, precision, tactic and name of each layer,
+ * the longest first. Nothing before a run was profiled. */
+void executor_log_profile(const struct executor *executor, const struct engine *engine, struct log *log);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef ENGINE_RUN_LAYER_REQUEST_H
 #define ENGINE_RUN_LAYER_REQUEST_H
 
-#include "engine/run/executor.h"
+#include "engine/run/layer_step.h"
 
 struct layer_request {
     struct kernel_request kernel;

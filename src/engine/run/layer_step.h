@@ -1,10 +1,17 @@
-/* engine/run/layer_step.h: what executor.h says of one layer at a time, for the executor itself. */
+/* engine/run/layer_step.h: one layer made ready to run, for one set of input shapes: its kernel, and what brings inputs
+ * into the layouts and precisions that the kernel wants. The executor runs one after the other; so does the builder. */
 #ifndef ENGINE_RUN_LAYER_STEP_H
 #define ENGINE_RUN_LAYER_STEP_H
 
-#include "engine/run/executor.h"
+#include "engine/plan/engine.h"
 
 #define STEP_ALIGNMENT 64 /* bytes: a cache line, and the widest vector */
+
+struct layer_values {     /* of a tensor while the engine runs */
+    struct tensor tensor; /* physical: size is that of its layout */
+    struct layout layout;
+    bool exists;
+};
 
 /* How one input gets from where it lies to the kernel. */
 struct step_input {
@@ -37,6 +44,15 @@ struct layer_step {
     char *scratch;
     char *own_scratch; /* the same when the step allocated it */
 };
+
+/* `values`: of every value of the model (model->values.count). The inputs of the layer exist there. */
+int layer_step_new(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
+                   const struct layer_values *values, struct layer_step **ret, struct error *err);
+void layer_step_free(struct layer_step *step);
+
+/* Reorders and rounds inputs as needed, runs the kernel, rounds outputs. Output tensors that do not exist in `values`
+ * are allocated there. */
+int layer_step_run(struct layer_step *step, struct layer_values *values, struct error *err);
 
 /* Whether `values` are what the step was made for: types, shapes and layouts of its inputs. */
 bool layer_step_fits(const struct layer_step *step, const struct layer_values *values);

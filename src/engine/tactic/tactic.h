@@ -10,6 +10,7 @@
 #ifndef ENGINE_TACTIC_TACTIC_H
 #define ENGINE_TACTIC_TACTIC_H
 
+#include "backend/backend.h"
 #include "engine/network/network.h"
 #include "engine/tactic/layout.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/engine.h"
+#include "engine/plan/engine.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"

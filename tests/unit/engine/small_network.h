@@ -6,7 +6,7 @@
 #ifndef SMALL_NETWORK_H
 #define SMALL_NETWORK_H
 
-#include "engine/network/network.h"
+#include "engine/network/compile.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"

@@ -11,6 +11,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "engine/build/builder.h"
+#include "engine/network/compile.h"
 #include "engine/plan/plan.h"
 #include "engine/run/executor.h"
 #include "support/scratch_folder.h"

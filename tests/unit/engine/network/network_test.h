@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
-#include "engine/network/network.h"
+#include "engine/network/compile.h"
 #include "onnx/write/model.h"
 #include "support/captured_log.h"
 #include "support/made_model.h"

@@ -4,6 +4,7 @@
 #include "operator_test.h"
 
 #include "backend/onnxrt/library.h"
+#include "engine/network/compile.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"

@@ -1,5 +1,5 @@
-/* engine/engine.c: see engine.h. */
-#include "engine/engine.h"
+/* engine/plan/engine.c: see engine.h. */
+#include "engine/plan/engine.h"
 
 #include <ctype.h>
 #include <stdlib.h>

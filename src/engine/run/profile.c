@@ -1,5 +1,5 @@
-/* engine/profile_text.c: see profile_text.h. */
-#include "engine/profile_text.h"
+/* engine/run/profile.c: where the time of an engine goes, for people. See executor.h. */
+#include "engine/run/executor.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void add_row(const struct engine *engine, const struct row *row, double t
                       choice->tactic.name);
 }
 
-void engine_log_profile(const struct engine *engine, const struct executor *executor, struct log *log)
+void executor_log_profile(const struct executor *executor, const struct engine *engine, struct log *log)
 {
     size_t runs, without_reuse, memory = executor_memory(executor, &without_reuse);
     const double *seconds = executor_layer_seconds(executor, &runs);

@@ -1,6 +1,6 @@
-/* engine/engine.h: a network for which everything has been decided: the tactic and the precision of each layer. */
-#ifndef ENGINE_ENGINE_H
-#define ENGINE_ENGINE_H
+/* engine/plan/engine.h: a network for which everything has been decided: the tactic and the precision of each layer. */
+#ifndef ENGINE_PLAN_ENGINE_H
+#define ENGINE_PLAN_ENGINE_H
 
 #include "engine/precision/precision.h"
 #include "engine/tactic/tactic.h"

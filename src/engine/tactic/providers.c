@@ -1,4 +1,4 @@
-/* engine/providers.c: which providers a process has: see engine/tactic/tactic.h. */
+/* engine/tactic/providers.c: which providers a process has: see engine/tactic/tactic.h. */
 #include <stdlib.h>
 #include <strings.h>
 

@@ -1,0 +1,418 @@
+/* engine/network/compile.c: see compile.h. Fusion is in fusion.c, networks out of plan files in restore.c. */
+#include "engine/network/compile.h"
+
+#include <stdlib.h>
+
+#include "backend/type_inference.h"
+#include "base/memory.h"
+#include "engine/network/dense_constants.h"
+#include "engine/network/layers.h"
+#include "engine/network/sum_spelling.h"
+#include "onnx/edit/four_bit_identity.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/half/mixed_precision.h"
+#include "onnx/model/constants.h"
+#include "onnx/model/mark_outputs.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/proto/value_info.h"
+
+/* While a network is built. */
+struct network_builder {
+    struct network *network;
+    const struct network_settings *settings;
+    struct node_labels labels;
+    struct bitset own_outputs; /* values: outputs of the model itself */
+    struct bitset not_tensors; /* values */
+    struct value_list guards;  /* made by nodes that check how branches were decided */
+    size_t prevented;
+};
+
+/* ---- Preparing the model ---- */
+
+static void add_all(const struct value_list *values, struct bitset *ret)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->items[i] < ret->size)
+            bitset_add(ret, values->items[i]);
+}
+
+/* --trt-outputs with names, while all of them are still there. */
+static int name_outputs(struct model *model, const struct network_settings *settings, struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    if (settings->mark_all || settings->outputs == NULL)
+        return 0;
+    for (size_t i = 0; i < settings->output_count; i++)
+        if (model_find_tensor(model, text_of(settings->outputs[i])) == VALUE_NONE)
+            return error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output", model->display_name,
+                             settings->outputs[i]);
+    subgraph_init_whole(&whole, model);
+    rc = outputs_mark_named(&whole, settings->outputs, settings->output_count, err);
+    if (rc == 0)
+        value_list_assign(&model->outputs, &whole.outputs);
+    subgraph_release(&whole);
+    return rc;
+}
+
+/* What folding reports is of interest to who asks for details only. */
+static int fold_constants(struct model *model, const struct network_settings *settings, struct error *err)
+{
+    struct folding_settings folding = settings->folding;
+    struct log quiet;
+
+    if (folding.log != NULL && !log_shows(folding.log, LOG_VERBOSE)) {
+        quiet = *folding.log;
+        quiet.threshold = quiet.threshold > LOG_WARNING ? quiet.threshold : LOG_WARNING;
+        folding.log = &quiet;
+    }
+    folding.passes = -1;
+    folding.partition = FOLDING_NODES;
+    folding.infer_types = true;
+    folding.keep_shapes = false;
+    if (folding.size_limit == 0)
+        folding.size_limit = UINT64_MAX;
+    return constants_fold(model, &folding, err);
+}
+
+/* Each round brings to light what was inside the branches of the one before. */
+static int decide_branches(struct network_builder *builder, struct error *err)
+{
+    const struct network_settings *settings = builder->settings;
+    struct model *model = builder->network->model;
+    bool any = settings->branch_sample != NULL;
+    int rc = 0;
+
+    while (rc == 0 && any) {
+        rc = branches_decide(model, &settings->folding, settings->branch_sample, &builder->guards, &any, err);
+        if (rc == 0 && any)
+            rc = fold_constants(model, settings, err);
+    }
+    return rc;
+}
+
+static int infer_types(struct network_builder *builder, struct error *err)
+{
+    struct model *model = builder->network->model;
+    const struct folding_settings *folding = &builder->settings->folding;
+    struct error why = {0};
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = types_infer(&whole, folding->backend, &folding->request, &builder->not_tensors, &why);
+    subgraph_release(&whole);
+    if (rc == ERR_BACKEND || rc == ERR_MISSING || rc == ERR_UNSUPPORTED) {
+        log_message(builder->settings->log, LOG_VERBOSE, "Types of tensors are not known: %s", why.message);
+        return 0;
+    }
+    if (rc < 0)
+        *err = why;
+    return rc;
+}
+
+static void find_described(struct network_builder *builder)
+{
+    const struct model *model = builder->network->model;
+
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        struct value_type type;
+
+        value_info_decode(model->values.items[i].info, &type);
+        if (type.not_a_tensor != NULL)
+            bitset_add(&builder->not_tensors, i);
+    }
+}
+
+/* Before nodes are removed: one of two that make the same tensor may not be needed for anything. */
+static int check_producers(const struct model *model, struct error *err)
+{
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        for (size_t k = 0; k < model->nodes.items[i].outputs.count; k++) {
+            uint32_t value = model_edge(model, model->nodes.items[i].outputs, k);
+
+            if (value != VALUE_NONE && model->values.items[value].producer != i)
+                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", model->display_name,
+                                 TEXT_ARGS(model->values.items[value].name));
+        }
+    return 0;
+}
+
+/* Constants become initializers, types known, nodes sorted, each needed for an output. */
+static int prepare(struct network_builder *builder, struct error *err)
+{
+    struct model *model = builder->network->model;
+    const struct network_settings *settings = builder->settings;
+    int rc = check_producers(model, err);
+
+    if (rc == 0)
+        rc = name_outputs(model, settings, err);
+    if (rc == 0)
+        rc = model_make_constants_dense(model, err);
+    if (rc == 0)
+        rc = model_respell_four_bit_identities(model, NULL, err);
+    if (rc == 0 && settings->folding.backend != NULL) {
+        rc = fold_constants(model, settings, err);
+        rc = rc == 0 ? decide_branches(builder, err) : rc;
+    } else if (rc == 0) {
+        rc = model_lower_constants(model, err);
+        rc = rc == 0 ? model_sort_nodes(model, err) : rc;
+    }
+    if (rc == 0 && !settings->mark_all)
+        rc = model_remove_unneeded_nodes(model, err);
+    if (rc == 0)
+        rc = model_respell_sums(model, err);
+    if (rc < 0)
+        return rc;
+    bitset_init(&builder->not_tensors, model->values.count);
+    if (settings->folding.backend != NULL)
+        rc = infer_types(builder, err);
+    find_described(builder);
+    return rc;
+}
+
+/* The nodes that check branches stay from here on without being needed for an output. */
+static void hide_guards(struct network_builder *builder)
+{
+    struct model *model = builder->network->model;
+    struct bitset guards;
+    size_t kept = 0;
+
+    value_list_to_set(&builder->guards, model->values.count, &guards);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        if (!bitset_has(&guards, model->outputs.items[i]))
+            model->outputs.items[kept++] = model->outputs.items[i];
+    model->outputs.count = kept;
+    bitset_release(&guards);
+}
+
+/* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
+static void leave_out_not_tensors(const struct network_builder *builder, struct value_list *outputs)
+{
+    const struct model *model = builder->network->model;
+    struct string_builder names;
+    size_t kept = 0;
+
+    if (builder->settings->outputs != NULL)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < outputs->count; i++) {
+        uint32_t value = outputs->items[i];
+
+        if (bitset_has(&builder->not_tensors, value))
+            string_add_format(&names, "%s'" TEXT_FORMAT "'", names.size > 0 ? ", " : "",
+                              TEXT_ARGS(model->values.items[value].name));
+        else
+            outputs->items[kept++] = value;
+    }
+    if (kept > 0 && kept < outputs->count) {
+        log_message(builder->settings->log, LOG_WARNING,
+                    "Outputs that are sequences, maps or the like are left out of the engine: [%s]", names.data);
+        outputs->count = kept;
+    }
+    string_release(&names);
+}
+
+/* All that nodes make, tensors or not, and the model's own outputs, those that have become constants, too. */
+static void mark_all(const struct model *model, struct subgraph *whole)
+{
+    struct value_list others = {0};
+    struct bitset listed;
+
+    outputs_mark_all(whole, &others);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        value_list_add(&others, model->outputs.items[i]);
+    value_list_to_set(&whole->outputs, model->values.count, &listed);
+    for (size_t i = 0; i < others.count; i++) {
+        if (!bitset_has(&listed, others.items[i]))
+            value_list_add(&whole->outputs, others.items[i]);
+        bitset_add(&listed, others.items[i]);
+    }
+    free(others.items);
+    bitset_release(&listed);
+}
+
+/* --trt-outputs mark all, and --trt-exclude-outputs. */
+static int mark_outputs(struct network_builder *builder, struct error *err)
+{
+    struct model *model = builder->network->model;
+    const struct network_settings *settings = builder->settings;
+    struct subgraph whole;
+    int rc = 0;
+
+    subgraph_init_whole(&whole, model);
+    if (settings->mark_all)
+        mark_all(model, &whole);
+    leave_out_not_tensors(builder, &whole.outputs);
+    if (settings->excluded_count > 0)
+        rc = outputs_exclude(&whole, settings->excluded, settings->excluded_count, err);
+    if (rc == 0)
+        value_list_assign(&model->outputs, &whole.outputs);
+    subgraph_release(&whole);
+    if (rc == 0)
+        rc = model_remove_unneeded_nodes(model, err);
+    hide_guards(builder);
+    return rc;
+}
+
+static int refuse_not_tensors(const struct network_builder *builder, struct error *err)
+{
+    const struct model *model = builder->network->model;
+
+    for (size_t i = 0; i < model->inputs.count + model->outputs.count; i++) {
+        bool is_input = i < model->inputs.count;
+        uint32_t value = is_input ? model->inputs.items[i] : model->outputs.items[i - model->inputs.count];
+
+        if (bitset_has(&builder->not_tensors, value))
+            return error_set(err, ERR_BACKEND,
+                             "%s: %s '" TEXT_FORMAT
+                             "' is no tensor: the engine takes and gives tensors only, so cut the model %s it "
+                             "with `polygraphy surgeon extract`",
+                             model->display_name, is_input ? "input" : "output",
+                             TEXT_ARGS(model->values.items[value].name), is_input ? "behind" : "in front of");
+    }
+    return 0;
+}
+
+/* ---- Layers ---- */
+
+/* Makes layers of parts with several nodes. */
+static void add_parts(struct network_builder *builder, struct fusion *fusion)
+{
+    struct network *network = builder->network;
+    uint32_t count = (uint32_t)network->model->nodes.count, *parts;
+    uint32_t *first = NULL, *next = NULL; /* nodes of the same part, in their order */
+    struct value_list nodes = {0};
+
+    node_parts(network->model, &builder->not_tensors, &parts);
+    if (parts != NULL) {
+        first = memory_alloc((count + 1) * sizeof(*first));
+        next = memory_alloc((count + 1) * sizeof(*next));
+        for (uint32_t i = 0; i < count; i++)
+            first[i] = NODE_NONE;
+    }
+    for (uint32_t i = count; parts != NULL && i-- > 0;) {
+        next[i] = first[parts[i]];
+        first[parts[i]] = i;
+    }
+    for (uint32_t i = 0; parts != NULL && i < count; i++) {
+        nodes.count = 0;
+        for (uint32_t k = first[parts[i]]; k != NODE_NONE && !bitset_has(&fusion->taken, i); k = next[k])
+            value_list_add(&nodes, k);
+        if (nodes.count > 1)
+            layer_of_part(fusion, nodes.items, nodes.count, VECTOR_APPEND(&network->layers));
+    }
+    free(nodes.items);
+    free(parts);
+    free(first);
+    free(next);
+}
+
+/* Convolutions and products first: what they cannot take is left to the others. */
+static bool is_in_round(const struct layer *layer, size_t round)
+{
+    bool multiplies =
+        layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_DECONVOLUTION || layer->kind == LAYER_MATMUL;
+
+    return multiplies == (round < 2);
+}
+
+static void add_layers(struct network_builder *builder, struct fusion *fusion)
+{
+    struct network *network = builder->network;
+    bool fuse = !builder->settings->keep_nodes_apart;
+
+    add_parts(builder, fusion);
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; round == 1 && fuse && i < network->layers.count; i++)
+            while (network->layers.items[i].nodes.count > 0 && fusion_extend(fusion, &network->layers.items[i], true))
+                ;
+        for (uint32_t i = 0; round != 1 && i < network->model->nodes.count; i++) {
+            struct layer layer;
+
+            if (bitset_has(&fusion->taken, i))
+                continue;
+            fusion_begin(fusion, i, &layer);
+            if (!is_in_round(&layer, round)) {
+                bitset_remove(&fusion->taken, i);
+                layer_release(&layer);
+                continue;
+            }
+            while (fuse && fusion_extend(fusion, &layer, round == 2))
+                ;
+            *VECTOR_APPEND(&network->layers) = layer;
+        }
+    }
+}
+
+static int make_layers(struct network_builder *builder, struct error *err)
+{
+    struct network *network = builder->network;
+    struct fusion fusion;
+    struct name_map names;
+    int rc;
+
+    fusion_init(&fusion, network->model, &builder->own_outputs);
+    add_layers(builder, &fusion);
+    builder->prevented += fusion.prevented;
+    fusion_release(&fusion);
+    rc = layers_sort(network, err);
+    name_map_init(&names);
+    for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
+        network->layers.items[i].name = layer_name(&builder->labels, &network->layers.items[i], &names);
+    name_map_release(&names);
+    return rc == 0 ? layers_check(network, err) : rc;
+}
+
+static int build(struct network_builder *builder, struct error *err)
+{
+    struct network *network = builder->network;
+    struct model *model = network->model;
+    int rc;
+
+    bitset_init(&builder->own_outputs, model->values.count);
+    add_all(&model->outputs, &builder->own_outputs);
+    rc = prepare(builder, err);
+    if (rc == 0)
+        rc = mark_outputs(builder, err);
+    if (rc == 0)
+        rc = refuse_not_tensors(builder, err);
+    if (rc < 0)
+        return rc;
+    node_labels_init(&builder->labels, model);
+    if (!builder->settings->keep_nodes_apart)
+        rc = affine_nodes_fold(model, &builder->own_outputs, &builder->labels, &builder->prevented, err);
+    if (rc < 0)
+        return rc;
+    value_list_assign(&network->inputs, &model->inputs);
+    value_list_assign(&network->outputs, &model->outputs);
+    rc = make_layers(builder, err);
+    if (rc == 0 && builder->prevented > 0)
+        log_message(
+            builder->settings->log, LOG_WARNING,
+            "Outputs that were marked prevent %zu fusion%s of layers: the engine is slower than without them, and "
+            "rounds where it would not",
+            builder->prevented, builder->prevented == 1 ? "" : "s");
+    return rc;
+}
+
+int network_build(struct model *model, const struct network_settings *settings, struct network **ret, struct error *err)
+{
+    struct network_builder builder = {.settings = settings};
+    int rc;
+
+    builder.network = memory_alloc_zero(1, sizeof(*builder.network));
+    builder.network->model = model;
+    rc = build(&builder, err);
+    node_labels_release(&builder.labels);
+    bitset_release(&builder.own_outputs);
+    bitset_release(&builder.not_tensors);
+    free(builder.guards.items);
+    if (rc == 0)
+        *ret = builder.network;
+    else
+        network_free(builder.network);
+    return rc;
+}
