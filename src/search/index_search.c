@@ -109,21 +109,16 @@ int64_t index_search_remaining(const struct index_search *search)
     return steps > search->tried ? steps - search->tried : 0;
 }
 
-int64_t index_search_best_good(const struct index_search *search)
+const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
+                                                   const struct index_pass *best)
 {
-    const struct index_pass *below = NULL, *above = NULL;
-
     for (size_t i = 0; i < search->passes.count; i++) {
         const struct index_pass *pass = &search->passes.items[i];
+        bool below = pass->nodes < bad_nodes;
 
-        if (pass->nodes < search->best_bad_nodes) {
-            if (below == NULL || pass->nodes > below->nodes)
-                below = pass;
-        } else if (above == NULL || pass->nodes < above->nodes) {
-            above = pass;
-        }
+        if (best == NULL || (below && (best->nodes >= bad_nodes || pass->nodes >= best->nodes)) ||
+            (!below && best->nodes >= bad_nodes && pass->nodes <= best->nodes))
+            best = pass;
     }
-    if (below != NULL)
-        return below->index;
-    return above != NULL ? above->index : -1;
+    return best;
 }

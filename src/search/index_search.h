@@ -54,8 +54,10 @@ bool index_search_skip(struct index_search *search);
 /* Checks still expected; may undershoot by one. */
 int64_t index_search_remaining(const struct index_search *search);
 
-/* The passing index whose candidate is closest in size to the smallest failing one: the largest below it, else the
- * smallest at or above it; -1 when nothing passed. */
-int64_t index_search_best_good(const struct index_search *search);
+/* Of what passed, and of `best` if that is not NULL: the candidate that is closest in size to a failing one of
+ * `bad_nodes` nodes. That is the largest below it, else the smallest; later ones win over equally large earlier ones.
+ * NULL when nothing passed. */
+const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
+                                                   const struct index_pass *best);
 
 #endif

@@ -240,29 +240,14 @@ int cut_reduction_run(struct cut_reduction *reduction, enum index_direction dire
 
 /* ---- What passed ---- */
 
-/* Among the passing candidates of a phase, the closest in size to the result: the largest below it, else the smallest.
- * Later ones win over equally good earlier ones. Returns NULL when nothing passed. */
-static const struct index_pass *closest_pass(const struct cut_phase *phase, int64_t bad_nodes,
-                                             const struct index_pass *best)
-{
-    for (size_t i = 0; phase->done && i < phase->search.passes.count; i++) {
-        const struct index_pass *pass = &phase->search.passes.items[i];
-        bool below = pass->nodes < bad_nodes;
-
-        if (best == NULL || (below && (best->nodes >= bad_nodes || pass->nodes >= best->nodes)) ||
-            (!below && best->nodes >= bad_nodes && pass->nodes <= best->nodes))
-            best = pass;
-    }
-    return best;
-}
-
 int cut_reduction_find_good(struct cut_reduction *reduction, const struct subgraph *bad, bool *ret_found,
                             struct subgraph *ret, struct error *err)
 {
     int64_t bad_nodes = (int64_t)bitset_count(&bad->nodes);
     const struct cut_phase *phase = &reduction->phases[INDEX_FOR_OUTPUTS];
-    const struct index_pass *from_outputs = closest_pass(phase, bad_nodes, NULL);
-    const struct index_pass *pass = closest_pass(&reduction->phases[INDEX_FOR_INPUTS], bad_nodes, from_outputs);
+    const struct index_pass *from_outputs = index_search_closest_pass(&phase->search, bad_nodes, NULL);
+    const struct index_pass *pass =
+        index_search_closest_pass(&reduction->phases[INDEX_FOR_INPUTS].search, bad_nodes, from_outputs);
 
     *ret_found = pass != NULL;
     if (pass == NULL)
