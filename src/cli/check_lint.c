@@ -18,7 +18,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct lint_values, output),
+        OPTION_FIELD(struct lint_values, output),
         .help = "write the report to this file, as JSON",
     },
 };
@@ -27,14 +27,13 @@ static const struct option_group lint_options = {
     .title = "Report",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct lint_values),
 };
 
 /* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
 static int choose_model(const struct command_context *context, struct model *model, struct backend_request *request,
                         char **ret_bytes, struct error *err)
 {
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     struct subgraph whole;
     int rc;
 
@@ -79,7 +78,7 @@ static int lint_model(const struct command_context *context, struct model *model
 /* Without its weights a model cannot be judged, which is not its fault. */
 static int find_external_data(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     struct text_list locations = {0};
     struct subgraph whole;
     struct error why = {0};
@@ -131,8 +130,8 @@ static int save(struct log *log, const struct lint_report *report, const char *p
 
 static int check_lint_run(const struct command_context *context, struct error *err)
 {
-    const struct lint_values *values = parse_values(context->parse, &lint_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct lint_values *values = PARSE_VALUES(context->parse, struct lint_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct lint_report report = {0};
     bool bad;
     int rc = load_and_lint(context, &report, err);

@@ -11,7 +11,7 @@
 
 static int save(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct convert_values *values = parse_values(context->parse, &convert_options);
+    const struct convert_values *values = PARSE_VALUES(context->parse, struct convert_values);
     struct model_file_options options = model_file_options(context);
     struct external_settings external = model_file_external(options.save);
     struct subgraph whole;
@@ -29,7 +29,7 @@ static int save(const struct command_context *context, struct model *model, stru
 
 static int convert_to_engine(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct convert_values *values = parse_values(context->parse, &convert_options);
+    const struct convert_values *values = PARSE_VALUES(context->parse, struct convert_values);
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct engine_file file;
@@ -69,7 +69,7 @@ static int convert_to_onnx(const struct command_context *context, struct error *
 
 static int convert_run(const struct command_context *context, struct error *err)
 {
-    const struct convert_values *convert = parse_values(context->parse, &convert_options);
+    const struct convert_values *convert = PARSE_VALUES(context->parse, struct convert_values);
     const struct model_values *values = model_file_options(context).model;
     struct model *model;
     int rc;

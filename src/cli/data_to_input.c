@@ -15,7 +15,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "FILE",
         .file = OPTION_READS,
-        .offset = offsetof(struct to_input_values, paths),
+        OPTION_FIELD(struct to_input_values, paths),
         .help = "files with inputs or results; of two arrays with one name the later counts",
     },
     {
@@ -24,7 +24,7 @@ static const struct option options[] = {
         .required = true,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct to_input_values, output),
+        OPTION_FIELD(struct to_input_values, output),
         .help = "where to write the input data, for --load-inputs",
     },
 };
@@ -33,7 +33,6 @@ static const struct option_group to_input_options = {
     .title = "Data",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct to_input_values),
 };
 
 /* Moves the arrays of `from` to `to`; those that `to` has already are replaced where they stand. */
@@ -87,7 +86,7 @@ static void merge_file(struct log *log, const char *path, struct data_file *file
 
 static int data_to_input_run(const struct command_context *context, struct error *err)
 {
-    const struct to_input_values *values = parse_values(context->parse, &to_input_options);
+    const struct to_input_values *values = PARSE_VALUES(context->parse, struct to_input_values);
     struct feed_dicts merged = {0};
     int rc = 0;
 

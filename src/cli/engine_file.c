@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "cli/model_file.h"
+#include "cli/options/runners/precision_rules.h"
 #include "cli/options/data_loader_values.h"
 #include "cli/terminal/progress_line.h"
 #include "engine/plan/plan.h"
@@ -15,20 +16,6 @@
 
 /* Larger results of constant folding are left to be computed: they would only make the plan file large. */
 #define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
-
-static const struct engine_config_values *config_values(const struct command_context *context)
-{
-    const struct engine_config_values *values = parse_values(context->parse, &engine_config_options);
-
-    return values != NULL ? values : parse_values(context->parse, &engine_config_precision_options);
-}
-
-static const struct engine_file_values *file_values(const struct command_context *context)
-{
-    const struct engine_file_values *values = parse_values(context->parse, &engine_file_options);
-
-    return values != NULL ? values : parse_values(context->parse, &engine_cache_options);
-}
 
 /* ---- Which engine ---- */
 
@@ -207,7 +194,7 @@ static void warn_of_other_precision(const struct engine_file *file)
     struct string_builder text;
 
     if (file->replay == NULL || !file->replay->precision.known ||
-        parse_values(file->context->parse, &engine_config_options) == NULL)
+        PARSE_VALUES(file->context->parse, struct precision_values) != NULL)
         return;
     precision_words_of(&file->builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {
@@ -325,7 +312,7 @@ static void set_builder(struct engine_file *file)
 {
     const struct engine_config_values *config = file->config;
     const struct engine_network_values *network = file->network_values;
-    const struct data_loader_values *data = parse_values(file->context->parse, &data_loader_options);
+    const struct data_loader_values *data = PARSE_VALUES(file->context->parse, struct data_loader_values);
     struct precision_settings *precision = &file->builder.precision;
 
     *precision = (struct precision_settings){
@@ -394,9 +381,9 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
 
     *file = (struct engine_file){
         .context = context,
-        .config = config_values(context),
-        .network_values = parse_values(context->parse, &engine_network_options),
-        .files = file_values(context),
+        .config = PARSE_VALUES(context->parse, struct engine_config_values),
+        .network_values = PARSE_VALUES(context->parse, struct engine_network_values),
+        .files = PARSE_VALUES(context->parse, struct engine_file_values),
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
     rc = engine_file_choose(context, err);

@@ -131,7 +131,7 @@ static void print_refusal(struct parse *parse, const struct error *err)
 /* Nothing is written before it is known what would be lost, the log file included. */
 static int configure_log(struct parse *parse, struct log_sink *sink, struct error *err)
 {
-    struct log_settings settings = ((const struct logging_values *)parse_values(parse, &logging_options))->settings;
+    struct log_settings settings = PARSE_VALUES(parse, struct logging_values)->settings;
     int rc = command_files_check(parse, err);
 
     if (rc == 0)

@@ -14,38 +14,14 @@
 #include "onnx/model/text.h"
 #include "onnx/write/save.h"
 
-/* The variants of a group; no command has two. */
-static const struct option_group *const model_groups[] = {
-    &run_model_options,  &reduce_model_options,  &lint_model_options,   &sanitize_model_options,
-    &onnx_model_options, &inspect_model_options, &convert_model_options};
-static const struct option_group *const load_groups[] = {&onnx_load_options, &onnx_load_outputs_options,
-                                                         &onnx_load_sanitize_options};
-static const struct option_group *const inference_groups[] = {
-    &shape_inference_options, &shape_inference_default_options, &shape_inference_fallback_options};
-static const struct option_group *const save_groups[] = {&onnx_save_options, &onnx_save_required_options,
-                                                         &run_save_options, &convert_save_options};
-static const struct option_group *const onnxrt_groups[] = {&onnxrt_options, &onnxrt_library_options};
-
-static const void *find_values(const struct command_context *context, const struct option_group *const *groups,
-                               size_t count)
-{
-    const void *values = NULL;
-
-    for (size_t i = 0; values == NULL && i < count; i++)
-        values = parse_values(context->parse, groups[i]);
-    return values;
-}
-
-#define FIND_VALUES(context, groups) find_values(context, groups, ARRAY_LEN(groups))
-
 struct model_file_options model_file_options(const struct command_context *context)
 {
     return (struct model_file_options){
-        .model = FIND_VALUES(context, model_groups),
-        .load = FIND_VALUES(context, load_groups),
-        .inference = FIND_VALUES(context, inference_groups),
-        .save = FIND_VALUES(context, save_groups),
-        .onnxrt = FIND_VALUES(context, onnxrt_groups),
+        .model = PARSE_VALUES(context->parse, struct model_values),
+        .load = PARSE_VALUES(context->parse, struct onnx_load_values),
+        .inference = PARSE_VALUES(context->parse, struct shape_inference_values),
+        .save = PARSE_VALUES(context->parse, struct onnx_save_values),
+        .onnxrt = PARSE_VALUES(context->parse, struct onnxrt_values),
     };
 }
 
@@ -67,7 +43,7 @@ struct backend_request model_file_request(const struct command_context *context)
 
 const struct backend *model_file_runtime(const struct command_context *context)
 {
-    return parse_values(context->parse, &onnxrt_bounds_options) != NULL ? &onnxrt_apart_backend : &onnxrt_backend;
+    return PARSE_VALUES(context->parse, struct onnxrt_bounds_values) != NULL ? &onnxrt_apart_backend : &onnxrt_backend;
 }
 
 static uint64_t file_size(const char *path)
@@ -100,7 +76,7 @@ static uint64_t size_of(const struct model *model)
 
 struct backend_request model_file_request_for(const struct command_context *context, const struct model *model)
 {
-    const struct onnxrt_bounds_values *values = parse_values(context->parse, &onnxrt_bounds_options);
+    const struct onnxrt_bounds_values *values = PARSE_VALUES(context->parse, struct onnxrt_bounds_values);
     struct backend_request request = model_file_request(context);
 
     if (values == NULL)
@@ -230,7 +206,7 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
                                   const struct words *also_keep, struct error *err)
 {
     const struct onnx_load_values *load = model_file_options(context).load;
-    const struct convert_values *convert = parse_values(context->parse, &convert_options);
+    const struct convert_values *convert = PARSE_VALUES(context->parse, struct convert_values);
     struct float16_inference inference = {.context = context};
     struct float16_settings settings = {
         .infer = infer_for_float16,

@@ -11,9 +11,9 @@ struct explore_values {
     double within;
 };
 
-static int finish_explore(void *data, struct parse *parse, struct error *err)
+static int finish_explore(struct parse *parse, struct error *err)
 {
-    const struct explore_values *values = data;
+    const struct explore_values *values = PARSE_VALUES(parse, struct explore_values);
 
     if (values->within < 1)
         return error_set(err, ERR_INVALID,
@@ -32,7 +32,7 @@ static const struct option explore_rows[] = {
     {
         .names = {"--explore"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct explore_values, explore),
+        OPTION_FIELD(struct explore_values, explore),
         .help = "draw each layer's tactic by lot among those that are fast enough, instead of waiting for timing "
                 "noise: few builds then tell tactics apart. --seed says which lots are drawn",
     },
@@ -42,7 +42,7 @@ static const struct option explore_rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "FACTOR",
         .fallback = "2.0",
-        .offset = offsetof(struct explore_values, within),
+        OPTION_FIELD(struct explore_values, within),
         .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest",
     },
 };
@@ -51,7 +51,6 @@ static const struct option_group explore_options = {
     .title = "Choice of tactics",
     .options = explore_rows,
     .count = ARRAY_LEN(explore_rows),
-    .values_size = sizeof(struct explore_values),
     .finish = finish_explore,
 };
 
@@ -62,8 +61,8 @@ static bool is_last(const void *until, int64_t index, enum verdict verdict)
 
 static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
 {
-    const struct until_values *until = parse_values(context->parse, &until_options);
-    const struct explore_values *explore = parse_values(context->parse, &explore_options);
+    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
+    const struct explore_values *explore = PARSE_VALUES(context->parse, struct explore_values);
     struct loop_settings settings = debug_loop_settings(context);
     struct engine_builds builds;
     struct loop *loop = NULL;

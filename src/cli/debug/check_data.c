@@ -41,7 +41,7 @@ static const char **list_words(const struct check_values *check, struct arena *a
  * in any case. */
 static bool read_check(const struct command_context *context, struct parse *parse)
 {
-    const struct check_values *check = parse_values(context->parse, &check_options);
+    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
     struct error ignored;
     const char **words;
     size_t count = 0;
@@ -194,7 +194,7 @@ static void list_made(const struct model *model, struct made *ret)
 
 static int refuse_foreign(const struct look *look, struct error *err)
 {
-    const struct model_values *values = parse_values(look->context->parse, &reduce_model_options);
+    const struct model_values *values = PARSE_VALUES(look->context->parse, struct model_values);
     struct string_builder outputs;
     int rc;
 
@@ -262,10 +262,10 @@ static int consider_made_up_data(const struct look *look, bool cuts_inputs, bool
 
 static int consider(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)
 {
-    const struct runner_values *runners = parse_values(check, &runner_options);
-    const struct onnx_load_values *load = parse_values(check, &onnx_load_outputs_options);
-    const struct comparison_values *comparison = parse_values(check, &comparison_options);
-    const struct data_loader_values *data = parse_values(check, &data_loader_options);
+    const struct runner_values *runners = PARSE_VALUES(check, struct runner_values);
+    const struct onnx_load_values *load = PARSE_VALUES(check, struct onnx_load_values);
+    const struct comparison_values *comparison = PARSE_VALUES(check, struct comparison_values);
+    const struct data_loader_values *data = PARSE_VALUES(check, struct data_loader_values);
     bool minimal = look->reduce->mode == REDUCE_MINIMAL;
     bool cuts_inputs = minimal || !look->reduce->no_reduce_inputs;
     int rc = 0;
@@ -289,7 +289,8 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
 int check_data_look(const struct command_context *context, struct model *model, bool *ret_keep_inputs,
                     struct error *err)
 {
-    struct look look = {.context = context, .reduce = parse_values(context->parse, &reduce_options), .model = model};
+    struct look look = {
+        .context = context, .reduce = PARSE_VALUES(context->parse, struct reduce_values), .model = model};
     struct parse check;
     int rc = 0;
 

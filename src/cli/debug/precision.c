@@ -99,7 +99,7 @@ static int hash_session(struct session *session, struct model *model, struct err
 {
     const struct precision_values *values = session->values;
     const struct precision_settings *precision = &session->file.builder.precision;
-    const struct data_loader_values *data = parse_values(session->context->parse, &data_loader_options);
+    const struct data_loader_values *data = PARSE_VALUES(session->context->parse, struct data_loader_values);
     struct text_list locations = {0};
     struct string_builder text;
     struct subgraph whole;
@@ -170,8 +170,7 @@ static int open_network(struct session *session, struct error *err)
 
 static int open_lab(struct session *session, struct error *err)
 {
-    const struct intermediate_values *intermediate =
-        parse_values(session->context->parse, &intermediate_engine_options);
+    const struct intermediate_values *intermediate = PARSE_VALUES(session->context->parse, struct intermediate_values);
     bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
 
     if (onnx) /* engines only serve for scores: their times do not matter */
@@ -213,7 +212,7 @@ static int report(struct session *session, const struct precision_result *result
 static int search(struct session *session, struct error *err)
 {
     const struct precision_values *values = session->values;
-    const struct check_values *check = parse_values(session->context->parse, &check_options);
+    const struct check_values *check = PARSE_VALUES(session->context->parse, struct check_values);
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
     struct precision_target target = precision_lab_target(session->lab);
@@ -254,7 +253,7 @@ static int run_session(struct session *session, struct error *err)
 
 static int debug_precision_run(const struct command_context *context, struct error *err)
 {
-    struct session session = {.context = context, .values = parse_values(context->parse, &precision_options)};
+    struct session session = {.context = context, .values = PARSE_VALUES(context->parse, struct precision_values)};
     int rc;
 
     set_artifact(&session);

@@ -49,10 +49,10 @@ static int hash_input_data(const struct data_loader_values *data, struct hash *h
  * candidates. */
 static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
 {
-    const struct model_values *values = parse_values(context->parse, &reduce_model_options);
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
-    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     struct subgraph whole;
     struct text_list locations = {0};
     struct hash hash;
@@ -67,7 +67,7 @@ static int hash_session(const struct command_context *context, struct model *mod
     if (rc == 0)
         rc = external_data_hash(model, &locations, &hash, err);
     if (rc == 0)
-        rc = hash_input_data(parse_values(context->parse, &data_loader_options), &hash, err);
+        rc = hash_input_data(PARSE_VALUES(context->parse, struct data_loader_values), &hash, err);
     subgraph_release(&whole);
     free(locations.items);
     string_init(&options);
@@ -88,7 +88,7 @@ static int hash_session(const struct command_context *context, struct model *mod
 static int use_golden(const struct command_context *context, struct golden_engine *golden,
                       struct reduce_settings *settings, struct error *err)
 {
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
     int rc;
 
     if (reduce->golden != GOLDEN_TRT)
@@ -103,12 +103,12 @@ static int use_golden(const struct command_context *context, struct golden_engin
 
 static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
 {
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
-    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
-    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_default_options);
-    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
-    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
+    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
+    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct intermediate_values *intermediate = PARSE_VALUES(context->parse, struct intermediate_values);
 
     return (struct reduce_settings){
         .simplify = {[SIMPLIFY_WEIGHTS] = reduce->simplifications[REDUCE_SIMPLIFY_WEIGHTS],
@@ -143,7 +143,7 @@ static struct reduce_settings settings_from_options(const struct command_context
 static int prepare(const struct command_context *context, struct model **ret, size_t *ret_nodes, struct hash *ret_hash,
                    struct error *err)
 {
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_options);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     struct model *model;
     int rc;
 
@@ -171,9 +171,9 @@ static int prepare(const struct command_context *context, struct model **ret, si
 /* One result may lie there, as nothing comes after it. */
 static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
 {
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
-    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
-    const struct intermediate_values *intermediate = parse_values(context->parse, &intermediate_onnx_options);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
+    const struct intermediate_values *intermediate = PARSE_VALUES(context->parse, struct intermediate_values);
 
     if (!reduce->all || save->path == NULL || strcmp(save->path, intermediate->path) != 0)
         return 0;
@@ -253,8 +253,8 @@ static int refuse_missing_result(const struct command_context *context, const st
 {
     const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
                                                                  : "no model was seen to fail";
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
-    const struct onnx_save_values *save = parse_values(context->parse, &onnx_save_options);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
 
     if (save->path != NULL && result->outcome != REDUCE_FOUND)
         return error_set(err, ERR_INVALID, "'%s' is not written: %s", save->path, reason);
@@ -267,7 +267,7 @@ static int refuse_missing_result(const struct command_context *context, const st
 static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
                           int rc, struct error *err)
 {
-    const struct check_values *check = parse_values(context->parse, &check_options);
+    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
 
     if (rc < 0)
         return debug_session_end(context, loop, rc);
@@ -279,7 +279,7 @@ static int end_of_session(const struct command_context *context, struct loop *lo
 
 static struct loop_settings settings_of_loop(const struct command_context *context)
 {
-    const struct reduce_values *reduce = parse_values(context->parse, &reduce_options);
+    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
     struct loop_settings ret = debug_loop_settings(context);
 
     ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
@@ -293,7 +293,7 @@ static struct loop_settings settings_of_loop(const struct command_context *conte
 /* Data are generated, and the model does not tell all sizes of its inputs. */
 static bool has_open_sizes(const struct command_context *context, struct model *model)
 {
-    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
     struct subgraph whole;
     bool open;
 
@@ -385,7 +385,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
         return rc;
     rc = prepare(context, &model, &nodes, &hash, err);
     if (rc == 0)
-        rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+        rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
     if (rc == 0)
         rc = check_data_look(context, model, &keep_inputs, err);
     if (rc == 0)

@@ -23,7 +23,7 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
 static int debug_repeat_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings settings = debug_loop_settings(context);
-    struct until_values until = *(const struct until_values *)parse_values(context->parse, &until_options);
+    struct until_values until = *PARSE_VALUES(context->parse, struct until_values);
     struct loop_subject subject = {
         .data = &until, .end = until_end(&until.until), .describe = describe, .advance = advance};
     struct debug_report report;

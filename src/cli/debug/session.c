@@ -46,7 +46,7 @@ void debug_session_watch_data(struct loop *loop, struct model *model)
 
 int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err)
 {
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     int rc;
 
     *report = (struct debug_report){.wanted = false};
@@ -86,7 +86,7 @@ void debug_report_close(struct debug_report *report)
 
 int debug_session_end(const struct command_context *context, struct loop *loop, int rc)
 {
-    const struct check_values *check = parse_values(context->parse, &check_options);
+    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
 
     if (rc == ERR_INTERRUPTED) {
         const char *hint = loop_resume_hint(loop, context->command_line);

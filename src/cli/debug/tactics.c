@@ -20,9 +20,9 @@ struct tactics_values {
 };
 
 /* Which tactics are taken is what the tool decides. */
-static int finish_tactics(void *data, struct parse *parse, struct error *err)
+static int finish_tactics(struct parse *parse, struct error *err)
 {
-    const struct tactics_values *values = data;
+    const struct tactics_values *values = PARSE_VALUES(parse, struct tactics_values);
 
     if (parse_given(parse, "--load-tactics"))
         return error_set(err, ERR_INVALID,
@@ -42,7 +42,7 @@ static const struct option tactics_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct tactics_values, good),
+        OPTION_FIELD(struct tactics_values, good),
         .help = "the tactic replay of a build that passes the check, or a folder with several",
     },
     {
@@ -50,14 +50,14 @@ static const struct option tactics_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct tactics_values, bad),
+        OPTION_FIELD(struct tactics_values, bad),
         .help = "that of one that fails it, or a folder with several",
     },
     {
         .names = {"--dir"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
-        .offset = offsetof(struct tactics_values, dir),
+        OPTION_FIELD(struct tactics_values, dir),
         .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
     },
 };
@@ -66,7 +66,6 @@ static const struct option_group tactics_options = {
     .title = "Replays",
     .options = tactics_rows,
     .count = ARRAY_LEN(tactics_rows),
-    .values_size = sizeof(struct tactics_values),
     .finish = finish_tactics,
 };
 
@@ -183,7 +182,7 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 static int hash_session(const struct command_context *context, const struct tactic_pair *pair,
                         const struct tactic_options *precision, struct hash *ret, struct error *err)
 {
-    const struct model_values *model = parse_values(context->parse, &inspect_model_options);
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
     struct string_builder text;
     struct hash hash = {0};
@@ -219,7 +218,7 @@ static int isolate(const struct command_context *context, struct tactic_isolatio
 static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
                     struct error *err)
 {
-    const struct check_values *check = parse_values(context->parse, &check_options);
+    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
     struct loop_settings settings = debug_loop_settings(context);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
@@ -258,7 +257,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
 
 static int debug_tactics_run(const struct command_context *context, struct error *err)
 {
-    const struct tactics_values *values = parse_values(context->parse, &tactics_options);
+    const struct tactics_values *values = PARSE_VALUES(context->parse, struct tactics_values);
     struct tactic_pair pair;
     struct tactic_diff replays;
     struct debug_report report;

@@ -27,13 +27,13 @@ static const struct option options[] = {
         .value_name = "FOLDER",
         .fallback = DEFAULT_FOLDER,
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct capability_values, folder),
+        OPTION_FIELD(struct capability_values, folder),
         .help = "where the report and the parts of the model go",
     },
     {
         .names = {"--with-partitioning"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct capability_values, with_partitioning),
+        OPTION_FIELD(struct capability_values, with_partitioning),
         .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
     },
 };
@@ -42,7 +42,6 @@ static const struct option_group capability_options = {
     .title = "Capability",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct capability_values),
 };
 
 /* One node that is refused, and the calls that lead to it. */
@@ -225,11 +224,11 @@ static int save_report(const struct command_context *context, const char *folder
 static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
                      bool supported, struct error *err)
 {
-    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
     char *path = path_in(
         values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
         first, end - 1);
-    struct external_settings external = model_file_external(parse_values(context->parse, &convert_save_options));
+    struct external_settings external = model_file_external(PARSE_VALUES(context->parse, struct onnx_save_values));
     struct subgraph part;
     struct bitset nodes;
     int rc;
@@ -299,7 +298,7 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
 static int report(const struct command_context *context, const struct subgraph *whole,
                   const struct node_support_list *support, const struct report_rows *rows, struct error *err)
 {
-    const struct capability_values *values = parse_values(context->parse, &capability_options);
+    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
     struct refusal_list refusals = {0};
     struct string_builder text;
     int rc;
@@ -329,7 +328,7 @@ static int report(const struct command_context *context, const struct subgraph *
 
 static int inspect(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct backend_request request = model_file_request_for(context, model);
     const struct backend *runtime = model_file_runtime(context);
     struct node_support_list support = {0};

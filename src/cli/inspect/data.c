@@ -11,11 +11,10 @@ struct inspect_data_values {
     int64_t num_items, line_width;
 };
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    const struct inspect_data_values *values = data;
+    const struct inspect_data_values *values = PARSE_VALUES(parse, struct inspect_data_values);
 
-    (void)parse;
     if (values->num_items < -1)
         return error_set(err, ERR_INVALID, "--num-items: %lld is neither a number of items nor -1, for all",
                          (long long)values->num_items);
@@ -30,25 +29,25 @@ static const struct option options[] = {
         .names = {"path"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
-        .offset = offsetof(struct inspect_data_values, path),
+        OPTION_FIELD(struct inspect_data_values, path),
         .help = "a file with results or input data",
     },
     {
         .names = {"-a", "--all"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct inspect_data_values, all),
+        OPTION_FIELD(struct inspect_data_values, all),
         .help = "show all iterations, not just the first one",
     },
     {
         .names = {"-s", "--show-values"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct inspect_data_values, show_values),
+        OPTION_FIELD(struct inspect_data_values, show_values),
         .help = "show the values, not just statistics of them",
     },
     {
         .names = {"--histogram"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct inspect_data_values, histogram),
+        OPTION_FIELD(struct inspect_data_values, histogram),
         .help = "show how the values are spread",
     },
     {
@@ -57,7 +56,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "3",
-        .offset = offsetof(struct inspect_data_values, num_items),
+        OPTION_FIELD(struct inspect_data_values, num_items),
         .help = "how many values of a long dimension are shown at each end; -1: all of them",
     },
     {
@@ -66,7 +65,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "75",
-        .offset = offsetof(struct inspect_data_values, line_width),
+        OPTION_FIELD(struct inspect_data_values, line_width),
         .help = "characters of a line of values; -1: as many as a row takes",
     },
 };
@@ -75,7 +74,6 @@ static const struct option_group inspect_data_options = {
     .title = "Data",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct inspect_data_values),
     .finish = finish,
 };
 
@@ -98,8 +96,8 @@ static struct inspect_data_settings settings_of(const struct inspect_data_values
 
 static int inspect_data_run(const struct command_context *context, struct error *err)
 {
-    const struct inspect_data_values *values = parse_values(context->parse, &inspect_data_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct inspect_data_values *values = PARSE_VALUES(context->parse, struct inspect_data_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct inspect_data_settings settings = settings_of(values);
     struct data_file file;
     struct string_builder text;

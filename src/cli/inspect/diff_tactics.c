@@ -20,7 +20,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .fallback = "",
-        .offset = offsetof(struct diff_tactics_values, dir),
+        OPTION_FIELD(struct diff_tactics_values, dir),
         .help = "where the folders `good` and `bad` with the replays are; the current folder if not given",
     },
     {
@@ -28,7 +28,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct diff_tactics_values, good),
+        OPTION_FIELD(struct diff_tactics_values, good),
         .help = "replays of good builds: a folder, with all folders in it, or a single file",
     },
     {
@@ -36,7 +36,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct diff_tactics_values, bad),
+        OPTION_FIELD(struct diff_tactics_values, bad),
         .help = "the same for bad builds",
     },
 };
@@ -45,7 +45,6 @@ static const struct option_group diff_tactics_options = {
     .title = "Tactics",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct diff_tactics_values),
 };
 
 /* Loads the replays at `path`, or those of `kind`, "good" or "bad", in the folder `dir` when `path` is NULL. */
@@ -113,8 +112,8 @@ static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 
 static int compare(struct tactic_diff *diff, const struct command_context *context, struct error *err)
 {
-    const struct diff_tactics_values *values = parse_values(context->parse, &diff_tactics_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct diff_tactics_values *values = PARSE_VALUES(context->parse, struct diff_tactics_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct log *log = context->log;
     int rc = load(&diff->good, "good", values->good, values->dir, log, err);
 

@@ -31,7 +31,7 @@ static const struct option options[] = {
         .names = {"--show"},
         .kind = OPTION_MANY,
         .choices = details,
-        .offset = offsetof(struct inspect_model_values, show),
+        OPTION_FIELD(struct inspect_model_values, show),
         .help =
             "details: every layer with its tensors, the layers' attributes (only together with layers), the values of "
             "weights",
@@ -39,7 +39,7 @@ static const struct option options[] = {
     {
         .names = {"--list-unbounded-dds"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct inspect_model_values, list_unbounded),
+        OPTION_FIELD(struct inspect_model_values, list_unbounded),
         .help = "list the tensors that decide about shapes at run time without a bound",
     },
     {
@@ -53,7 +53,6 @@ static const struct option_group inspect_model_own_options = {
     .title = "Inspection",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct inspect_model_values),
 };
 
 static bool is_shown(const struct inspect_model_values *values, const char *detail)
@@ -117,8 +116,8 @@ static void list_unbounded(const struct command_context *context, struct model *
 
 static int inspect(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct inspect_model_values *values = parse_values(context->parse, &inspect_model_own_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct graph_text_settings settings = settings_of(context, values);
     struct value_list unbounded = {0};
     int rc = show(context, model, &settings, err);
@@ -133,8 +132,8 @@ static int inspect(const struct command_context *context, struct model *model, s
 
 static int inspect_engine(const struct command_context *context, const char *path, struct error *err)
 {
-    const struct inspect_model_values *values = parse_values(context->parse, &inspect_model_own_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct string_builder text;
     struct engine *engine;
     int rc = plan_load(path, NULL, &engine, err);
@@ -154,7 +153,7 @@ static int inspect_engine(const struct command_context *context, const char *pat
 
 static int inspect_model_run(const struct command_context *context, struct error *err)
 {
-    const struct model_values *values = parse_values(context->parse, &inspect_model_options);
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct model *model;
     int rc;
 

@@ -67,7 +67,7 @@ static int check_weights(struct log *log, struct model *model, const struct spar
 
 static int check_model(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct sparsity_candidates candidates;
     struct json_writer writer;
     int rc = sparsity_find(model, &candidates, err);

@@ -13,7 +13,7 @@ static const struct option options[] = {
         .names = {"tactic_replay"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
-        .offset = offsetof(struct tactics_values, path),
+        OPTION_FIELD(struct tactics_values, path),
         .help = "a file that --save-tactics has written",
     },
 };
@@ -22,7 +22,6 @@ static const struct option_group tactics_options = {
     .title = "Tactics",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct tactics_values),
 };
 
 static void show(const struct tactic_replay *replay, struct log *log)
@@ -76,8 +75,8 @@ static int save(const struct tactic_replay *replay, const char *path, struct err
 
 static int inspect_tactics_run(const struct command_context *context, struct error *err)
 {
-    const struct tactics_values *values = parse_values(context->parse, &tactics_options);
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct tactics_values *values = PARSE_VALUES(context->parse, struct tactics_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct tactic_replay replay;
     int rc;
 

@@ -54,9 +54,9 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
     return 0;
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct check_values *values = data;
+    struct check_values *values = PARSE_VALUES(parse, struct check_values);
 
     if (values->signature == SIGNATURE_REGEX && values->fail_regex.count == 0)
         return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
@@ -84,7 +84,7 @@ static const struct option options[] = {
         .kind = OPTION_REST,
         .value_name = "COMMAND",
         .stands_alone = is_command_line,
-        .offset = offsetof(struct check_values, command),
+        OPTION_FIELD(struct check_values, command),
         .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the "
                 "whole command into quotes: then a shell runs it, and options may follow. Without --check you are "
                 "asked",
@@ -96,7 +96,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        .offset = offsetof(struct check_values, fail_codes),
+        OPTION_FIELD(struct check_values, fail_codes),
         .help = "only these exit codes of the check are failures; -N stands for signal N",
     },
     {
@@ -106,7 +106,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        .offset = offsetof(struct check_values, ignore_fail_codes),
+        OPTION_FIELD(struct check_values, ignore_fail_codes),
         .help = "these exit codes of the check are no failures",
     },
     {
@@ -115,7 +115,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .convert = convert_exit_codes,
-        .offset = offsetof(struct check_values, skip_codes),
+        OPTION_FIELD(struct check_values, skip_codes),
         .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
                 "built. 125 is one unless --fail-code or --ignore-fail-code names it",
     },
@@ -124,7 +124,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATTERN",
         .append = true,
-        .offset = offsetof(struct check_values, fail_regex),
+        OPTION_FIELD(struct check_values, fail_regex),
         .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
                 "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
     },
@@ -134,7 +134,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = signatures,
         .fallback = "auto",
-        .offset = offsetof(struct check_values, signature),
+        OPTION_FIELD(struct check_values, signature),
         .help =
             "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
             "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
@@ -147,7 +147,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
-        .offset = offsetof(struct check_values, timeout),
+        OPTION_FIELD(struct check_values, timeout),
         .help =
             "end the check, with all processes that it started, after this time; it has then failed. For "
             "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
@@ -159,13 +159,13 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = timeout_meanings,
         .fallback = "fail",
-        .offset = offsetof(struct check_values, on_timeout),
+        OPTION_FIELD(struct check_values, on_timeout),
         .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
     },
     {
         .names = {"--flaky"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct check_values, flaky),
+        OPTION_FIELD(struct check_values, flaky),
         .help =
             "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
             "run it on each candidate as often as a verdict needs",
@@ -173,7 +173,7 @@ static const struct option options[] = {
     {
         .names = {"--no-false-failures"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct check_values, no_false_failures),
+        OPTION_FIELD(struct check_values, no_false_failures),
         .help = "with --flaky: the check never fails without reason, so that one failure is enough",
     },
     {
@@ -181,7 +181,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "COMMAND",
         .convert = convert_launcher,
-        .offset = offsetof(struct check_values, launcher),
+        OPTION_FIELD(struct check_values, launcher),
         .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster",
     },
     {
@@ -189,7 +189,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct check_values, work_folder),
+        OPTION_FIELD(struct check_values, work_folder),
         .help =
             "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "
             "{artifact}, or by its usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, "
@@ -199,20 +199,20 @@ static const struct option options[] = {
         .names = {"--show-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        .offset = offsetof(struct check_values, show_output),
+        OPTION_FIELD(struct check_values, show_output),
         .help = "show what the check writes even when it passes",
     },
     {
         .names = {"--hide-fail-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        .offset = offsetof(struct check_values, hide_fail_output),
+        OPTION_FIELD(struct check_values, hide_fail_output),
         .help = "do not show what the check writes when it fails",
     },
     {
         .names = {"--exit-code"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct check_values, exit_code),
+        OPTION_FIELD(struct check_values, exit_code),
         .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
                 "whatever the outcome, but for a model that `reduce` was to write and could not (1)",
     },
@@ -222,6 +222,5 @@ const struct option_group check_options = {
     .title = "Pass or fail",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct check_values),
     .finish = finish,
 };

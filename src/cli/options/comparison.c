@@ -49,9 +49,9 @@ static int check_tolerances(const struct named_numbers *tolerances, const char *
     return 0;
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    const struct comparison_values *values = data;
+    const struct comparison_values *values = PARSE_VALUES(parse, struct comparison_values);
     int rc = check_tolerances(&values->rtol, "--rtol", err);
 
     if (rc == 0)
@@ -70,32 +70,32 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct comparison_values, load_outputs),
+        OPTION_FIELD(struct comparison_values, load_outputs),
         .help = "compare with the results in these files, too, as written by --save-outputs",
     },
     {
         .names = {"--validate"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, validate),
+        OPTION_FIELD(struct comparison_values, validate),
         .help = "check all outputs for NaN and infinities",
     },
     {
         .names = {"--first-divergence"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, first_divergence),
+        OPTION_FIELD(struct comparison_values, first_divergence),
         .help = "compare all tensors, as with '--onnx-outputs mark all', and name the nodes whose outputs differ while "
                 "all their inputs agree; with --validate also those that make the first NaN or infinity",
     },
     {
         .names = {"--fail-fast"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, fail_fast),
+        OPTION_FIELD(struct comparison_values, fail_fast),
         .help = "stop at the first output that does not match",
     },
     {
         .names = {"--require-all"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, require_all),
+        OPTION_FIELD(struct comparison_values, require_all),
         .help = "an output or an iteration that only one of two results has is a mismatch, not only worth a warning",
     },
     {
@@ -103,7 +103,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]top-K[,axis=A]",
         .convert = convert_top_k,
-        .offset = offsetof(struct comparison_values, postprocess),
+        OPTION_FIELD(struct comparison_values, postprocess),
         .help =
             "before comparing, replace all outputs or the one that is named by the indices of their K largest values "
             "along axis A, the last one unless given",
@@ -114,7 +114,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = compare_function_names,
         .fallback = "simple",
-        .offset = offsetof(struct comparison_values, compare),
+        OPTION_FIELD(struct comparison_values, compare),
         .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
                 "similarity) and quality (signal-to-noise ratios) compare outputs as a whole",
     },
@@ -126,7 +126,7 @@ static const struct option options[] = {
     {
         .names = {"--no-shape-check"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, no_shape_check),
+        OPTION_FIELD(struct comparison_values, no_shape_check),
         .help = "simple: bring the second output into the first one's shape, if that can be done",
     },
     {
@@ -134,7 +134,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, rtol),
+        OPTION_FIELD(struct comparison_values, rtol),
         .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. OUT, here and below, "
                 "may be a pattern such as 'layer*': a name itself goes first, then the first pattern that matches, "
                 "then X alone",
@@ -144,7 +144,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, atol),
+        OPTION_FIELD(struct comparison_values, atol),
         .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both",
     },
     {
@@ -152,7 +152,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]STATISTIC",
         .convert = convert_named_statistics,
-        .offset = offsetof(struct comparison_values, check_error_stat),
+        OPTION_FIELD(struct comparison_values, check_error_stat),
         .help = "simple: what is held against the tolerances: every element (elemwise, unless given), or the max, "
                 "mean, median or quantile of all differences",
     },
@@ -161,13 +161,13 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]Q",
         .convert = convert_named_quantiles,
-        .offset = offsetof(struct comparison_values, error_quantile),
+        OPTION_FIELD(struct comparison_values, error_quantile),
         .help = "simple: which quantile, from 0 to 1; 0.99 unless given",
     },
     {
         .names = {"--infinities-compare-equal"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct comparison_values, infinities_compare_equal),
+        OPTION_FIELD(struct comparison_values, infinities_compare_equal),
         .help = "simple: infinities of the same sign do not differ",
     },
     {
@@ -175,7 +175,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]N",
         .convert = convert_named_counts,
-        .offset = offsetof(struct comparison_values, index_tolerance),
+        OPTION_FIELD(struct comparison_values, index_tolerance),
         .help = "indices: how far apart equal values may stand; 0 unless given",
     },
     {
@@ -183,7 +183,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, l2_tolerance),
+        OPTION_FIELD(struct comparison_values, l2_tolerance),
         .help = "distance: greatest L2 norm of the difference; 1e-5 unless given",
     },
     {
@@ -191,7 +191,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, cosine_threshold),
+        OPTION_FIELD(struct comparison_values, cosine_threshold),
         .help = "distance: least cosine similarity, -1 to 1; 0.997 unless given",
     },
     {
@@ -199,7 +199,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, psnr_threshold),
+        OPTION_FIELD(struct comparison_values, psnr_threshold),
         .help = "quality: least peak signal-to-noise ratio in dB, the first output being the signal; 30 unless given",
     },
     {
@@ -207,7 +207,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, snr_threshold),
+        OPTION_FIELD(struct comparison_values, snr_threshold),
         .help = "quality: least signal-to-noise ratio in dB, the first output being the signal; 20 unless given",
     },
     {
@@ -215,7 +215,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
-        .offset = offsetof(struct comparison_values, nmse_tolerance),
+        OPTION_FIELD(struct comparison_values, nmse_tolerance),
         .help = "quality: greatest mean squared error, divided by the mean square of the second output; not checked "
                 "unless given",
     },
@@ -224,7 +224,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct comparison_values, heat_map_folder),
+        OPTION_FIELD(struct comparison_values, heat_map_folder),
         .help =
             "simple: save two pictures (SVG) of each output, of the absolute and of the relative difference of each "
             "element",
@@ -239,7 +239,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct comparison_values, error_plot_folder),
+        OPTION_FIELD(struct comparison_values, error_plot_folder),
         .help = "simple: save a picture (SVG) of each output that shows its differences against the magnitude of the "
                 "second output, and the tolerances",
     },
@@ -255,6 +255,5 @@ const struct option_group comparison_options = {
     .title = "Comparison",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct comparison_values),
     .finish = finish,
 };

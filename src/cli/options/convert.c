@@ -63,10 +63,10 @@ static int refuse_building(const struct parse *parse, const char *output, struct
     return rc;
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct convert_values *values = data;
-    const struct onnx_load_values *load = parse_values(parse, &onnx_load_outputs_options);
+    struct convert_values *values = PARSE_VALUES(parse, struct convert_values);
+    const struct onnx_load_values *load = PARSE_VALUES(parse, struct onnx_load_values);
 
     if (values->keep_float32.count > 0 && !load->fp_to_fp16)
         log_message(parse_log(parse), LOG_WARNING, "--keep-float32 has no effect without --fp-to-fp16");
@@ -89,7 +89,7 @@ static const struct option rows[] = {
         .required = true,
         .file = OPTION_WRITES,
         .shares = "model_file",
-        .offset = offsetof(struct convert_values, output),
+        OPTION_FIELD(struct convert_values, output),
         .help = "where to save the converted model",
     },
     {
@@ -97,7 +97,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = targets,
-        .offset = offsetof(struct convert_values, target),
+        OPTION_FIELD(struct convert_values, target),
         .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells",
     },
     {
@@ -105,7 +105,7 @@ static const struct option rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NODE|PATTERN|OPERATOR",
         .append = true,
-        .offset = offsetof(struct convert_values, keep_float32),
+        OPTION_FIELD(struct convert_values, keep_float32),
         .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
                 "('head/*'), or by operator (Softmax)",
     },
@@ -115,6 +115,5 @@ const struct option_group convert_options = {
     .title = "Conversion",
     .options = rows,
     .count = ARRAY_LEN(rows),
-    .values_size = sizeof(struct convert_values),
     .finish = finish,
 };

@@ -25,9 +25,9 @@ static void warn_about_ignored(struct parse *parse)
     }
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct data_loader_values *values = data;
+    struct data_loader_values *values = PARSE_VALUES(parse, struct data_loader_values);
 
     if (values->backend == DATA_LOADER_TORCH)
         return error_set(
@@ -57,7 +57,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        .offset = offsetof(struct data_loader_values, seed),
+        OPTION_FIELD(struct data_loader_values, seed),
         .help = "seed of the random input data; iteration i, counted from 0, uses N + i",
     },
     {
@@ -65,7 +65,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[NAME:][MIN,MAX]",
         .convert = convert_ranges,
-        .offset = offsetof(struct data_loader_values, ranges),
+        OPTION_FIELD(struct data_loader_values, ranges),
         .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given",
     },
     {
@@ -74,7 +74,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        .offset = offsetof(struct data_loader_values, int_min),
+        OPTION_FIELD(struct data_loader_values, int_min),
         .help = "least value for integer inputs; prefer --val-range. Counts when this or --int-max is given",
     },
     {
@@ -83,7 +83,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "25",
-        .offset = offsetof(struct data_loader_values, int_max),
+        OPTION_FIELD(struct data_loader_values, int_max),
         .help = "greatest value for integer inputs; see --int-min",
     },
     {
@@ -92,7 +92,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "X",
         .fallback = "-1",
-        .offset = offsetof(struct data_loader_values, float_min),
+        OPTION_FIELD(struct data_loader_values, float_min),
         .help = "least value for floating-point inputs; prefer --val-range. Counts when this or --float-max is given",
     },
     {
@@ -101,7 +101,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "X",
         .fallback = "1",
-        .offset = offsetof(struct data_loader_values, float_max),
+        OPTION_FIELD(struct data_loader_values, float_max),
         .help = "greatest value for floating-point inputs; see --float-min",
     },
     {
@@ -110,7 +110,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        .offset = offsetof(struct data_loader_values, iterations),
+        OPTION_FIELD(struct data_loader_values, iterations),
         .help = "how many sets of input data to generate",
     },
     {
@@ -119,7 +119,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = backends,
         .fallback = "numpy",
-        .offset = offsetof(struct data_loader_values, backend),
+        OPTION_FIELD(struct data_loader_values, backend),
         .help = "whose random numbers to give; only numpy's are available",
     },
     {
@@ -128,7 +128,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_READS,
-        .offset = offsetof(struct data_loader_values, load_inputs),
+        OPTION_FIELD(struct data_loader_values, load_inputs),
         .help =
             "take the input data from these files, as written by `run --save-inputs` or `data to-input`, in this order",
     },
@@ -149,6 +149,5 @@ const struct option_group data_loader_options = {
     .title = "Input data",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct data_loader_values),
     .finish = finish,
 };

@@ -28,7 +28,7 @@ static void set_shapes(struct arena *arena, const struct input_shapes *from, str
 static int make(const struct command_context *context, const struct model_values *model, bool from_files,
                 struct data_loader **ret, struct error *err)
 {
-    const struct data_loader_values *values = parse_values(context->parse, &data_loader_options);
+    const struct data_loader_values *values = PARSE_VALUES(context->parse, struct data_loader_values);
     struct arena *arena = (struct arena *)&context->parse->arena;
     struct data_loader_settings *settings = arena_alloc(arena, sizeof(*settings));
 

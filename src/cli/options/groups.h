@@ -1,6 +1,6 @@
 /* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
  *
- *   const struct check_values *check = parse_values(context->parse, &check_options);
+ *   const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
  *
  * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
  * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.

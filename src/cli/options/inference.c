@@ -1,12 +1,12 @@
 /* cli/options/inference.c: how `run` runs models, and what it keeps of that. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
+#include "cli/parse/parser.h"
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    const struct inference_values *values = data;
+    const struct inference_values *values = PARSE_VALUES(parse, struct inference_values);
 
-    (void)parse;
     if (values->warm_up < 0)
         return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)values->warm_up);
     return 0;
@@ -19,13 +19,13 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        .offset = offsetof(struct inference_values, warm_up),
+        OPTION_FIELD(struct inference_values, warm_up),
         .help = "run each model this often on the first input data before time is taken",
     },
     {
         .names = {"--use-subprocess"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct inference_values, use_subprocess),
+        OPTION_FIELD(struct inference_values, use_subprocess),
         .help = "give each runner a process of its own",
     },
     {
@@ -33,7 +33,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct inference_values, save_inputs),
+        OPTION_FIELD(struct inference_values, save_inputs),
         .help = "write the input data to this file, for --load-inputs",
     },
     {
@@ -41,7 +41,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct inference_values, save_outputs),
+        OPTION_FIELD(struct inference_values, save_outputs),
         .help =
             "write the outputs of all runners to this file, for --load-outputs. With --save-inputs, too, a name that "
             "ends in .safetensors makes a file that is mapped when it is read",
@@ -52,7 +52,7 @@ static const struct option options[] = {
         .value_name = "SIZE",
         .fallback = "256M",
         .convert = convert_size,
-        .offset = offsetof(struct inference_values, output_memory),
+        OPTION_FIELD(struct inference_values, output_memory),
         .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. They are computed, "
                 "compared and written in groups; 0 is no bound",
     },
@@ -62,7 +62,6 @@ const struct option_group inference_options = {
     .title = "Inference",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct inference_values),
     .finish = finish,
 };
 
@@ -70,7 +69,7 @@ static const struct option runner_rows[] = {
     {
         .names = {"--tf"},
         .kind = OPTION_ORDERED,
-        .offset = offsetof(struct runner_values, names),
+        OPTION_FIELD(struct runner_values, names),
         .refusal =
             "TensorFlow is not a runner here; make an ONNX model of its model, for instance with tf2onnx, and run "
             "that with --onnxrt; results of TensorFlow, as safetensors, are compared with --load-outputs",
@@ -78,20 +77,20 @@ static const struct option runner_rows[] = {
     {
         .names = {"--pluginref"},
         .kind = OPTION_ORDERED,
-        .offset = offsetof(struct runner_values, names),
+        OPTION_FIELD(struct runner_values, names),
         .refusal = "reference implementations of TensorRT's plug-ins are not here; run the model with --onnxrt and "
                    "--onnxrt-custom-ops LIBRARY, or give results to compare with as --load-outputs",
     },
     {
         .names = {"--onnxrt"},
         .kind = OPTION_ORDERED,
-        .offset = offsetof(struct runner_values, names),
+        OPTION_FIELD(struct runner_values, names),
         .help = "ONNX Runtime",
     },
     {
         .names = {"--trt"},
         .kind = OPTION_ORDERED,
-        .offset = offsetof(struct runner_values, names),
+        OPTION_FIELD(struct runner_values, names),
         .help = "an engine: that in the model file, or one built of the model. Where TensorRT is not installed, the "
                 "built-in CPU engine takes its place",
     },
@@ -103,5 +102,4 @@ const struct option_group runner_options = {
         "What runs the model. They run and are compared in the order of the command line; each may be repeated.",
     .options = runner_rows,
     .count = ARRAY_LEN(runner_rows),
-    .values_size = sizeof(struct runner_values),
 };

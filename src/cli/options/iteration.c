@@ -12,9 +12,9 @@
 
 /* ---- Artifacts ---- */
 
-static int finish_expected_artifacts(void *data, struct parse *parse, struct error *err)
+static int finish_expected_artifacts(struct parse *parse, struct error *err)
 {
-    const struct artifact_values *values = data;
+    const struct artifact_values *values = PARSE_VALUES(parse, struct artifact_values);
 
     (void)err;
     if (values->paths.count == 0)
@@ -30,7 +30,7 @@ static const struct option artifact_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_MOVES,
-        .offset = offsetof(struct artifact_values, paths),
+        OPTION_FIELD(struct artifact_values, paths),
         .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name",
     },
     {
@@ -39,15 +39,14 @@ static const struct option artifact_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_artifacts",
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct artifact_values, folder),
+        OPTION_FIELD(struct artifact_values, folder),
         .help = "where good/ and bad/ are",
     },
 };
 
 #define ARTIFACT_GROUP(finisher)                                                                                       \
     {                                                                                                                  \
-        .title = "Artifacts", .options = artifact_rows, .count = ARRAY_LEN(artifact_rows),                             \
-        .values_size = sizeof(struct artifact_values), .finish = (finisher),                                           \
+        .title = "Artifacts", .options = artifact_rows, .count = ARRAY_LEN(artifact_rows), .finish = (finisher),       \
     }
 
 const struct option_group artifact_options = ARTIFACT_GROUP(NULL);
@@ -59,18 +58,18 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
 #define INTERMEDIATE_ROWS(path_unless_given, what)                                                                     \
     {                                                                                                                  \
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
-        .file = OPTION_SCRATCH, .fallback = path_unless_given, .offset = offsetof(struct intermediate_values, path),   \
+        .file = OPTION_SCRATCH, .fallback = path_unless_given, OPTION_FIELD(struct intermediate_values, path),   \
         .help = "where each iteration writes its " what ", for the check to use. As long as one session has its "      \
                 "candidates there, no other one can",                                                                  \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
-        .offset = offsetof(struct intermediate_values, no_remove_intermediate),                                        \
+        OPTION_FIELD(struct intermediate_values, no_remove_intermediate),                                        \
         .help = "leave that file behind after each iteration",                                                         \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--copy-weights"}, .kind = OPTION_FLAG,                                                              \
-        .offset = offsetof(struct intermediate_values, copy_weights),                                                  \
+        OPTION_FIELD(struct intermediate_values, copy_weights),                                                  \
         .help = "give ONNX candidates a copy of external data, once, where hard links would let the check write to "   \
                 "the original's",                                                                                      \
     }
@@ -79,16 +78,13 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
 static const struct option intermediate_onnx_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.onnx", "model")};
 static const struct option intermediate_engine_rows[] = {INTERMEDIATE_ROWS("polygraphy_debug.engine", "engine")};
 
-#define ITERATION_GROUP(rows, type, finisher)                                                                          \
+#define ITERATION_GROUP(rows, finisher)                                                                                \
     {                                                                                                                  \
-        .title = "Iterations", .options = (rows), .count = ARRAY_LEN(rows), .values_size = sizeof(type),               \
-        .finish = (finisher),                                                                                          \
+        .title = "Iterations", .options = (rows), .count = ARRAY_LEN(rows), .finish = (finisher),                      \
     }
 
-const struct option_group intermediate_onnx_options =
-    ITERATION_GROUP(intermediate_onnx_rows, struct intermediate_values, NULL);
-const struct option_group intermediate_engine_options =
-    ITERATION_GROUP(intermediate_engine_rows, struct intermediate_values, NULL);
+const struct option_group intermediate_onnx_options = ITERATION_GROUP(intermediate_onnx_rows, NULL);
+const struct option_group intermediate_engine_options = ITERATION_GROUP(intermediate_engine_rows, NULL);
 
 static const struct option iteration_rows[] = {
     {
@@ -96,25 +92,25 @@ static const struct option iteration_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        .offset = offsetof(struct iteration_values, iteration_info),
+        OPTION_FIELD(struct iteration_values, iteration_info),
         .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
     },
     {
         .names = {"--force"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct iteration_values, force),
+        OPTION_FIELD(struct iteration_values, force),
         .help = "write over files that are where candidates, and what goes with them, are written, and which are "
                 "removed in the end. Without it such a file is refused before anything is checked",
     },
 };
 
-const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, struct iteration_values, NULL);
+const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NULL);
 
 /* ---- Replays ---- */
 
-static int finish_replay(void *data, struct parse *parse, struct error *err)
+static int finish_replay(struct parse *parse, struct error *err)
 {
-    struct replay_values *values = data;
+    struct replay_values *values = PARSE_VALUES(parse, struct replay_values);
 
     (void)parse, (void)err;
     if (values->save_replay[0] == '\0')
@@ -128,7 +124,7 @@ static const struct option replay_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct replay_values, load_replay),
+        OPTION_FIELD(struct replay_values, load_replay),
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
                 "The result is checked once all the same",
     },
@@ -139,13 +135,13 @@ static const struct option replay_rows[] = {
         .fallback = "polygraphy_debug_replay.json",
         .file = OPTION_WRITES,
         .shares = "--load-debug-replay",
-        .offset = offsetof(struct replay_values, save_replay),
+        OPTION_FIELD(struct replay_values, save_replay),
         .help = "keep the verdicts in this file; '' keeps none",
     },
     {
         .names = {"--force-debug-replay"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct replay_values, force_replay),
+        OPTION_FIELD(struct replay_values, force_replay),
         .help = "take the replay even if it belongs to another model or check",
     },
     {
@@ -153,7 +149,7 @@ static const struct option replay_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .offset = offsetof(struct replay_values, verdict_cache),
+        OPTION_FIELD(struct replay_values, verdict_cache),
         .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions of "
                 "the same user (it is not used when others can write to it, or when it is a link). It "
                 "knows a candidate by its content, and the check by its command line: when what that runs has "
@@ -161,7 +157,7 @@ static const struct option replay_rows[] = {
     },
 };
 
-const struct option_group replay_options = ITERATION_GROUP(replay_rows, struct replay_values, finish_replay);
+const struct option_group replay_options = ITERATION_GROUP(replay_rows, finish_replay);
 
 /* ---- The end ---- */
 
@@ -191,12 +187,12 @@ static const struct option until_rows[] = {
         .value_name = "{good,bad,N}",
         .required = true,
         .convert = convert_until,
-        .offset = offsetof(struct until_values, until),
+        OPTION_FIELD(struct until_values, until),
         .help = "stop after the first iteration that passes, the first one that fails, or after N iterations",
     },
 };
 
-const struct option_group until_options = ITERATION_GROUP(until_rows, struct until_values, NULL);
+const struct option_group until_options = ITERATION_GROUP(until_rows, NULL);
 
 enum loop_end until_end(const struct until_value *until)
 {
@@ -222,7 +218,7 @@ bool until_is_reached(const struct until_value *until, int64_t index, enum verdi
  * tells it from others, unless the user has said what a failure is. */
 static bool compares_failures(const struct command_context *context, const struct check_values *check)
 {
-    bool has_original = parse_values(context->parse, &until_options) == NULL;
+    bool has_original = PARSE_VALUES(context->parse, struct until_values) == NULL;
 
     if (check->signature != SIGNATURE_AUTO)
         return check->signature != SIGNATURE_OFF;
@@ -259,8 +255,8 @@ static void use_check(const struct check_values *check, struct check_settings *r
  * there. */
 static void use_progress(const struct command_context *context, struct loop_settings *ret)
 {
-    const struct logging_values *logging = parse_values(context->parse, &logging_options);
-    const struct until_values *until = parse_values(context->parse, &until_options);
+    const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
+    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
 
     if (!context->progress || !logging || logging->settings.threshold > LOG_INFO || ret->check.command_count == 0)
         return;
@@ -270,20 +266,11 @@ static void use_progress(const struct command_context *context, struct loop_sett
     ret->progress_data = context->progress;
 }
 
-/* The values of whichever variant the command has; NULL: neither. */
-static const void *values_of_either(const struct parse *parse, const struct option_group *one,
-                                    const struct option_group *other)
-{
-    const void *values = parse_values(parse, one);
-
-    return values ? values : parse_values(parse, other);
-}
-
 /* What a session is about: the model and the data that it is fed. */
 static void use_sources(const struct command_context *context, struct loop_settings *ret)
 {
-    const struct model_values *model = values_of_either(context->parse, &reduce_model_options, &inspect_model_options);
-    const struct data_loader_values *data = parse_values(context->parse, &data_loader_options);
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
 
     if (model != NULL)
         ret->model = model->path;
@@ -319,12 +306,11 @@ static void preload_libraries(void *words)
 struct loop_settings debug_loop_settings(const struct command_context *context)
 {
     const struct parse *parse = context->parse;
-    const struct check_values *check = parse_values(parse, &check_options);
-    const struct artifact_values *artifacts = values_of_either(parse, &artifact_options, &expected_artifact_options);
-    const struct intermediate_values *intermediate =
-        values_of_either(parse, &intermediate_onnx_options, &intermediate_engine_options);
-    const struct iteration_values *iteration = parse_values(parse, &iteration_options);
-    const struct replay_values *replay = parse_values(parse, &replay_options);
+    const struct check_values *check = PARSE_VALUES(parse, struct check_values);
+    const struct artifact_values *artifacts = PARSE_VALUES(parse, struct artifact_values);
+    const struct intermediate_values *intermediate = PARSE_VALUES(parse, struct intermediate_values);
+    const struct iteration_values *iteration = PARSE_VALUES(parse, struct iteration_values);
+    const struct replay_values *replay = PARSE_VALUES(parse, struct replay_values);
     struct loop_settings ret = {.check = {.self = context->program,
                                           .self_main = context->main,
                                           .self_prepare = preload_libraries,

@@ -8,7 +8,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct json_values, path),
+        OPTION_FIELD(struct json_values, path),
         .help = "write the result to this file, too, as JSON",
     },
 };
@@ -17,5 +17,4 @@ const struct option_group json_options = {
     .title = "Result",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct json_values),
 };

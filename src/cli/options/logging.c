@@ -57,9 +57,9 @@ static int convert_verbosity(struct parse *parse, const char *spelling, struct w
     return 0;
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct logging_values *values = data;
+    struct logging_values *values = PARSE_VALUES(parse, struct logging_values);
     struct log_settings *settings = &values->settings;
     int step = STEP_OF_INFO;
 
@@ -82,13 +82,13 @@ static const struct option options[] = {
     {
         .names = {"-v", "--verbose"},
         .kind = OPTION_COUNT,
-        .offset = offsetof(struct logging_values, verbose),
+        OPTION_FIELD(struct logging_values, verbose),
         .help = "say more; may be repeated, up to -vvvv",
     },
     {
         .names = {"-q", "--quiet"},
         .kind = OPTION_COUNT,
-        .offset = offsetof(struct logging_values, quiet),
+        OPTION_FIELD(struct logging_values, quiet),
         .help = "say less; may be repeated. -q leaves out plain information, -qqq shows only warnings and errors",
     },
     {
@@ -96,14 +96,14 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "LEVEL",
         .convert = convert_verbosity,
-        .offset = offsetof(struct logging_values, verbosity),
+        OPTION_FIELD(struct logging_values, verbosity),
         .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. Levels for "
                 "single source files (PATH:LEVEL) are accepted and have no effect",
     },
     {
         .names = {"--silent"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct logging_values, silent),
+        OPTION_FIELD(struct logging_values, silent),
         .help = "show nothing but the error that ends the tool",
     },
     {
@@ -111,7 +111,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .type = OPTION_CHOICE,
         .choices = formats,
-        .offset = offsetof(struct logging_values, format),
+        OPTION_FIELD(struct logging_values, format),
         .help = "timestamp puts the time of day into every line, no-colors does without colours even on a terminal, "
                 "line-info is accepted and shows nothing",
     },
@@ -120,7 +120,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct logging_values, settings.file),
+        OPTION_FIELD(struct logging_values, settings.file),
         .help = "write every line that is shown to this file, too; it is emptied first",
     },
 };
@@ -129,6 +129,5 @@ const struct option_group logging_options = {
     .title = "Logging",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct logging_values),
     .finish = finish,
 };

@@ -20,8 +20,8 @@ static const char *const simplifications[] = {[REDUCE_SIMPLIFY_WEIGHTS] = "weigh
 /* Without names: all that the other options leave room for. */
 static int choose_simplifications(struct reduce_values *values, struct parse *parse, struct error *err)
 {
-    const struct data_loader_values *data = parse_values(parse, &data_loader_options);
-    const struct onnx_save_values *save = parse_values(parse, &onnx_save_options);
+    const struct data_loader_values *data = PARSE_VALUES(parse, struct data_loader_values);
+    const struct onnx_save_values *save = PARSE_VALUES(parse, struct onnx_save_values);
     bool fixed_inputs = data->load_inputs.count > 0 || values->iteration_inputs;
 
     if (!parse_given(parse, "--simplify"))
@@ -48,9 +48,9 @@ static int choose_simplifications(struct reduce_values *values, struct parse *pa
     return 0;
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct reduce_values *values = data;
+    struct reduce_values *values = PARSE_VALUES(parse, struct reduce_values);
 
     if (!values->min_good && !parse_given(parse, "--output"))
         return error_set(
@@ -78,21 +78,21 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct reduce_values, min_good),
+        OPTION_FIELD(struct reduce_values, min_good),
         .help = "where to save a model of similar size that passes, if one was seen",
     },
     {
         .names = {"--no-reduce-inputs"},
         .kind = OPTION_FLAG,
         .exclusive = 1,
-        .offset = offsetof(struct reduce_values, no_reduce_inputs),
+        OPTION_FIELD(struct reduce_values, no_reduce_inputs),
         .help = "only look for the earliest outputs that fail; the beginning of the model stays",
     },
     {
         .names = {"--no-reduce-outputs"},
         .kind = OPTION_FLAG,
         .exclusive = 1,
-        .offset = offsetof(struct reduce_values, no_reduce_outputs),
+        OPTION_FIELD(struct reduce_values, no_reduce_outputs),
         .help = "only look for the latest inputs that fail; the end of the model stays",
     },
     {
@@ -101,7 +101,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = modes,
         .fallback = "bisect",
-        .offset = offsetof(struct reduce_values, mode),
+        OPTION_FIELD(struct reduce_values, mode),
         .help =
             "bisect needs few checks, linear tries every node and may find a smaller model; minimal finds a model that "
             "no single node can be left out of",
@@ -112,7 +112,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        .offset = offsetof(struct reduce_values, jobs),
+        OPTION_FIELD(struct reduce_values, jobs),
         .help =
             "run so many checks at a time: those that will probably be needed next. The result, the replay and the "
             "log are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
@@ -122,7 +122,7 @@ static const struct option options[] = {
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct reduce_values, all),
+        OPTION_FIELD(struct reduce_values, all),
         .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
                 "made being fed, the model is checked again, and as long as it fails the search goes on in what is "
                 "left: reduced.onnx, reduced_2.onnx, and so on",
@@ -133,7 +133,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        .offset = offsetof(struct reduce_values, max_checks),
+        OPTION_FIELD(struct reduce_values, max_checks),
         .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
     },
     {
@@ -142,7 +142,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        .offset = offsetof(struct reduce_values, deadline),
+        OPTION_FIELD(struct reduce_values, deadline),
         .help = "the same for time: no check begins later than this",
     },
     {
@@ -150,7 +150,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        .offset = offsetof(struct reduce_values, iteration_inputs),
+        OPTION_FIELD(struct reduce_values, iteration_inputs),
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
                 "--load-inputs in the check",
     },
@@ -159,7 +159,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        .offset = offsetof(struct reduce_values, iteration_golden),
+        OPTION_FIELD(struct reduce_values, iteration_golden),
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
                 "--load-outputs in the check",
     },
@@ -169,7 +169,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = golden_runners,
         .fallback = "onnxrt",
-        .offset = offsetof(struct reduce_values, golden),
+        OPTION_FIELD(struct reduce_values, golden),
         .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
                 "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
     },
@@ -177,7 +177,7 @@ static const struct option options[] = {
         .names = {"--simplify"},
         .kind = OPTION_ANY,
         .choices = simplifications,
-        .offset = offsetof(struct reduce_values, simplify),
+        OPTION_FIELD(struct reduce_values, simplify),
         .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
                 "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
                 "all of these (shapes only where no input data were given)",
@@ -185,7 +185,7 @@ static const struct option options[] = {
     {
         .names = {"--no-verify"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct reduce_values, no_verify),
+        OPTION_FIELD(struct reduce_values, no_verify),
         .help = "do not check the original model first, nor results whose exact content was not checked on the way",
     },
 };
@@ -194,6 +194,5 @@ const struct option_group reduce_options = {
     .title = "Reduction",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct reduce_values),
     .finish = finish,
 };

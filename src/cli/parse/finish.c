@@ -28,9 +28,10 @@ static void store_one(const struct option *option, const char *word, void *field
         number_parse_float(text_of(word), field);
         break;
     case OPTION_CHOICE: {
-        unsigned index = (unsigned)option_choice(option, word);
+        size_t index = option_choice(option, word);
+        int value = option->choice_values ? option->choice_values[index] : (int)index;
 
-        memcpy(field, &index, sizeof(index));
+        memcpy(field, &value, sizeof(value));
         break;
     }
     }
@@ -44,11 +45,11 @@ static struct words one_word(struct parse *parse, const char *word)
     return (struct words){items, 1};
 }
 
-static int store(struct parse *parse, const struct option *option, const struct option_state *state, void *field,
-                 struct error *err)
+static int store(struct parse *parse, const struct option *option, const struct option_state *state, struct error *err)
 {
     struct words words = {state->words, state->count};
     const char *name = state->name ? state->name : option->names[0];
+    void *field;
 
     if (state->name && option->refusal)
         return error_set(err, ERR_UNSUPPORTED, "%s: %s", name, option->refusal);
@@ -56,6 +57,9 @@ static int store(struct parse *parse, const struct option *option, const struct 
         words = one_word(parse, option->fallback);
     else if (!state->name && option->kind != OPTION_ORDERED)
         return 0;
+    if (option->values == NULL)
+        return 0;
+    field = (char *)parse_values_of(parse, option->values) + option->offset;
     if (option->convert)
         return option->convert(parse, name, words, field, err);
     switch (option->kind) {
@@ -93,13 +97,12 @@ static int finish_state(struct parse *parse, struct group_state *state, struct e
         return 0;
     state->finished = true;
     for (size_t i = 0; i < group->count; i++) {
-        void *field = (char *)state->values + group->options[i].offset;
-        int rc = store(parse, &group->options[i], &state->options[i], field, err);
+        int rc = store(parse, &group->options[i], &state->options[i], err);
 
         if (rc < 0)
             return rc;
     }
-    return group->finish ? group->finish(state->values, parse, err) : 0;
+    return group->finish ? group->finish(parse, err) : 0;
 }
 
 static struct group_state *find_group(const struct parse *parse, const struct option_group *group)
@@ -127,11 +130,12 @@ int parse_finish(struct parse *parse, struct log *log, struct error *err)
     return rc;
 }
 
-const void *parse_values(const struct parse *parse, const struct option_group *group)
+void *parse_values_of(const struct parse *parse, const char *type)
 {
-    const struct group_state *state = find_group(parse, group);
-
-    return state ? state->values : NULL;
+    for (const struct parsed_values *item = parse->values; item != NULL; item = item->next)
+        if (strcmp(item->type, type) == 0)
+            return item->values;
+    return NULL;
 }
 
 const char *parse_given(const struct parse *parse, const char *name)

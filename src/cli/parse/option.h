@@ -1,11 +1,12 @@
 /* cli/parse/option.h: the tables that describe what may be typed after a command's name.
  *
- * A table is constant data. An option names a field of its group's values struct by offset, so that nothing of a parse
- * is kept in static variables: several parses can live side by side.
+ * A table is constant data. An option names the field that its value goes to, of any struct: as a rule one that
+ * the work takes. A parse has one struct of each type that the options of its command name, zeroed in the beginning,
+ * so that nothing is kept in static variables, and several parses can live side by side.
  *
  *   static const struct option options[] = {
  *       {.names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
- *        .offset = offsetof(struct reduce_values, mode), .help = "how to search"},
+ *        OPTION_FIELD(struct reduce_settings, mode), .help = "how to search"},
  *   };
  */
 #ifndef CLI_PARSE_OPTION_H
@@ -47,8 +48,7 @@ enum option_type {
     OPTION_TEXT,    /* const char *         struct words     */
     OPTION_INTEGER, /* int64_t              struct integers  */
     OPTION_FLOAT,   /* double               -                */
-    OPTION_CHOICE,  /* an enum whose        struct words     */
-                    /* constants are in the order of `choices` */
+    OPTION_CHOICE,  /* int, or an enum      struct words     */
     /* FLAG: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
 };
 
@@ -76,6 +76,7 @@ struct option {
     const char *value_name;     /* how --help calls the value; NULL: made from the name or the choices */
     const char *help;           /* one or more sentences in lower case, without a full stop at the end */
     const char *const *choices; /* NULL-terminated; NULL: anything goes */
+    const int *choice_values;   /* OPTION_CHOICE: what they stand for; NULL: 0, 1, 2, ... */
     const char *fallback;       /* the value when the option is not given, as it would be typed; NULL: a zeroed field */
     option_convert *convert;    /* for values that the types above do not cover; NULL otherwise */
     bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
@@ -85,20 +86,22 @@ struct option {
     int exclusive;       /* options of a group that share a number other than 0 exclude each other */
     bool append;         /* values of several occurrences add up; otherwise the last occurrence wins */
     bool required;       /* positional words of kind ONE and MANY always are */
-    size_t offset;       /* of the field in the group's values struct */
+    const char *values;  /* by OPTION_FIELD: the type of the struct that has the field; NULL: nobody wants the value */
+    size_t values_size, offset;
 };
 
-/* Options that belong together: one section of --help, one values struct. */
+#define OPTION_FIELD(type, member) .values = #type, .values_size = sizeof(type), .offset = offsetof(type, member)
+
+/* Options that belong together: one section of --help. */
 struct option_group {
     const char *title;
     const char *description; /* one sentence under the title; may be NULL */
     const struct option *options;
     size_t count;
-    size_t values_size; /* bytes of the values struct */
 
-    /* Checks what concerns several options and completes the values; may be NULL. Other groups of the command that come
-     * earlier can be read with parse_values(), warnings go to parse_log(). */
-    int (*finish)(void *values, struct parse *parse, struct error *err);
+    /* Checks what concerns several options and completes the structs that they fill, which PARSE_VALUES() finds; may be
+     * NULL. Groups of the command that come earlier are complete. Warnings go to parse_log(). */
+    int (*finish)(struct parse *parse, struct error *err);
 };
 
 #endif

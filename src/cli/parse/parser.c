@@ -18,14 +18,14 @@ struct builtin_values {
 static const struct option help_rows[] = {
     {.names = {"-h", "--help"},
      .kind = OPTION_FLAG,
-     .offset = offsetof(struct builtin_values, help),
+     OPTION_FIELD(struct builtin_values, help),
      .help = "show this help and end"},
 };
 
 static const struct option version_rows[] = {
     {.names = {"-v", "--version"},
      .kind = OPTION_FLAG,
-     .offset = offsetof(struct builtin_values, version),
+     OPTION_FIELD(struct builtin_values, version),
      .help = "show the version and end"},
 };
 
@@ -33,17 +33,27 @@ const struct option_group help_options = {
     .title = "Options",
     .options = help_rows,
     .count = ARRAY_LEN(help_rows),
-    .values_size = sizeof(struct builtin_values),
 };
 
 const struct option_group version_options = {
     .title = "Options",
     .options = version_rows,
     .count = ARRAY_LEN(version_rows),
-    .values_size = sizeof(struct builtin_values),
 };
 
 /* ---- The commands on the path and their groups ---- */
+
+static void add_values(struct parse *parse, const struct option *option)
+{
+    struct parsed_values *new;
+
+    if (option->values == NULL || parse_values_of(parse, option->values) != NULL)
+        return;
+    new = arena_alloc(&parse->arena, sizeof(*new));
+    *new =
+        (struct parsed_values){option->values, arena_alloc_zero(&parse->arena, 1, option->values_size), parse->values};
+    parse->values = new;
+}
 
 static void show_group(struct parse *parse, const struct option_group *group)
 {
@@ -55,9 +65,10 @@ static void show_group(struct parse *parse, const struct option_group *group)
         struct group_state *state = arena_alloc_zero(&parse->arena, 1, sizeof(*state));
 
         state->group = group;
-        state->values = arena_alloc_zero(&parse->arena, 1, group->values_size);
         state->options = arena_alloc_zero(&parse->arena, group->count, sizeof(*state->options));
         parse->groups[parse->group_count++] = state;
+        for (size_t i = 0; i < group->count; i++)
+            add_values(parse, &group->options[i]);
     }
     parse->visible[parse->visible_count++] = index;
 }

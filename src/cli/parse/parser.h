@@ -6,7 +6,7 @@
  *   switch (parse_words(&parse, argc - 1, argv + 1, err)) ...
  *   parse_finish_group(&parse, &logging_options, err);
  *   parse_finish(&parse, log, err);
- *   const struct check_values *check = parse_values(&parse, &check_options);
+ *   const struct check_values *check = PARSE_VALUES(&parse, struct check_values);
  *
  * The rules in short: long options with `--name value` or `--name=value`, clusters of short flags, positional words
  * anywhere, `--` makes everything after it positional. An option with one or more values takes all following words that
@@ -36,9 +36,15 @@ struct option_state {
 /* One group of the commands named so far. */
 struct group_state {
     const struct option_group *group;
-    void *values;                 /* its values struct, zeroed until the group is finished */
     struct option_state *options; /* group->count */
     bool finished;
+};
+
+/* A struct that options fill. */
+struct parsed_values {
+    const char *type; /* "struct check_settings" */
+    void *values;
+    struct parsed_values *next;
 };
 
 #define PARSE_MAX_DEPTH 4
@@ -50,6 +56,7 @@ struct parse {
     size_t group_count;
     size_t *visible; /* indices of the groups of the innermost command, in its order */
     size_t visible_count;
+    struct parsed_values *values;
     struct option_state unrecognized; /* words that nobody takes */
     struct log *log;
     struct arena arena; /* owns all of the above */
@@ -84,8 +91,10 @@ int parse_finish_group(struct parse *parse, const struct option_group *group, st
 /* The same for all groups in the order of the command's table. Warnings go to `log`. */
 int parse_finish(struct parse *parse, struct log *log, struct error *err);
 
-/* The values struct of `group`, or NULL when the command does not have the group. */
-const void *parse_values(const struct parse *parse, const struct option_group *group);
+/* The struct of this type that options have filled, or NULL when the command has none that do: a `type *`. It belongs
+ * to the parse; only what finishes a group changes it. */
+#define PARSE_VALUES(parse, type) ((type *)parse_values_of((parse), #type))
+void *parse_values_of(const struct parse *parse, const char *type);
 
 /* The name by which an option was given ("--abs-tol"), or NULL when it was not. `name` is any of its names. */
 const char *parse_given(const struct parse *parse, const char *name);

@@ -25,22 +25,22 @@ struct layered_run {
 
 static const struct comparison_values *comparison_values(const struct command_context *context)
 {
-    return parse_values(context->parse, &comparison_options);
+    return PARSE_VALUES(context->parse, struct comparison_values);
 }
 
 static bool writes_in_turns(const struct command_context *context)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
 
     return inference->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(inference->save_outputs);
 }
 
 bool run_layerwise_is_wanted(const struct command_context *context)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
 
     if (comparison_values(context)->first_divergence)
         return true;
@@ -50,9 +50,9 @@ bool run_layerwise_is_wanted(const struct command_context *context)
 
 int run_layerwise_check(const struct command_context *context, struct error *err)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct comparison_values *comparison = comparison_values(context);
 
     if (!comparison->first_divergence)
@@ -111,7 +111,7 @@ static int load(void *data, struct log *log, struct model **ret, struct error *e
 {
     struct layered_run *run = data;
     struct command_context context = *run->request->context;
-    const struct onnx_load_values *options = parse_values(context.parse, &onnx_load_outputs_options);
+    const struct onnx_load_values *options = PARSE_VALUES(context.parse, struct onnx_load_values);
     struct subgraph whole;
     int rc;
 
@@ -168,7 +168,7 @@ static int postprocess(void *data, struct tensor_list *outputs, struct error *er
 static int run_and_compare(struct layered_run *run, struct run_results_writer *writer, bool *passed, struct error *err)
 {
     const struct run_layerwise *request = run->request;
-    const struct inference_values *inference = parse_values(request->context->parse, &inference_options);
+    const struct inference_values *inference = PARSE_VALUES(request->context->parse, struct inference_values);
     struct lockstep_settings settings = {
         .load = load,
         .load_data = run,
@@ -197,7 +197,7 @@ static int run_and_compare(struct layered_run *run, struct run_results_writer *w
 static int run_and_save(struct layered_run *run, bool *passed, struct error *err)
 {
     const struct command_context *context = run->request->context;
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
     struct run_results_writer writer;
     int rc;
 

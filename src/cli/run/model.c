@@ -23,7 +23,7 @@ void run_model_release(struct run_model *model)
 
 bool run_model_has_runner(const struct command_context *context, const struct backend *backend)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
 
     for (size_t i = 0; i < runners->names.count; i++)
         if (strcmp(runners->names.items[i], backend->name) == 0)
@@ -41,7 +41,7 @@ static void warn_of_building(const struct command_context *context)
                                               "--strongly-typed",
                                               "--decide-branches",
                                               NULL};
-    const struct model_values *values = parse_values(context->parse, &run_model_options);
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct string_builder idle;
 
     string_init(&idle);
@@ -55,7 +55,7 @@ static void warn_of_building(const struct command_context *context)
 /* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
 static int prepare_engine(struct run_model *model, struct error *err)
 {
-    const struct model_values *values = parse_values(model->context->parse, &run_model_options);
+    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
     int rc = engine_file_init(&model->engine, model->context, err);
 
     if (rc < 0)
@@ -70,8 +70,8 @@ static int prepare_engine(struct run_model *model, struct error *err)
 
 static bool is_changed(const struct command_context *context)
 {
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
-    const struct onnx_save_values *save = parse_values(context->parse, &run_save_options);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
 
     return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
            load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL;
@@ -81,7 +81,7 @@ static bool is_changed(const struct command_context *context)
  * shapes by themselves. */
 static int load(struct run_model *ret, struct error *err)
 {
-    const struct onnx_save_values *save = parse_values(ret->context->parse, &run_save_options);
+    const struct onnx_save_values *save = PARSE_VALUES(ret->context->parse, struct onnx_save_values);
     struct subgraph whole;
     struct model *model;
     int rc = model_file_open(ret->context, &model, err);
@@ -113,7 +113,7 @@ static int load(struct run_model *ret, struct error *err)
 int run_model_prepare(void *data, struct backend_request *ret, struct error *err)
 {
     struct run_model *model = data;
-    const struct model_values *values = parse_values(model->context->parse, &run_model_options);
+    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
 
     int rc = 0;
 

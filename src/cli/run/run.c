@@ -68,10 +68,10 @@ static int check_runner_options(const struct command_context *context, struct er
 /* Says in advance what would otherwise come out after hours of inference. */
 static int check_request(const struct command_context *context, struct error *err)
 {
-    const struct model_values *model = parse_values(context->parse, &run_model_options);
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct onnx_load_values *load = parse_values(context->parse, &onnx_load_outputs_options);
-    const struct comparison_values *comparison = parse_values(context->parse, &comparison_options);
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
     bool is_check = check_is_around_us();
 
     if (runners->names.count > 0 && model->path == NULL)
@@ -115,8 +115,8 @@ static size_t index_among_equals(const struct words *names, size_t i)
 static int run_runners(const struct command_context *context, struct data_loader *loader, struct run_model *model,
                        struct runner_settings *settings, struct run_results *ret, struct error *err)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
     time_t now = time(NULL);
     int rc = 0;
 
@@ -135,8 +135,8 @@ static int run_runners(const struct command_context *context, struct data_loader
 /* Outputs that nobody will look at again are not kept. */
 static bool are_outputs_needed(const struct command_context *context)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct comparison_values *comparison = parse_values(context->parse, &comparison_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
 
     return runners->names.count > 1 || comparison->load_outputs.count > 0 || comparison->validate;
 }
@@ -144,8 +144,8 @@ static bool are_outputs_needed(const struct command_context *context)
 static int run_and_save(const struct command_context *context, struct data_loader *loader, struct run_model *model,
                         struct run_results *ret, struct error *err)
 {
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
-    const struct inference_values *inference = parse_values(context->parse, &inference_options);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
     struct run_results_writer writer;
     struct runner_settings settings = {
         .warm_up = inference->warm_up,
@@ -183,8 +183,8 @@ static int refuse_no_iterations(const struct data_loader *loader, struct error *
 
 static int run_inference(const struct command_context *context, struct run_results *ret, struct error *err)
 {
-    const struct model_values *model_values = parse_values(context->parse, &run_model_options);
-    const struct runner_values *runners = parse_values(context->parse, &runner_options);
+    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
     struct data_loader *loader = NULL;
     struct run_model model;
     int rc;
@@ -207,7 +207,7 @@ static int run_inference(const struct command_context *context, struct run_resul
 
 static int load_results(const struct command_context *context, struct run_results *results, struct error *err)
 {
-    const struct comparison_values *comparison = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
     int rc = 0;
 
     for (size_t i = 0; i < comparison->load_outputs.count && rc == 0; i++) {
@@ -257,7 +257,7 @@ static void warn_of_extra(struct log *log, const struct run_results *results, co
 
 static void check_names(const struct command_context *context, const struct run_results *results)
 {
-    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
 
     WARN_OF_EXTRA("--rtol", values->rtol);
     WARN_OF_EXTRA("--atol", values->atol);
@@ -336,7 +336,7 @@ static void watch(void *data, const struct compared_outputs *compared)
 
 static struct comparison_settings comparison_settings(const struct command_context *context, struct watchers *watchers)
 {
-    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
 
     return (struct comparison_settings){
         .function = functions[values->compare],
@@ -355,7 +355,7 @@ static struct comparison_settings comparison_settings(const struct command_conte
 static int compare_and_validate(const struct command_context *context, struct run_results *results,
                                 struct watchers *watchers, bool *ret_passed, struct error *err)
 {
-    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
     struct comparison_settings settings = comparison_settings(context, watchers);
     int rc;
 
@@ -382,8 +382,8 @@ static int compare_and_validate(const struct command_context *context, struct ru
 static int run_in_groups(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
                          struct error *err)
 {
-    const struct model_values *model_values = parse_values(context->parse, &run_model_options);
-    const struct runner_values *names = parse_values(context->parse, &runner_options);
+    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
+    const struct runner_values *names = PARSE_VALUES(context->parse, struct runner_values);
     struct comparison_settings settings = comparison_settings(context, watchers);
     struct runner *runners = memory_alloc_zero(names->names.count, sizeof(*runners));
     struct run_layerwise request = {
@@ -444,7 +444,7 @@ static int run_and_compare(const struct command_context *context, struct watcher
 static int run_and_draw(const struct command_context *context, struct run_report *report, bool *ret_passed,
                         struct error *err)
 {
-    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
     struct plots_settings settings = {
         .heat_map_folder = values->heat_map_folder,
         .error_plot_folder = values->error_plot_folder,
@@ -472,7 +472,7 @@ static int run_and_draw(const struct command_context *context, struct run_report
 /* With --json. The file is opened first: what cannot be saved is said before anything is run. */
 static int run_and_report(const struct command_context *context, const char *path, bool *ret_passed, struct error *err)
 {
-    const struct comparison_values *values = parse_values(context->parse, &comparison_options);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
     struct run_report report;
     struct json_writer json;
     int rc = json_writer_open(&json, path, err);
@@ -492,7 +492,7 @@ static int run_and_report(const struct command_context *context, const char *pat
 
 static int run(const struct command_context *context, struct error *err)
 {
-    const struct json_values *json = parse_values(context->parse, &json_options);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     bool passed = true;
     int rc = check_request(context, err);
 

@@ -265,7 +265,7 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
 static void infer_anew(const struct command_context *context, struct subgraph *part)
 {
     struct backend_request request = model_file_request_for(context, part->model);
-    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
+    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
 
     value_list_assign(&part->model->inputs, &part->inputs);
     model_forget_shapes(part->model);
@@ -276,7 +276,7 @@ static void infer_anew(const struct command_context *context, struct subgraph *p
 static int complete(const struct command_context *context, struct candidate_maker *maker, struct subgraph *part,
                     struct error *err)
 {
-    const struct extract_values *values = parse_values(context->parse, &extract_options);
+    const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
     int rc = 0;
 
     if (maker->settings->force_fallback)
@@ -302,8 +302,8 @@ static int complete(const struct command_context *context, struct candidate_make
 static int extract(const struct command_context *context, struct model *model, struct data_loader *loader,
                    struct error *err)
 {
-    const struct extract_values *values = parse_values(context->parse, &extract_options);
-    const struct shape_inference_values *inference = parse_values(context->parse, &shape_inference_fallback_options);
+    const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
+    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     const struct reduce_settings settings = {
         .static_inference = !inference->no_onnxruntime,
         .force_fallback = inference->force_fallback,
@@ -336,7 +336,7 @@ static int surgeon_extract_run(const struct command_context *context, struct err
     int rc = model_file_load_original(context, &model, err);
 
     if (rc == 0)
-        rc = data_loader_from_options(context, parse_values(context->parse, &reduce_model_options), &loader, err);
+        rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
     if (rc == 0)
         rc = extract(context, model, loader, err);
     data_loader_free(loader);

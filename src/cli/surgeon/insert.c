@@ -80,7 +80,7 @@ static void describe(const struct command_context *context, struct model *model,
 
 static int insert(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct insert_values *values = parse_values(context->parse, &insert_options);
+    const struct insert_values *values = PARSE_VALUES(context->parse, struct insert_values);
     struct arena *arena = &model->arena;
     struct text *inputs = arena_alloc_zero(arena, values->inputs.count, sizeof(*inputs));
     struct text *outputs = arena_alloc_zero(arena, values->outputs.count, sizeof(*outputs));

@@ -110,7 +110,7 @@ static int settle_shapes(const struct command_context *context, struct model *mo
 
 static int fold_constants(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
     struct folding_settings settings = {
         .backend = model_file_runtime(context),
         .request = model_file_request_for(context, model),
@@ -137,7 +137,7 @@ static int fold_constants(const struct command_context *context, struct model *m
 
 static int sanitize(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct sanitize_values *values = parse_values(context->parse, &sanitize_options);
+    const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
     int rc = set_upper_bounds(context, model, err);
 
     if (rc == 0)

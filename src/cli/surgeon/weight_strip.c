@@ -162,7 +162,7 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
 
 static int surgeon_weight_strip_run(const struct command_context *context, struct error *err)
 {
-    const struct weight_strip_values *values = parse_values(context->parse, &weight_strip_options);
+    const struct weight_strip_values *values = PARSE_VALUES(context->parse, struct weight_strip_values);
     struct stripping stripping = {.log = context->log};
     int rc = model_file_load_original(context, &stripping.model, err);
 

@@ -53,9 +53,9 @@ static bool is_engine(const char *path)
 }
 
 /* An ONNX model, whatever it is called. */
-static int finish_onnx(void *data, struct parse *parse, struct error *err)
+static int finish_onnx(struct parse *parse, struct error *err)
 {
-    struct model_values *values = data;
+    struct model_values *values = PARSE_VALUES(parse, struct model_values);
 
     values->type = MODEL_ONNX;
     find_model(parse, values);
@@ -85,9 +85,9 @@ static int guess_type(struct model_values *values, struct error *err)
         values->path);
 }
 
-static int finish_any(void *data, struct parse *parse, struct error *err)
+static int finish_any(struct parse *parse, struct error *err)
 {
-    struct model_values *values = data;
+    struct model_values *values = PARSE_VALUES(parse, struct model_values);
     int rc = 0;
 
     if (!values->path)
@@ -109,20 +109,20 @@ static int finish_any(void *data, struct parse *parse, struct error *err)
 #define MODEL_FILE(how_many, text)                                                                                     \
     {                                                                                                                  \
         .names = {"model_file"}, .kind = how_many, .file = OPTION_READS_MODEL,                                        \
-        .offset = offsetof(struct model_values, path), .help = text,                                                   \
+        OPTION_FIELD(struct model_values, path), .help = text,                                                   \
     }
 
 #define MODEL_TYPE                                                                                                     \
     {                                                                                                                  \
         .names = {"--model-type"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = types,                        \
-        .offset = offsetof(struct model_values, type),                                                                 \
+        OPTION_FIELD(struct model_values, type),                                                                 \
         .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",   \
     }
 
 #define SHAPES(name, other_name, text)                                                                                 \
     {                                                                                                                  \
         .names = {name, other_name}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .convert = convert_shapes,       \
-        .offset = offsetof(struct model_values, shapes), .help = text " Write image:[1,3,224,224] ids:[1,128] s:[]",   \
+        OPTION_FIELD(struct model_values, shapes), .help = text " Write image:[1,3,224,224] ids:[1,128] s:[]",   \
     }
 /* clang-format on */
 
@@ -157,8 +157,7 @@ static const struct option sanitize_rows[] = {
 
 #define MODEL_GROUP(rows, row_count, finisher)                                                                         \
     {                                                                                                                  \
-        .title = "Model", .options = (rows), .count = (row_count), .values_size = sizeof(struct model_values),         \
-        .finish = (finisher),                                                                                          \
+        .title = "Model", .options = (rows), .count = (row_count), .finish = (finisher),                               \
     }
 
 const struct option_group run_model_options = MODEL_GROUP(run_rows, ARRAY_LEN(run_rows), finish_any);

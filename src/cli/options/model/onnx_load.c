@@ -10,33 +10,33 @@ static const struct option load_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_outputs,
-        .offset = offsetof(struct onnx_load_values, outputs),
+        OPTION_FIELD(struct onnx_load_values, outputs),
         .help = "make these tensors the model's outputs; `mark all` makes it every tensor",
     },
     {
         .names = {"--onnx-exclude-outputs"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        .offset = offsetof(struct onnx_load_values, exclude_outputs),
+        OPTION_FIELD(struct onnx_load_values, exclude_outputs),
         .help = "take these tensors off the model's outputs, after --onnx-outputs",
     },
     {
         .names = {"--external-data-dir", "--load-external-data", "--ext"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
-        .offset = offsetof(struct onnx_load_values, external_data_dir),
+        OPTION_FIELD(struct onnx_load_values, external_data_dir),
         .help = "where the model's external data lie; beside the model unless given",
     },
     {
         .names = {"--ignore-external-data"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct onnx_load_values, ignore_external_data),
+        OPTION_FIELD(struct onnx_load_values, ignore_external_data),
         .help = "load the structure of the model only",
     },
     {
         .names = {"--fp-to-fp16"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct onnx_load_values, fp_to_fp16),
+        OPTION_FIELD(struct onnx_load_values, fp_to_fp16),
         .help = "convert float32 tensors to float16, except inputs and outputs",
     },
     {
@@ -44,14 +44,14 @@ static const struct option load_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_outputs,
-        .offset = offsetof(struct onnx_load_values, outputs),
+        OPTION_FIELD(struct onnx_load_values, outputs),
         .help = "make these tensors the model's outputs; `mark all` makes it every tensor",
     },
     {
         .names = {"--exclude-outputs"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        .offset = offsetof(struct onnx_load_values, exclude_outputs),
+        OPTION_FIELD(struct onnx_load_values, exclude_outputs),
         .help = "take these tensors off the model's outputs, after --outputs",
     },
     {
@@ -59,7 +59,7 @@ static const struct option load_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "[NAME:]N",
         .convert = convert_named_counts,
-        .offset = offsetof(struct onnx_load_values, unbounded_dds_upper_bound),
+        OPTION_FIELD(struct onnx_load_values, unbounded_dds_upper_bound),
         .help = "upper bound for sizes that the model computes from its data, for all such tensors or the one that is "
                 "named",
     },
@@ -68,7 +68,6 @@ static const struct option load_rows[] = {
 #define LOAD_GROUP(first, row_count)                                                                                   \
     {                                                                                                                  \
         .title = "ONNX model loading", .options = load_rows + (first), .count = (row_count),                           \
-        .values_size = sizeof(struct onnx_load_values),                                                                \
     }
 
 const struct option_group onnx_load_options = LOAD_GROUP(2, 3);

@@ -3,10 +3,10 @@
 #include "cli/options/groups.h"
 #include "cli/parse/parser.h"
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
     static const char *const details[] = {"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"};
-    const struct onnx_save_values *values = data;
+    const struct onnx_save_values *values = PARSE_VALUES(parse, struct onnx_save_values);
 
     (void)err;
     for (size_t i = 0; !values->external_data.wanted && i < ARRAY_LEN(details); i++)
@@ -20,26 +20,26 @@ static int finish(void *data, struct parse *parse, struct error *err)
     {                                                                                                                  \
         .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = is_required,                \
         .file = OPTION_WRITES, .shares = may_be,                                                                       \
-        .offset = offsetof(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",           \
+        OPTION_FIELD(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",           \
     }
 
 #define EXTERNAL_DATA                                                                                                  \
     {                                                                                                                  \
         .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
         .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data_wish,                           \
-        .offset = offsetof(struct onnx_save_values, external_data),                                                    \
+        OPTION_FIELD(struct onnx_save_values, external_data),                                                    \
         .help = "put large tensors into a file beside the model: FILE, or one named after the model. FILE is a path "  \
                 "from the model's folder, or an absolute one in that folder. Takes the next word for FILE, so put it " \
                 "behind the model",                                                                                    \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--external-data-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES", .fallback = "1024",    \
-        .convert = convert_size, .offset = offsetof(struct onnx_save_values, external_data_size_threshold),            \
+        .convert = convert_size, OPTION_FIELD(struct onnx_save_values, external_data_size_threshold),            \
         .help = "tensors smaller than this stay in the model; K, M and G may follow the number",                       \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-save-all-tensors-to-one-file"}, .kind = OPTION_FLAG,                                           \
-        .offset = offsetof(struct onnx_save_values, no_save_all_tensors_to_one_file),                                  \
+        OPTION_FIELD(struct onnx_save_values, no_save_all_tensors_to_one_file),                                  \
         .help = "give every external tensor a file of its own",                                                        \
     }
 /* clang-format on */
@@ -53,7 +53,7 @@ static const struct option run_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct onnx_save_values, path),
+        OPTION_FIELD(struct onnx_save_values, path),
         .help = "where to save the ONNX model as it was changed by the options above",
     },
     EXTERNAL_DATA,
@@ -61,8 +61,7 @@ static const struct option run_rows[] = {
 
 #define SAVE_GROUP(rows, row_count)                                                                                    \
     {                                                                                                                  \
-        .title = "ONNX model saving", .options = (rows), .count = (row_count),                                         \
-        .values_size = sizeof(struct onnx_save_values), .finish = finish,                                              \
+        .title = "ONNX model saving", .options = (rows), .count = (row_count), .finish = finish,                       \
     }
 
 const struct option_group onnx_save_options = SAVE_GROUP(optional_rows, ARRAY_LEN(optional_rows));

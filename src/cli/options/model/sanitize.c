@@ -5,11 +5,11 @@
 
 static const char *const partitionings[] = {"basic", "recursive", NULL};
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
     static const char *const details[] = {"--num-passes", "--partitioning", "--no-fold-shapes",
                                           "--no-per-pass-shape-inference", "--fold-size-threshold"};
-    struct sanitize_values *values = data;
+    struct sanitize_values *values = PARSE_VALUES(parse, struct sanitize_values);
 
     for (size_t i = 0; !values->fold_constants && i < ARRAY_LEN(details); i++)
         if (parse_given(parse, details[i]))
@@ -28,26 +28,26 @@ static const struct option rows[] = {
     {
         .names = {"--cleanup"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct sanitize_values, cleanup),
+        OPTION_FIELD(struct sanitize_values, cleanup),
         .help = "remove nodes that no output depends on",
     },
     {
         .names = {"--toposort"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct sanitize_values, toposort),
+        OPTION_FIELD(struct sanitize_values, toposort),
         .help = "put every node behind those that make what it reads",
     },
     {
         .names = {"--fold-constants"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct sanitize_values, fold_constants),
+        OPTION_FIELD(struct sanitize_values, fold_constants),
         .help = "compute what depends on constants alone, with ONNX Runtime",
     },
     {
         .names = {"--num-passes", "--num-const-fold-passes"},
         .kind = OPTION_ONE,
         .type = OPTION_INTEGER,
-        .offset = offsetof(struct sanitize_values, passes),
+        OPTION_FIELD(struct sanitize_values, passes),
         .help = "the number of passes at most; otherwise until one changes nothing",
     },
     {
@@ -55,7 +55,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = partitionings,
-        .offset = offsetof(struct sanitize_values, partitioning),
+        OPTION_FIELD(struct sanitize_values, partitioning),
         .help =
             "what to do when the constants of a pass cannot be computed together: `basic` computes the two halves of "
             "the nodes apart, `recursive` goes on halving down to single nodes",
@@ -63,13 +63,13 @@ static const struct option rows[] = {
     {
         .names = {"--no-fold-shapes"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct sanitize_values, no_fold_shapes),
+        OPTION_FIELD(struct sanitize_values, no_fold_shapes),
         .help = "leave Shape nodes alone, although the shape is known",
     },
     {
         .names = {"--no-per-pass-shape-inference"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct sanitize_values, no_per_pass_shape_inference),
+        OPTION_FIELD(struct sanitize_values, no_per_pass_shape_inference),
         .help = "do not infer shapes anew before each pass",
     },
     {
@@ -77,7 +77,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "BYTES",
         .convert = convert_size,
-        .offset = offsetof(struct sanitize_values, size_threshold),
+        OPTION_FIELD(struct sanitize_values, size_threshold),
         .help = "leave tensors to be computed that are larger than this; K, M and G may follow the number",
     },
 };
@@ -86,6 +86,5 @@ const struct option_group sanitize_options = {
     .title = "Sanitizing",
     .options = rows,
     .count = ARRAY_LEN(rows),
-    .values_size = sizeof(struct sanitize_values),
     .finish = finish,
 };

@@ -12,18 +12,18 @@ static bool allowed(const struct shape_inference_values *values, bool wanted, st
     return wanted && !values->no_onnxruntime;
 }
 
-static int finish_off_unless_asked_for(void *data, struct parse *parse, struct error *err)
+static int finish_off_unless_asked_for(struct parse *parse, struct error *err)
 {
-    struct shape_inference_values *values = data;
+    struct shape_inference_values *values = PARSE_VALUES(parse, struct shape_inference_values);
 
     (void)err;
     values->enabled = allowed(values, values->shape_inference, parse);
     return 0;
 }
 
-static int finish_on_unless_refused(void *data, struct parse *parse, struct error *err)
+static int finish_on_unless_refused(struct parse *parse, struct error *err)
 {
-    struct shape_inference_values *values = data;
+    struct shape_inference_values *values = PARSE_VALUES(parse, struct shape_inference_values);
 
     (void)err;
     values->enabled = allowed(values, !values->no_shape_inference && !values->force_fallback, parse);
@@ -34,28 +34,28 @@ static int finish_on_unless_refused(void *data, struct parse *parse, struct erro
 #define SHAPE_INFERENCE                                                                                                \
     {                                                                                                                  \
         .names = {"--shape-inference", "--do-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                   \
-        .offset = offsetof(struct shape_inference_values, shape_inference),                                            \
+        OPTION_FIELD(struct shape_inference_values, shape_inference),                                            \
         .help = "infer the shapes of all tensors",                                                                     \
     }
 
 #define NO_SHAPE_INFERENCE                                                                                             \
     {                                                                                                                  \
         .names = {"--no-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                                        \
-        .offset = offsetof(struct shape_inference_values, no_shape_inference),                                         \
+        OPTION_FIELD(struct shape_inference_values, no_shape_inference),                                         \
         .help = "do not infer the shapes of tensors",                                                                  \
     }
 
 #define FORCE_FALLBACK                                                                                                 \
     {                                                                                                                  \
         .names = {"--force-fallback-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                            \
-        .offset = offsetof(struct shape_inference_values, force_fallback),                                             \
+        OPTION_FIELD(struct shape_inference_values, force_fallback),                                             \
         .help = "run the model once and take the shapes from what comes out: dynamic dimensions become static",        \
     }
 
 #define NO_ONNXRUNTIME                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-onnxruntime-shape-inference"}, .kind = OPTION_FLAG,                                            \
-        .offset = offsetof(struct shape_inference_values, no_onnxruntime),                                             \
+        OPTION_FIELD(struct shape_inference_values, no_onnxruntime),                                             \
         .help = "do not let ONNX Runtime infer shapes",                                                                \
     }
 /* clang-format on */
@@ -66,8 +66,7 @@ static const struct option fallback_rows[] = {SHAPE_INFERENCE, FORCE_FALLBACK, N
 
 #define INFERENCE_GROUP(rows, finisher)                                                                                \
     {                                                                                                                  \
-        .title = "ONNX shape inference", .options = (rows), .count = ARRAY_LEN(rows),                                  \
-        .values_size = sizeof(struct shape_inference_values), .finish = (finisher),                                    \
+        .title = "ONNX shape inference", .options = (rows), .count = ARRAY_LEN(rows), .finish = (finisher),            \
     }
 
 const struct option_group shape_inference_options = INFERENCE_GROUP(plain_rows, finish_off_unless_asked_for);

@@ -119,7 +119,7 @@ static const struct option extract_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME:SHAPE:TYPE",
         .convert = convert_input_metadata,
-        .offset = offsetof(struct extract_values, inputs),
+        OPTION_FIELD(struct extract_values, inputs),
         .help = "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
                 "x:[1,3]:float32 or x:auto:auto. Without it, the model's own inputs",
     },
@@ -128,7 +128,7 @@ static const struct option extract_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME:TYPE",
         .convert = convert_output_metadata,
-        .offset = offsetof(struct extract_values, outputs),
+        OPTION_FIELD(struct extract_values, outputs),
         .help =
             "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. Without it, the model's "
             "own outputs",
@@ -139,7 +139,6 @@ const struct option_group extract_options = {
     .title = "Part to extract",
     .options = extract_rows,
     .count = ARRAY_LEN(extract_rows),
-    .values_size = sizeof(struct extract_values),
 };
 
 /* ---- The node to insert ---- */
@@ -239,7 +238,7 @@ static const struct option insert_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .required = true,
-        .offset = offsetof(struct insert_values, inputs),
+        OPTION_FIELD(struct insert_values, inputs),
         .help = "the tensors that the node reads, in the order of its inputs; '' for an omitted one",
     },
     {
@@ -247,7 +246,7 @@ static const struct option insert_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .required = true,
-        .offset = offsetof(struct insert_values, outputs),
+        OPTION_FIELD(struct insert_values, outputs),
         .help =
             "the tensors that the node makes from now on. One that is an input, too, is split: the node reads the old "
             "tensor, and what read the old one reads the new one",
@@ -257,14 +256,14 @@ static const struct option insert_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "TYPE",
         .required = true,
-        .offset = offsetof(struct insert_values, op),
+        OPTION_FIELD(struct insert_values, op),
         .help = "the operator of the node",
     },
     {
         .names = {"--name"},
         .kind = OPTION_ONE,
         .value_name = "NAME",
-        .offset = offsetof(struct insert_values, name),
+        OPTION_FIELD(struct insert_values, name),
         .help = "the name of the node",
     },
     {
@@ -272,7 +271,7 @@ static const struct option insert_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME=VALUE",
         .convert = convert_attributes,
-        .offset = offsetof(struct insert_values, attributes),
+        OPTION_FIELD(struct insert_values, attributes),
         .help = "attributes of the node: axis=1 alpha=0.5 mode=linear perm=[0,2,1]. Quotes make a text of a number: "
                 "mode='1'. Of integers and other numbers mixed, all become floating-point numbers",
     },
@@ -282,7 +281,6 @@ const struct option_group insert_options = {
     .title = "Inserted node",
     .options = insert_rows,
     .count = ARRAY_LEN(insert_rows),
-    .values_size = sizeof(struct insert_values),
 };
 
 /* ---- Weights that stay ---- */
@@ -293,7 +291,7 @@ static const struct option weight_strip_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE",
         .file = OPTION_READS,
-        .offset = offsetof(struct weight_strip_values, exclude_list),
+        OPTION_FIELD(struct weight_strip_values, exclude_list),
         .help = "a text file with the names of weights that stay, one to a line",
     },
 };
@@ -302,5 +300,4 @@ const struct option_group weight_strip_options = {
     .title = "Weight stripping",
     .options = weight_strip_rows,
     .count = ARRAY_LEN(weight_strip_rows),
-    .values_size = sizeof(struct weight_strip_values),
 };

@@ -6,16 +6,9 @@
 #include "cli/parse/parser.h"
 
 static const char *const constraints[] = {"prefer", "obey", "none", NULL};
-static const enum precision_constraints constraint_of[] = {PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY,
-                                                           PRECISION_CONSTRAINTS_NONE};
+static const int constraint_values[] = {PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY,
+                                        PRECISION_CONSTRAINTS_NONE};
 static const char *const policies[] = {"lowest", "fastest", NULL};
-
-struct raw_values {
-    struct engine_config_values values;
-    const char *calibration_class;
-    unsigned constraint; /* among `constraints` */
-    bool tf32, fp16, bf16, int8;
-};
 
 /* ---- Profiles ---- */
 
@@ -82,7 +75,8 @@ static int check_profiles(const struct engine_config_values *values, struct erro
 /* ---- The rest ---- */
 
 /* TensorRT's names of its calibrators. */
-static int choose_calibration(struct raw_values *raw, struct error *err)
+static int convert_calibrator(struct parse *parse, const char *spelling, struct words words, void *field,
+                              struct error *err)
 {
     static const struct {
         const char *name;
@@ -94,30 +88,23 @@ static int choose_calibration(struct raw_values *raw, struct error *err)
         {"IInt8LegacyCalibrator", CALIBRATION_PERCENTILE},
     };
 
-    for (size_t i = 0; raw->calibration_class != NULL && i < ARRAY_LEN(classes); i++)
-        if (strcmp(raw->calibration_class, classes[i].name) == 0) {
-            raw->values.calibration_method = classes[i].method;
+    (void)parse, (void)spelling;
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++)
+        if (strcmp(words.items[0], classes[i].name) == 0) {
+            *(enum calibration_method *)field = classes[i].method;
             return 0;
         }
-    if (raw->calibration_class == NULL)
-        return 0;
     return error_set(err, ERR_INVALID,
                      "--calibration-base-class: there is no '%s'; there are IInt8EntropyCalibrator2, "
                      "IInt8MinMaxCalibrator, IInt8LegacyCalibrator",
-                     raw->calibration_class);
+                     words.items[0]);
 }
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct raw_values *raw = data;
-    struct engine_config_values *values = &raw->values;
+    struct engine_config_values *values = PARSE_VALUES(parse, struct engine_config_values);
 
-    values->constraints = constraint_of[raw->constraint];
     values->enabled[PRECISION_FLOAT32] = true;
-    values->enabled[PRECISION_TF32] = raw->tf32;
-    values->enabled[PRECISION_FLOAT16] = raw->fp16;
-    values->enabled[PRECISION_BFLOAT16] = raw->bf16;
-    values->enabled[PRECISION_INT8] = raw->int8;
     values->has_tactic_sources = parse_given(parse, "--tactic-sources") != NULL;
     if (values->optimization_level < 0 || values->optimization_level > 5)
         return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not among 0 .. 5",
@@ -126,13 +113,11 @@ static int finish(void *data, struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID, "--quantile: %g is not between 0 and 1", values->quantile);
     if (parse_given(parse, "--exclude-lean-runtime") && !parse_given(parse, "--version-compatible"))
         return error_set(err, ERR_INVALID, "--exclude-lean-runtime needs --version-compatible");
-    if (choose_calibration(raw, err) < 0)
-        return err->code;
-    if (!raw->int8 && (raw->calibration_class != NULL || values->calibration_cache != NULL))
-        log_message(
-            parse_log(parse), LOG_WARNING,
-            "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options will "
-            "be ignored. Please set --int8 to enable calibration.");
+    if (!values->enabled[PRECISION_INT8] &&
+        (parse_given(parse, "--calibration-base-class") || values->calibration_cache != NULL))
+        log_message(parse_log(parse), LOG_WARNING,
+                    "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options "
+                    "will be ignored. Please set --int8 to enable calibration.");
     return check_profiles(values, err);
 }
 
@@ -143,7 +128,8 @@ static int finish(void *data, struct parse *parse, struct error *err)
 #define CONSTRAINTS(default_constraint)                                                                                \
     {                                                                                                                  \
         .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
-        .fallback = default_constraint, .offset = offsetof(struct raw_values, constraint),                             \
+        .choice_values = constraint_values, .fallback = default_constraint,                                            \
+        OPTION_FIELD(struct engine_config_values, constraints),                                                        \
         .help = "what happens when a layer cannot have the precision that was asked for: the build fails (obey), "     \
                 "warns (prefer), or nothing is asked for (none)",                                                      \
     }
@@ -157,7 +143,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        .offset = offsetof(struct raw_values, values.minimum),
+        OPTION_FIELD(struct engine_config_values, minimum),
         .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile",
     },
     {
@@ -166,7 +152,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        .offset = offsetof(struct raw_values, values.optimum),
+        OPTION_FIELD(struct engine_config_values, optimum),
         .help = "the shapes for which the engine is built",
     },
     {
@@ -175,31 +161,31 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        .offset = offsetof(struct raw_values, values.maximum),
+        OPTION_FIELD(struct engine_config_values, maximum),
         .help = "the largest shapes that inputs may have",
     },
     {
         .names = {"--tf32"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, tf32),
+        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_TF32]),
         .help = "allow TF32, which is computed as float32 here",
     },
     {
         .names = {"--fp16"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, fp16),
+        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_FLOAT16]),
         .help = "let layers store float16",
     },
     {
         .names = {"--bf16"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, bf16),
+        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_BFLOAT16]),
         .help = "let layers store bfloat16",
     },
     {
         .names = {"--int8"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, int8),
+        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_INT8]),
         .help = "let convolutions and matrix products with constant weights compute in int8; scales come from the "
                 "input data",
     },
@@ -215,7 +201,7 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE,
         .choices = policies,
         .fallback = "lowest",
-        .offset = offsetof(struct raw_values, values.policy),
+        OPTION_FIELD(struct engine_config_values, policy),
         .help = "what a layer that nothing is said of gets of the precisions that are allowed",
     },
     {
@@ -223,14 +209,15 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct raw_values, values.calibration_cache),
+        OPTION_FIELD(struct engine_config_values, calibration_cache),
         .help = "scales for int8: read when the file has some, else written",
     },
     {
         .names = {"--calib-base-cls", "--calibration-base-class"},
         .kind = OPTION_ONE,
         .value_name = "CLASS",
-        .offset = offsetof(struct raw_values, calibration_class),
+        .convert = convert_calibrator,
+        OPTION_FIELD(struct engine_config_values, calibration_method),
         .help = "how scales are found, by TensorRT's name: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or "
                 "IInt8LegacyCalibrator",
     },
@@ -240,7 +227,7 @@ static const struct option rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "Q",
         .fallback = "0.5",
-        .offset = offsetof(struct raw_values, values.quantile),
+        OPTION_FIELD(struct engine_config_values, quantile),
         .help = "with IInt8LegacyCalibrator: the share of values that are not clipped",
     },
     {
@@ -248,13 +235,13 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct raw_values, values.load_timing_cache),
+        OPTION_FIELD(struct engine_config_values, load_timing_cache),
         .help = "times of tactics that need not be taken again",
     },
     {
         .names = {"--error-on-timing-cache-miss"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, values.error_on_timing_cache_miss),
+        OPTION_FIELD(struct engine_config_values, error_on_timing_cache_miss),
         .help = "fail instead of taking a time",
     },
     {
@@ -263,7 +250,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_WRITES,
-        .offset = offsetof(struct raw_values, values.save_tactics),
+        OPTION_FIELD(struct engine_config_values, save_tactics),
         .help = "write which tactic each layer got",
     },
     {
@@ -272,14 +259,14 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_READS,
-        .offset = offsetof(struct raw_values, values.load_tactics),
+        OPTION_FIELD(struct engine_config_values, load_tactics),
         .help = "give each layer the tactic that this file names",
     },
     {
         .names = {"--tactic-sources"},
         .kind = OPTION_ANY,
         .value_name = "NAME",
-        .offset = offsetof(struct raw_values, values.tactic_sources),
+        OPTION_FIELD(struct engine_config_values, tactic_sources),
         .help = "who may provide tactics: onednn, onnxrt, or a plug-in's name; all unless given",
     },
     {
@@ -288,13 +275,13 @@ static const struct option rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "0..5",
         .fallback = "3",
-        .offset = offsetof(struct raw_values, values.optimization_level),
+        OPTION_FIELD(struct engine_config_values, optimization_level),
         .help = "how many tactics are timed, and how well; 0 takes no times",
     },
     {
         .names = {"--deterministic"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, values.deterministic),
+        OPTION_FIELD(struct engine_config_values, deterministic),
         .help = "take no times: every build chooses the same tactics",
     },
     {
@@ -317,8 +304,7 @@ static const struct option rows[] = {
 
 #define CONFIG_GROUP(first)                                                                                            \
     {                                                                                                                  \
-        .title = "Engine builder", .options = rows + (first), .count = ARRAY_LEN(rows) - 1,                            \
-        .values_size = sizeof(struct raw_values), .finish = finish,                                                    \
+        .title = "Engine builder", .options = rows + (first), .count = ARRAY_LEN(rows) - 1, .finish = finish,          \
     }
 
 const struct option_group engine_config_options = CONFIG_GROUP(0);

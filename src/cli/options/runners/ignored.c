@@ -16,8 +16,7 @@ struct ignored_values {
 
 #define ROW(how_many, what, field, name)                                                                               \
     {                                                                                                                  \
-        .names = {name}, .kind = how_many, .type = what, .offset = offsetof(struct ignored_values, field),             \
-        .help = HELP,                                                                                                  \
+        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct ignored_values, field), .help = HELP,     \
     }
 
 static const struct option rows[] = {
@@ -28,7 +27,7 @@ static const struct option rows[] = {
         .names = {"--allocation-strategy"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"static", "profile", "runtime", NULL},
-        .offset = offsetof(struct ignored_values, word),
+        OPTION_FIELD(struct ignored_values, word),
         .help = HELP,
     },
     ROW(OPTION_ONE, OPTION_TEXT, word, "--weight-streaming-budget"),
@@ -49,7 +48,7 @@ static const struct option rows[] = {
         .names = {"--pool-limit", "--memory-pool-limit"},
         .kind = OPTION_MANY,
         .value_name = "POOL:SIZE",
-        .offset = offsetof(struct ignored_values, words),
+        OPTION_FIELD(struct ignored_values, words),
         .help = HELP,
     },
     ROW(OPTION_ANY, OPTION_TEXT, words, "--preview-features"),
@@ -74,7 +73,6 @@ static const struct option rows[] = {
 #define IGNORED_GROUP(first, end)                                                                                      \
     {                                                                                                                  \
         .title = "TensorRT only", .options = rows + (first), .count = (end) - (first),                                 \
-        .values_size = sizeof(struct ignored_values),                                                                  \
     }
 
 const struct option_group engine_ignored_run_options = IGNORED_GROUP(0, ARRAY_LEN(rows) - CONVERT_ONLY);

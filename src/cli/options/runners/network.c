@@ -28,14 +28,14 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_outputs,
-        .offset = offsetof(struct engine_network_values, outputs),
+        OPTION_FIELD(struct engine_network_values, outputs),
         .help = "what the engine gives out: names of tensors, or 'mark all'",
     },
     {
         .names = {"--trt-exclude-outputs"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        .offset = offsetof(struct engine_network_values, exclude_outputs),
+        OPTION_FIELD(struct engine_network_values, exclude_outputs),
         .help = "tensors that it does not give out",
     },
     {
@@ -43,7 +43,7 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "LAYER:TYPE",
         .convert = convert_precisions,
-        .offset = offsetof(struct engine_network_values, layer_precisions),
+        OPTION_FIELD(struct engine_network_values, layer_precisions),
         .help =
             "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey",
     },
@@ -52,19 +52,19 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "TENSOR:TYPE",
         .convert = convert_precisions,
-        .offset = offsetof(struct engine_network_values, tensor_types),
+        OPTION_FIELD(struct engine_network_values, tensor_types),
         .help = "what outputs of layers are stored in",
     },
     {
         .names = {"--strongly-typed"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct engine_network_values, strongly_typed),
+        OPTION_FIELD(struct engine_network_values, strongly_typed),
         .help = "types are those that the model has, whatever precisions are allowed",
     },
     {
         .names = {"--decide-branches"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct engine_network_values, decide_branches),
+        OPTION_FIELD(struct engine_network_values, decide_branches),
         .help = "put the branch that sample data take in the place of an If that sizes or integers decide; inputs that "
                 "would take another one are refused then",
     },
@@ -73,7 +73,7 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct engine_network_values, plugins),
+        OPTION_FIELD(struct engine_network_values, plugins),
         .help = "shared libraries that provide tactics (docs/tactic-plugins.md)",
     },
     {
@@ -95,7 +95,6 @@ const struct option_group engine_network_options = {
     .title = "Engine network",
     .options = network_rows,
     .count = ARRAY_LEN(network_rows),
-    .values_size = sizeof(struct engine_network_values),
 };
 
 static const struct option file_rows[] = {
@@ -105,7 +104,7 @@ static const struct option file_rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .shares = "--load-timing-cache",
-        .offset = offsetof(struct engine_file_values, save_timing_cache),
+        OPTION_FIELD(struct engine_file_values, save_timing_cache),
         .help = "add the times of tactics, with those that were loaded, to this file, for the next build",
     },
     {
@@ -113,13 +112,13 @@ static const struct option file_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct engine_file_values, save_engine),
+        OPTION_FIELD(struct engine_file_values, save_engine),
         .help = "write the engine",
     },
     {
         .names = {"--profile"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct engine_file_values, profile),
+        OPTION_FIELD(struct engine_file_values, profile),
         .help = "show how long each layer takes",
     },
 };
@@ -127,7 +126,6 @@ static const struct option file_rows[] = {
 #define FILE_GROUP(rows_of_it)                                                                                         \
     {                                                                                                                  \
         .title = "Engine files", .options = file_rows, .count = rows_of_it,                                            \
-        .values_size = sizeof(struct engine_file_values),                                                              \
     }
 
 const struct option_group engine_file_options = FILE_GROUP(ARRAY_LEN(file_rows));

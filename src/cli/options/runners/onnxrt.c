@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "cli/options/groups.h"
 #include "cli/parse/parser.h"
 
@@ -10,22 +11,26 @@ static const char *const optimizations[] = {"none", "basic", "extended", "all", 
 /* GraphOptimizationLevel of ONNX Runtime's C interface. */
 static const int optimization_levels[] = {0, 1, 2, 99};
 
-struct raw_values {
-    struct onnxrt_values values;
-    unsigned optimization;
-    int64_t threads;
-};
-
-static int finish(void *data, struct parse *parse, struct error *err)
+static int convert_threads(struct parse *parse, const char *spelling, struct words words, void *field,
+                           struct error *err)
 {
-    struct raw_values *raw = data;
+    int64_t threads = 0;
 
-    if (raw->threads < 0 || raw->threads > INT_MAX)
-        return error_set(err, ERR_INVALID, "--onnxrt-threads: %lld is not a number of threads",
-                         (long long)raw->threads);
-    raw->values.threads = (int)raw->threads;
-    raw->values.optimization_level =
-        parse_given(parse, "--onnxrt-optimization-level") ? optimization_levels[raw->optimization] : -1;
+    (void)parse;
+    number_parse_integer(text_of(words.items[0]), &threads);
+    if (threads < 0 || threads > INT_MAX)
+        return error_set(err, ERR_INVALID, "%s: %lld is not a number of threads", spelling, (long long)threads);
+    *(int *)field = (int)threads;
+    return 0;
+}
+
+static int finish(struct parse *parse, struct error *err)
+{
+    struct onnxrt_values *values = PARSE_VALUES(parse, struct onnxrt_values);
+
+    (void)err;
+    if (!parse_given(parse, "--onnxrt-optimization-level"))
+        values->optimization_level = -1;
     return 0;
 }
 
@@ -35,7 +40,7 @@ static const struct option options[] = {
         .names = {"--providers", "--execution-providers"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        .offset = offsetof(struct raw_values, values.providers),
+        OPTION_FIELD(struct onnxrt_values, providers),
         .help = "execution providers, the preferred one first; cpu unless given",
     },
     {
@@ -43,7 +48,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct raw_values, values.library),
+        OPTION_FIELD(struct onnxrt_values, library),
         .help = "ONNX Runtime's shared library, if not the one that is found by itself",
     },
     {
@@ -51,7 +56,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
-        .offset = offsetof(struct raw_values, values.custom_ops),
+        OPTION_FIELD(struct onnxrt_values, custom_ops),
         .help = "shared libraries with custom operators for ONNX Runtime",
     },
     {
@@ -59,7 +64,8 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = optimizations,
-        .offset = offsetof(struct raw_values, optimization),
+        .choice_values = optimization_levels,
+        OPTION_FIELD(struct onnxrt_values, optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
     },
     {
@@ -68,7 +74,8 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        .offset = offsetof(struct raw_values, threads),
+        .convert = convert_threads,
+        OPTION_FIELD(struct onnxrt_values, threads),
         .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
     },
     {
@@ -77,7 +84,7 @@ static const struct option options[] = {
         .value_name = "SIZE",
         .fallback = "0",
         .convert = convert_size,
-        .offset = offsetof(struct raw_values, values.max_memory),
+        OPTION_FIELD(struct onnxrt_values, max_memory),
         .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, outputs, "
                 "constants), and generated input data may take: 8G, 512M. More is refused before it is asked for. 0 is "
                 "what the system has available, and 1 GiB for input data whose shapes nobody has given",
@@ -87,7 +94,7 @@ static const struct option options[] = {
 #define ONNXRT_GROUP(first)                                                                                            \
     {                                                                                                                  \
         .title = "ONNX Runtime", .options = options + (first), .count = ARRAY_LEN(options) - (first),                  \
-        .values_size = sizeof(struct raw_values), .finish = finish,                                                    \
+        .finish = finish,                                                                                              \
     }
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);

@@ -3,9 +3,9 @@
 #include "cli/options/groups.h"
 #include "cli/parse/parser.h"
 
-static int finish(void *data, struct parse *parse, struct error *err)
+static int finish(struct parse *parse, struct error *err)
 {
-    struct onnxrt_bounds_values *values = data;
+    struct onnxrt_bounds_values *values = PARSE_VALUES(parse, struct onnxrt_bounds_values);
 
     values->has_seconds = parse_given(parse, "--onnxrt-timeout") != NULL;
     if (!(values->seconds >= 0))
@@ -19,7 +19,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
-        .offset = offsetof(struct onnxrt_bounds_values, seconds),
+        OPTION_FIELD(struct onnxrt_bounds_values, seconds),
         .help =
             "how long it may take to load the model or a part of it, and a tenth of how long to run it; usually 60, "
             "and as many for each GB of the model. 0 is no bound",
@@ -34,6 +34,5 @@ const struct option_group onnxrt_bounds_options = {
         "the model's size).",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct onnxrt_bounds_values),
     .finish = finish,
 };

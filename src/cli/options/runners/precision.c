@@ -1,4 +1,6 @@
 /* cli/options/runners/precision.c: what only `debug precision` has. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "cli/options/runners/precision_rules.h"
 #include "cli/parse/parser.h"
@@ -8,23 +10,21 @@ static const char *const directions[] = {"forward", "reverse", NULL};
 static const char *const precisions[] = {"float32", "float16", NULL};
 static const char *const forms[] = {"engine", "onnx", NULL};
 
-enum direction { DIRECTION_FORWARD, DIRECTION_REVERSE };
-enum higher { HIGHER_FLOAT32, HIGHER_FLOAT16 };
+static const int precision_types[] = {DATA_FLOAT32, DATA_FLOAT16};
 
-struct raw_values {
-    struct precision_values values;
-    enum direction direction;
-    enum higher higher;
-};
-
-static int finish(void *data, struct parse *parse, struct error *err)
+static int convert_direction(struct parse *parse, const char *spelling, struct words words, void *field,
+                             struct error *err)
 {
-    const struct engine_config_values *config = parse_values(parse, &engine_config_precision_options);
-    struct raw_values *raw = data;
-    struct precision_values *values = &raw->values;
+    (void)parse, (void)spelling, (void)err;
+    *(bool *)field = strcmp(words.items[0], "reverse") == 0;
+    return 0;
+}
 
-    values->reverse = raw->direction == DIRECTION_REVERSE;
-    values->high = raw->higher == HIGHER_FLOAT16 ? DATA_FLOAT16 : DATA_FLOAT32;
+static int finish(struct parse *parse, struct error *err)
+{
+    const struct engine_config_values *config = PARSE_VALUES(parse, struct engine_config_values);
+    const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
+
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
         return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
     if (config->constraints == PRECISION_CONSTRAINTS_NONE)
@@ -48,7 +48,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = modes,
         .fallback = "bisect",
-        .offset = offsetof(struct raw_values, values.mode),
+        OPTION_FIELD(struct precision_values, mode),
         .help = "bisect and linear look for how many layers, from one end of the network, have to be in higher "
                 "precision; minimal for the layers themselves, wherever they are, without any that is not needed",
     },
@@ -58,7 +58,8 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = directions,
         .fallback = "forward",
-        .offset = offsetof(struct raw_values, direction),
+        .convert = convert_direction,
+        OPTION_FIELD(struct precision_values, reverse),
         .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end",
     },
     {
@@ -67,7 +68,8 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = precisions,
         .fallback = "float32",
-        .offset = offsetof(struct raw_values, higher),
+        .choice_values = precision_types,
+        OPTION_FIELD(struct precision_values, high),
         .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)",
     },
     {
@@ -76,7 +78,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = forms,
         .fallback = "engine",
-        .offset = offsetof(struct raw_values, values.emit),
+        OPTION_FIELD(struct precision_values, emit),
         .help =
             "what each iteration writes: an engine, or an ONNX model whose Cast nodes say which precision is where, "
             "for a check with any other runtime (to polygraphy_debug.onnx then)",
@@ -86,13 +88,13 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        .offset = offsetof(struct raw_values, values.output_onnx),
+        OPTION_FIELD(struct precision_values, output_onnx),
         .help = "save the result as an ONNX model: float16 with Cast nodes around what has to be float32",
     },
     {
         .names = {"--no-verify"},
         .kind = OPTION_FLAG,
-        .offset = offsetof(struct raw_values, values.no_verify),
+        OPTION_FIELD(struct precision_values, no_verify),
         .help = "do not check all layers in higher and all layers in lower precision first",
     },
 };
@@ -101,6 +103,5 @@ const struct option_group precision_options = {
     .title = "Precision",
     .options = options,
     .count = ARRAY_LEN(options),
-    .values_size = sizeof(struct raw_values),
     .finish = finish,
 };

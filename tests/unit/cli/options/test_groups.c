@@ -50,12 +50,14 @@ static struct command_line line;
 #define REPEAT(...) PARSE(repeat_command, "--until", "1", __VA_ARGS__)
 #define RUN(...) PARSE(run_command, "m.onnx", __VA_ARGS__)
 
-static const void *values(const struct option_group *group)
+static const struct parse *parsed(void)
 {
     if (line.outcome != PARSE_DONE || line.rc < 0)
         fail_msg("%s", line.err.message);
-    return parse_values(&line.parse, group);
+    return &line.parse;
 }
+
+#define VALUES(type) PARSE_VALUES(parsed(), type)
 
 static void assert_fails(int code, const char *part)
 {
@@ -75,7 +77,7 @@ static void assert_logs(const char *part)
 
 static enum log_level threshold(void)
 {
-    return ((const struct logging_values *)values(&logging_options))->settings.threshold;
+    return VALUES(struct logging_values)->settings.threshold;
 }
 
 static void v_and_q_are_counted_against_each_other(void **state)
@@ -115,7 +117,7 @@ static void log_formats_add_up_in_one_occurrence(void **state)
     const struct logging_values *logging;
 
     RUN("--log-format", "timestamp", "no-colors", "line-info");
-    logging = values(&logging_options);
+    logging = VALUES(struct logging_values);
     assert_true(logging->settings.timestamps && logging->settings.no_colors);
     RUN("--log-format", "colors");
     assert_int_equal(line.outcome, PARSE_REFUSED);
@@ -125,7 +127,7 @@ static void log_formats_add_up_in_one_occurrence(void **state)
 
 static const struct model_values *run_model(void)
 {
-    return values(&run_model_options);
+    return VALUES(struct model_values);
 }
 
 static void existing_model_becomes_absolute(void **state)
@@ -176,7 +178,7 @@ static void type_of_a_model_follows_from_its_extension_or_the_option(void **stat
 static void onnx_tools_ignore_the_extension(void **state)
 {
     PARSE(reduce_command, "m.bin", "-o", "r");
-    assert_int_equal(((const struct model_values *)values(&reduce_model_options))->type, MODEL_ONNX);
+    assert_int_equal(VALUES(struct model_values)->type, MODEL_ONNX);
 }
 
 static void run_needs_no_model(void **state)
@@ -192,12 +194,12 @@ static void deprecated_ranges_count_when_one_of_their_bounds_is_given(void **sta
     const struct data_loader_values *data;
 
     RUN("--int-max", "7");
-    data = values(&data_loader_options);
+    data = VALUES(struct data_loader_values);
     assert_true(data->has_integer_range && !data->has_float_range);
     assert_int_equal(data->int_min, 1);
     assert_int_equal(data->int_max, 7);
     RUN("--float-min", "0.5");
-    data = values(&data_loader_options);
+    data = VALUES(struct data_loader_values);
     assert_true(data->has_float_range && !data->has_integer_range);
     assert_true(data->float_min == 0.5 && data->float_max == 1);
 }
@@ -225,7 +227,7 @@ static void data_that_cannot_be_made_are_refused(void **state)
 static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **state)
 {
     RUN("--load-inputs", "a", "b", "--seed", "3", "--iters", "2");
-    assert_int_equal(((const struct data_loader_values *)values(&data_loader_options))->load_inputs.count, 2);
+    assert_int_equal(VALUES(struct data_loader_values)->load_inputs.count, 2);
     assert_logs("W Argument: --seed will be ignored");
     assert_logs("W Argument: --iters will be ignored");
     assert_false(captured_log_has(&line.log, "--val-range"));
@@ -236,7 +238,7 @@ static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **s
 static void options_of_the_other_comparison_function_earn_a_warning(void **state)
 {
     RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
-    assert_int_equal(((const struct comparison_values *)values(&comparison_options))->compare, COMPARE_INDICES);
+    assert_int_equal(VALUES(struct comparison_values)->compare, COMPARE_INDICES);
     assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
     assert_false(captured_log_has(&line.log, "--index-tolerance"));
     RUN("--index-tolerance", "2");
@@ -268,35 +270,34 @@ static void negative_warm_up_is_refused(void **state)
 static void shape_inference_is_on_in_reduce_unless_refused_or_replaced(void **state)
 {
     REDUCE("--mode", "linear");
-    assert_true(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    assert_true(VALUES(struct shape_inference_values)->enabled);
     REDUCE("--no-shape-inference");
-    assert_false(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    assert_false(VALUES(struct shape_inference_values)->enabled);
     REDUCE("--force-fallback-shape-inference");
-    assert_false(((const struct shape_inference_values *)values(&shape_inference_default_options))->enabled);
+    assert_false(VALUES(struct shape_inference_values)->enabled);
     RUN("--onnxrt");
-    assert_false(((const struct shape_inference_values *)values(&shape_inference_options))->enabled);
+    assert_false(VALUES(struct shape_inference_values)->enabled);
     RUN("--do-shape-inference");
-    assert_true(((const struct shape_inference_values *)values(&shape_inference_options))->enabled);
+    assert_true(VALUES(struct shape_inference_values)->enabled);
 }
 
 static void details_of_external_data_without_external_data_earn_a_warning(void **state)
 {
     REDUCE("--external-data-size-threshold", "16M", "--no-save-all-tensors-to-one-file");
-    assert_int_equal(((const struct onnx_save_values *)values(&onnx_save_options))->external_data_size_threshold,
-                     16 << 20);
+    assert_int_equal(VALUES(struct onnx_save_values)->external_data_size_threshold, 16 << 20);
     assert_logs("W --external-data-size-threshold has no effect without --save-external-data");
     assert_logs("W --no-save-all-tensors-to-one-file has no effect without --save-external-data");
     REDUCE("--save-external-data", "--no-save-all-tensors-to-one-file");
-    values(&onnx_save_options);
+    VALUES(struct onnx_save_values);
     assert_false(captured_log_has(&line.log, "has no effect"));
 }
 
 static void onnx_runtime_gets_levels_and_threads(void **state)
 {
     RUN("--onnxrt");
-    assert_int_equal(((const struct onnxrt_values *)values(&onnxrt_options))->optimization_level, -1);
+    assert_int_equal(VALUES(struct onnxrt_values)->optimization_level, -1);
     RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
-    const struct onnxrt_values *onnxrt = values(&onnxrt_options);
+    const struct onnxrt_values *onnxrt = VALUES(struct onnxrt_values);
 
     assert_int_equal(onnxrt->optimization_level, 99);
     assert_int_equal(onnxrt->threads, 3);
@@ -308,15 +309,15 @@ static void onnx_runtime_gets_levels_and_threads(void **state)
 static void runners_keep_their_order_and_number(void **state)
 {
     RUN("--onnxrt", "--onnxrt");
-    assert_int_equal(((const struct runner_values *)values(&runner_options))->names.count, 2);
-    assert_string_equal(((const struct runner_values *)values(&runner_options))->names.items[1], "onnxrt");
+    assert_int_equal(VALUES(struct runner_values)->names.count, 2);
+    assert_string_equal(VALUES(struct runner_values)->names.items[1], "onnxrt");
 }
 
 /* ---- Check ---- */
 
 static const struct check_values *check(void)
 {
-    return values(&check_options);
+    return VALUES(struct check_values);
 }
 
 static void check_takes_the_rest_of_the_line(void **state)
@@ -331,7 +332,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     REPEAT("--check", "grep -q x log", "--artifacts", "log");
     assert_int_equal(check()->command.count, 1);
     assert_true(check()->shell);
-    assert_int_equal(((const struct artifact_values *)values(&expected_artifact_options))->paths.count, 1);
+    assert_int_equal(VALUES(struct artifact_values)->paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
     assert_true(check()->shell && check()->show_output);
 }
@@ -422,7 +423,7 @@ static void repeat_misses_artifacts_and_reduce_does_not(void **state)
 static struct until_value until(const char *word)
 {
     PARSE(repeat_command, "--until", word, "--check", "x");
-    return ((const struct until_values *)values(&until_options))->until;
+    return VALUES(struct until_values)->until;
 }
 
 static void until_is_a_verdict_or_a_number(void **state)
@@ -442,10 +443,9 @@ static void until_is_a_verdict_or_a_number(void **state)
 static void empty_path_turns_the_replay_off(void **state)
 {
     REPEAT("--save-debug-replay", "", "--check", "x");
-    assert_null(((const struct replay_values *)values(&replay_options))->save_replay);
+    assert_null(VALUES(struct replay_values)->save_replay);
     REPEAT("--check", "x");
-    assert_string_equal(((const struct replay_values *)values(&replay_options))->save_replay,
-                        "polygraphy_debug_replay.json");
+    assert_string_equal(VALUES(struct replay_values)->save_replay, "polygraphy_debug_replay.json");
 }
 
 static void reduce_needs_somewhere_to_put_the_result(void **state)
@@ -453,7 +453,7 @@ static void reduce_needs_somewhere_to_put_the_result(void **state)
     PARSE(reduce_command, "m.onnx", "--check", "x");
     assert_fails(ERR_INVALID, "neither --output nor --min-good was given");
     PARSE(reduce_command, "m.onnx", "--min-good", "g.onnx");
-    assert_string_equal(((const struct reduce_values *)values(&reduce_options))->min_good, "g.onnx");
+    assert_string_equal(VALUES(struct reduce_values)->min_good, "g.onnx");
     REDUCE("--no-reduce-inputs", "--no-reduce-outputs");
     assert_int_equal(line.outcome, PARSE_REFUSED);
 }
@@ -466,7 +466,7 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
            "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
            "--check-timeout", "2", "--check", "x", "y");
-    values(&check_options);
+    VALUES(struct check_values);
     settings = debug_loop_settings(&context);
     assert_string_equal(settings.check.command[1], "y");
     assert_null(settings.check.command[2]);

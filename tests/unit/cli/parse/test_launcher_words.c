@@ -8,9 +8,17 @@
 #include "cli/parse/parser.h"
 #include "support/command_line.h"
 
-static const struct option rows[] = {{.names = {"--launcher"}, .kind = OPTION_ONE, .convert = convert_launcher}};
+struct values {
+    struct words launcher;
+};
+
+static const struct option rows[] = {
+    {.names = {"--launcher"}, .kind = OPTION_ONE, .convert = convert_launcher, OPTION_FIELD(struct values, launcher)}};
 static const struct option_group group = {
-    .title = "Test", .options = rows, .count = ARRAY_LEN(rows), .values_size = sizeof(struct words)};
+    .title = "Test",
+    .options = rows,
+    .count = ARRAY_LEN(rows),
+};
 static const struct option_group *const groups[] = {&group};
 static const struct command root = {.name = "program", .groups = groups, .group_count = 1};
 
@@ -24,7 +32,7 @@ static void assert_words(const char *text, const char *const *expected)
     COMMAND_LINE(&line, &root, "--launcher", text);
     if (line.rc < 0)
         fail_msg("%s", line.err.message);
-    words = parse_values(&line.parse, &group);
+    words = &PARSE_VALUES(&line.parse, struct values)->launcher;
     for (; expected[count] != NULL; count++) {
         assert_true(count < words->count);
         assert_string_equal(words->items[count], expected[count]);

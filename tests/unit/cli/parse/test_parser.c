@@ -29,54 +29,70 @@ static bool has_blank(const char *word)
 }
 
 static const struct option rows[] = {
-    {.names = {"model"}, .kind = OPTION_ONE, .offset = offsetof(struct values, model)},
-    {.names = {"-o", "--output"}, .kind = OPTION_ONE, .offset = offsetof(struct values, output)},
-    {.names = {"-f", "--flag"}, .kind = OPTION_FLAG, .exclusive = 1, .offset = offsetof(struct values, flag)},
-    {.names = {"--other"}, .kind = OPTION_FLAG, .exclusive = 1, .offset = offsetof(struct values, other)},
-    {.names = {"--third"}, .kind = OPTION_FLAG, .exclusive = 2, .offset = offsetof(struct values, third)},
-    {.names = {"-x", "--extra"}, .kind = OPTION_COUNT, .offset = offsetof(struct values, verbose)},
+    {.names = {"model"}, .kind = OPTION_ONE, OPTION_FIELD(struct values, model)},
+    {.names = {"-o", "--output"}, .kind = OPTION_ONE, OPTION_FIELD(struct values, output)},
+    {.names = {"-f", "--flag"}, .kind = OPTION_FLAG, .exclusive = 1, OPTION_FIELD(struct values, flag)},
+    {.names = {"--other"}, .kind = OPTION_FLAG, .exclusive = 1, OPTION_FIELD(struct values, other)},
+    {.names = {"--third"}, .kind = OPTION_FLAG, .exclusive = 2, OPTION_FIELD(struct values, third)},
+    {.names = {"-x", "--extra"}, .kind = OPTION_COUNT, OPTION_FIELD(struct values, verbose)},
     {.names = {"--seed"},
      .kind = OPTION_ONE,
      .type = OPTION_INTEGER,
      .fallback = "1",
-     .offset = offsetof(struct values, seed)},
-    {.names = {"--low"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .offset = offsetof(struct values, low)},
+     OPTION_FIELD(struct values, seed)},
+    {.names = {"--low"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, OPTION_FIELD(struct values, low)},
     {.names = {"--mode"},
      .kind = OPTION_ONE,
      .type = OPTION_CHOICE,
      .choices = modes,
      .fallback = "slow",
-     .offset = offsetof(struct values, mode)},
-    {.names = {"--maybe"}, .kind = OPTION_MAYBE, .offset = offsetof(struct values, maybe)},
-    {.names = {"--many", "--manifold"}, .kind = OPTION_MANY, .offset = offsetof(struct values, many)},
-    {.names = {"--added"}, .kind = OPTION_MANY, .append = true, .offset = offsetof(struct values, added)},
-    {.names = {"--any"}, .kind = OPTION_ANY, .offset = offsetof(struct values, any)},
-    {.names = {"--codes"}, .kind = OPTION_MANY, .type = OPTION_INTEGER, .offset = offsetof(struct values, codes)},
-    {.names = {"--rest"}, .kind = OPTION_REST, .stands_alone = has_blank, .offset = offsetof(struct values, rest)},
-    {.names = {"--one"}, .kind = OPTION_ORDERED, .offset = offsetof(struct values, order)},
-    {.names = {"--two"}, .kind = OPTION_ORDERED, .offset = offsetof(struct values, order)},
+     OPTION_FIELD(struct values, mode)},
+    {.names = {"--maybe"}, .kind = OPTION_MAYBE, OPTION_FIELD(struct values, maybe)},
+    {.names = {"--many", "--manifold"}, .kind = OPTION_MANY, OPTION_FIELD(struct values, many)},
+    {.names = {"--added"}, .kind = OPTION_MANY, .append = true, OPTION_FIELD(struct values, added)},
+    {.names = {"--any"}, .kind = OPTION_ANY, OPTION_FIELD(struct values, any)},
+    {.names = {"--codes"}, .kind = OPTION_MANY, .type = OPTION_INTEGER, OPTION_FIELD(struct values, codes)},
+    {.names = {"--rest"}, .kind = OPTION_REST, .stands_alone = has_blank, OPTION_FIELD(struct values, rest)},
+    {.names = {"--one"}, .kind = OPTION_ORDERED, OPTION_FIELD(struct values, order)},
+    {.names = {"--two"}, .kind = OPTION_ORDERED, OPTION_FIELD(struct values, order)},
     {.names = {"--script"}, .kind = OPTION_ONE, .refusal = "scripts need Python; use --many"},
 };
 
 static const struct option_group group = {
-    .title = "Test", .options = rows, .count = ARRAY_LEN(rows), .values_size = sizeof(struct values)};
+    .title = "Test",
+    .options = rows,
+    .count = ARRAY_LEN(rows),
+};
+
+struct shared_values {
+    int verbose;
+};
 
 static const struct option shared_rows[] = {
-    {.names = {"-v", "--verbose"}, .kind = OPTION_COUNT, .offset = 0},
+    {.names = {"-v", "--verbose"}, .kind = OPTION_COUNT, OPTION_FIELD(struct shared_values, verbose)},
 };
 
 static const struct option_group shared = {
-    .title = "Shared", .options = shared_rows, .count = ARRAY_LEN(shared_rows), .values_size = sizeof(int)};
-
-static const struct option required_rows[] = {
-    {.names = {"--until"}, .kind = OPTION_ONE, .required = true, .offset = 0},
-    {.names = {"paths"}, .kind = OPTION_MANY, .offset = sizeof(void *)},
+    .title = "Shared",
+    .options = shared_rows,
+    .count = ARRAY_LEN(shared_rows),
 };
 
-static const struct option_group required = {.title = "Required",
-                                             .options = required_rows,
-                                             .count = ARRAY_LEN(required_rows),
-                                             .values_size = sizeof(void *) + sizeof(struct words)};
+struct required_values {
+    const char *until;
+    struct words paths;
+};
+
+static const struct option required_rows[] = {
+    {.names = {"--until"}, .kind = OPTION_ONE, .required = true, OPTION_FIELD(struct required_values, until)},
+    {.names = {"paths"}, .kind = OPTION_MANY, OPTION_FIELD(struct required_values, paths)},
+};
+
+static const struct option_group required = {
+    .title = "Required",
+    .options = required_rows,
+    .count = ARRAY_LEN(required_rows),
+};
 
 static const struct option_group *const groups[] = {&shared, &group};
 static const struct option_group *const required_groups[] = {&required};
@@ -99,7 +115,7 @@ static const struct values *values(void)
 {
     assert_int_equal(line.outcome, PARSE_DONE);
     assert_int_equal(line.rc, 0);
-    return parse_values(&line.parse, &group);
+    return PARSE_VALUES(&line.parse, struct values);
 }
 
 static void assert_words(struct words words, const char *expected)
@@ -154,7 +170,7 @@ static void short_flags_may_be_clustered(void **state)
     PARSE_PLAIN("m", "-vvxf");
     assert_int_equal(values()->verbose, 1);
     assert_true(values()->flag);
-    assert_int_equal(*(const int *)parse_values(&line.parse, &shared), 2);
+    assert_int_equal(PARSE_VALUES(&line.parse, struct shared_values)->verbose, 2);
 }
 
 static void last_of_a_cluster_may_take_a_value(void **state)
@@ -324,7 +340,7 @@ static void options_before_the_subtool_add_up_with_those_behind_it(void **state)
 {
     COMMAND_LINE(&line, &root, "tool", "-v", "plain", "-vv", "m");
     assert_int_equal(line.outcome, PARSE_DONE);
-    assert_int_equal(*(const int *)parse_values(&line.parse, &shared), 3);
+    assert_int_equal(PARSE_VALUES(&line.parse, struct shared_values)->verbose, 3);
     assert_string_equal(parse_command_name(&line.parse), "program tool plain");
 }
 
@@ -335,7 +351,7 @@ static void two_parses_do_not_disturb_each_other(void **state)
     PARSE_PLAIN("m", "--many", "a");
     COMMAND_LINE(&second, &root, "tool", "plain", "n", "--many", "b");
     assert_words(values()->many, "a");
-    assert_words(((const struct values *)parse_values(&second.parse, &group))->many, "b");
+    assert_words(PARSE_VALUES(&second.parse, struct values)->many, "b");
     command_line_release(&second);
 }
 
@@ -384,7 +400,7 @@ static void positional_words_of_kind_many_are_gathered(void **state)
 {
     COMMAND_LINE(&line, &root, "tool", "demanding", "a", "b", "--until", "x", "c");
     assert_int_equal(line.outcome, PARSE_DONE);
-    assert_words(*(const struct words *)((const char *)parse_values(&line.parse, &required) + sizeof(void *)), "a|b|c");
+    assert_words(PARSE_VALUES(&line.parse, struct required_values)->paths, "a|b|c");
 }
 
 static void unknown_options_and_surplus_words_are_listed(void **state)
@@ -441,10 +457,10 @@ static void v_shows_the_version_only_before_the_tool(void **state)
     assert_int_equal(line.outcome, PARSE_UNRECOGNIZED);
 }
 
-static void values_of_a_group_that_the_command_lacks_are_null(void **state)
+static void values_of_a_type_that_no_option_fills_are_null(void **state)
 {
     PARSE_PLAIN("m");
-    assert_null(parse_values(&line.parse, &required));
+    assert_null(PARSE_VALUES(&line.parse, struct required_values));
 }
 
 #define TEST_LINE(function) cmocka_unit_test_setup_teardown(function, no_line, release_line)
@@ -486,7 +502,7 @@ int main(void)
         TEST_LINE(refused_option_names_an_alternative),
         TEST_LINE(help_is_wanted_at_every_level_before_anything_is_missed),
         TEST_LINE(v_shows_the_version_only_before_the_tool),
-        TEST_LINE(values_of_a_group_that_the_command_lacks_are_null),
+        TEST_LINE(values_of_a_type_that_no_option_fills_are_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

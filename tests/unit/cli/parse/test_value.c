@@ -22,7 +22,7 @@ struct values {
 
 #define ROW(option_name, how_many, converter, field)                                                                   \
     {                                                                                                                  \
-        .names = {option_name}, .kind = how_many, .convert = converter, .offset = offsetof(struct values, field),      \
+        .names = {option_name}, .kind = how_many, .convert = converter, OPTION_FIELD(struct values, field),            \
     }
 
 static const struct option rows[] = {
@@ -39,11 +39,14 @@ static const struct option rows[] = {
      .kind = OPTION_MAYBE,
      .append = true,
      .convert = convert_external_data_wish,
-     .offset = offsetof(struct values, external)},
+     OPTION_FIELD(struct values, external)},
 };
 
 static const struct option_group group = {
-    .title = "Test", .options = rows, .count = ARRAY_LEN(rows), .values_size = sizeof(struct values)};
+    .title = "Test",
+    .options = rows,
+    .count = ARRAY_LEN(rows),
+};
 static const struct option_group *const groups[] = {&group};
 static const struct command root = {.name = "program", .groups = groups, .group_count = 1};
 
@@ -66,7 +69,7 @@ static const struct values *values(void)
     if (line.rc < 0)
         fail_msg("%s", line.err.message);
     assert_int_equal(line.outcome, PARSE_DONE);
-    return parse_values(&line.parse, &group);
+    return PARSE_VALUES(&line.parse, struct values);
 }
 
 static void assert_invalid(const char *message)
