@@ -69,9 +69,9 @@ static int write_candidate(void *data, const struct candidate_paths *paths, stru
 
 static int32_t call_oracle(struct model_run *run, const struct polygraphy_progress *progress)
 {
-    const struct polygraphy_candidate candidate = {.path = run->place.paths[CANDIDATE_ARTIFACT],
-                                                   .inputs_path = run->place.paths[CANDIDATE_INPUTS],
-                                                   .golden_path = run->place.paths[CANDIDATE_GOLDEN],
+    const struct polygraphy_candidate candidate = {.path = run->place.files[CANDIDATE_ARTIFACT].path,
+                                                   .inputs_path = run->place.files[CANDIDATE_INPUTS].path,
+                                                   .golden_path = run->place.files[CANDIDATE_GOLDEN].path,
                                                    .node_count = bitset_count(&run->candidate.nodes),
                                                    .progress = *progress};
 
@@ -188,8 +188,8 @@ static void make_settings(struct model_run *run)
         run->custom_ops[i] = request->custom_op_files[i];
     run->settings = (struct reduce_settings){
         .minimal = true,
-        .iteration_inputs = run->place.paths[CANDIDATE_INPUTS],
-        .iteration_golden = run->place.paths[CANDIDATE_GOLDEN],
+        .iteration_inputs = run->place.files[CANDIDATE_INPUTS].path,
+        .iteration_golden = run->place.files[CANDIDATE_GOLDEN].path,
         .static_inference = true,
         .random_data = request->input_file_count == 0,
         .backend = &onnxrt_backend,
@@ -222,7 +222,7 @@ static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
     make_settings(run);
     candidate_maker_init(&run->maker, run->model, &run->settings, run->log);
     run->has_maker = true;
-    rc = candidate_files_init(&run->files, run->place.paths[CANDIDATE_ARTIFACT], false, false, err);
+    rc = candidate_files_init(&run->files, run->place.files[CANDIDATE_ARTIFACT].path, false, false, err);
     if (rc == 0)
         rc = candidate_files_provide(&run->files, &run->maker.whole, err);
     return rc;

@@ -8,6 +8,7 @@
 #include "cli/options/groups.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/prompt.h"
+#include "debug/candidate/hash.h"
 #include "engine/onednn/library.h"
 
 /* ---- Artifacts ---- */
@@ -339,6 +340,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
         ret.save_replay = replay->save_replay;
         ret.force_replay = replay->force_replay;
         ret.verdict_cache = replay->verdict_cache;
+        ret.hash_content = candidate_content_hash;
     }
     use_sources(context, &ret);
     use_progress(context, &ret);

@@ -18,7 +18,6 @@
 
 #include "base/log.h"
 #include "debug/cache/verdict_entry.h"
-#include "debug/candidate/hash.h"
 
 struct verdict_cache;
 

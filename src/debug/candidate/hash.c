@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
+#include "debug/candidate/watched_files.h"
 #include "engine/plan/plan.h"
 #include "onnx/external/data.h"
 #include "onnx/model/model.h"
@@ -14,8 +14,7 @@
 /* ---- External files, which candidates share ---- */
 
 struct known_file {
-    uint64_t device, inode;
-    int64_t size, seconds, nanoseconds; /* of the last change */
+    struct file_stamp stamp;
     struct hash content;
 };
 
@@ -25,19 +24,13 @@ static struct {
 } known_files;
 static pthread_mutex_t known_files_guard = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_same(const struct known_file *a, const struct known_file *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
-           a->nanoseconds == b->nanoseconds;
-}
-
 static bool find_known(struct known_file *file)
 {
     bool found = false;
 
     pthread_mutex_lock(&known_files_guard);
     for (size_t i = 0; i < known_files.count && !found; i++)
-        if (is_same(&known_files.items[i], file)) {
+        if (file_stamp_equal(&known_files.items[i].stamp, &file->stamp)) {
             file->content = known_files.items[i].content;
             found = true;
         }
@@ -45,31 +38,18 @@ static bool find_known(struct known_file *file)
     return found;
 }
 
-static void add_known(const struct known_file *file)
-{
-    pthread_mutex_lock(&known_files_guard);
-    *VECTOR_APPEND(&known_files) = *file;
-    pthread_mutex_unlock(&known_files_guard);
-}
-
 static int hash_external_file(const char *path, struct hash *ret, struct error *err)
 {
-    struct known_file file;
-    struct stat status;
+    struct known_file file = {.stamp = file_stamp_take(path)};
     int rc;
 
-    if (stat(path, &status) != 0)
-        return error_set_errno(err, ERR_IO, "cannot read '%s'", path);
-    file = (struct known_file){.device = (uint64_t)status.st_dev,
-                               .inode = (uint64_t)status.st_ino,
-                               .size = (int64_t)status.st_size,
-                               .seconds = (int64_t)status.st_mtim.tv_sec,
-                               .nanoseconds = (int64_t)status.st_mtim.tv_nsec};
-    if (!find_known(&file)) {
+    if (!file.stamp.present || !find_known(&file)) {
         rc = hash_file(path, &file.content, err);
         if (rc < 0)
             return rc;
-        add_known(&file);
+        pthread_mutex_lock(&known_files_guard);
+        *VECTOR_APPEND(&known_files) = file;
+        pthread_mutex_unlock(&known_files_guard);
     }
     *ret = file.content;
     return 0;

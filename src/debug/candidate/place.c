@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 #include "format/polygraphy/iteration_info.h"
@@ -40,17 +43,15 @@ void candidate_place_init(struct candidate_place *place, const struct candidate_
     for (size_t i = 0; i < CANDIDATE_FILES; i++) {
         const char *path = usual->items[i];
 
-        if (path == NULL)
-            continue;
-        place->paths[i] = number == 0 && folder == NULL ? memory_strdup(path) : path_of(path, folder, number);
-        place->files[i].path = place->paths[i];
+        if (path != NULL)
+            place->files[i].path = number == 0 && folder == NULL ? memory_strdup(path) : path_of(path, folder, number);
     }
 }
 
 void candidate_place_release(struct candidate_place *place)
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        free(place->paths[i]);
+        free(place->files[i].path);
 }
 
 struct candidate_paths candidate_place_paths(const struct candidate_place *place)
@@ -58,57 +59,91 @@ struct candidate_paths candidate_place_paths(const struct candidate_place *place
     struct candidate_paths ret;
 
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        ret.items[i] = place->paths[i];
+        ret.items[i] = place->files[i].path;
     return ret;
 }
 
 void candidate_place_remove_leftovers(const struct candidate_place *place)
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (place->paths[i] != NULL)
-            file_remove_leftovers(place->paths[i]);
+        if (place->files[i].path != NULL)
+            file_remove_leftovers(place->files[i].path);
 }
 
-static int write_files(const struct candidate_place *place, const struct candidate_content *content, struct error *err)
-{
-    struct candidate_paths paths = candidate_place_paths(place);
-    int rc = content->write != NULL ? content->write(content->data, &paths, err) : 0;
+/* ---- Files that come and go ---- */
 
-    if (rc == 0 && paths.items[CANDIDATE_INFORMATION] != NULL)
-        rc = iteration_info_save(paths.items[CANDIDATE_INFORMATION], content->iteration, err);
-    return rc;
+static void begin(struct temporary_file *file)
+{
+    struct stat status;
+
+    if (file->path == NULL || file->present || file->kept ||
+        (lstat(file->path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return;
+    interrupt_remove_at_exit(file->path);
+    file->present = true;
+}
+
+bool temporary_file_take_over(const struct temporary_file *file)
+{
+    struct stat status;
+
+    if (file->path == NULL || lstat(file->path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    return file->kept || unlink(file->path) == 0;
+}
+
+void temporary_file_forget(struct temporary_file *file)
+{
+    interrupt_keep(file->path);
+    file->present = false;
+}
+
+/* False when it is there and cannot be removed. */
+static bool end(struct temporary_file *file)
+{
+    bool ret = !file->present || unlink(file->path) == 0;
+
+    if (file->present)
+        temporary_file_forget(file);
+    return ret;
 }
 
 int candidate_place_write(struct candidate_place *place, const struct candidate_content *content, struct error *err)
 {
-    int rc;
+    struct candidate_paths paths = candidate_place_paths(place);
+    int rc = 0;
 
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (i == CANDIDATE_INFORMATION || content->write != NULL)
-            temporary_file_begin(&place->files[i]);
-    rc = write_files(place, content, err);
+            begin(&place->files[i]);
+    if (content->write != NULL)
+        rc = content->write(content->data, &paths, err);
+    if (rc == 0 && paths.items[CANDIDATE_INFORMATION] != NULL)
+        rc = iteration_info_save(paths.items[CANDIDATE_INFORMATION], content->iteration, err);
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (rc < 0)
-            temporary_file_remove(&place->files[i]);
-        else if (place->paths[i] != NULL)
-            place->stamps[i] = file_stamp_take(place->paths[i]);
+            end(&place->files[i]);
+        else if (paths.items[i] != NULL)
+            place->files[i].stamp = file_stamp_take(paths.items[i]);
     return rc;
 }
 
 bool candidate_place_is_whole(const struct candidate_place *place)
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (place->paths[i] != NULL && !file_exists(place->paths[i]))
+        if (place->files[i].path != NULL && !file_exists(place->files[i].path))
             return false;
     return true;
 }
 
 enum candidate_file candidate_place_find_changed(const struct candidate_place *place)
 {
-    for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
-        if (i != CANDIDATE_INFORMATION && place->paths[i] != NULL &&
-            file_stamp_differs(&place->stamps[i], place->paths[i]))
+    for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++) {
+        const struct temporary_file *file = &place->files[i];
+
+        if (i != CANDIDATE_INFORMATION && file->path != NULL && file_stamp_differs(&file->stamp, file->path))
             return i;
+    }
     return CANDIDATE_FILES;
 }
 
@@ -122,6 +157,6 @@ void candidate_place_forget_moved(struct candidate_place *place)
 void candidate_place_remove(struct candidate_place *place, struct log *log)
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (!temporary_file_remove(&place->files[i]))
+        if (!end(&place->files[i]))
             log_message(log, LOG_WARNING, "Could not clean up: %s", place->files[i].path);
 }

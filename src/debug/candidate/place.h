@@ -1,29 +1,53 @@
 /* debug/candidate/place.h: where a candidate is while it is checked: its files, which live no longer than that.
  *
+ * The room debug/candidate/ holds what is known of a candidate apart from how it was made: the files it consists of,
+ * what they hold as a hash (hash.h), and which files a check must leave as they are (watched_files.h). Paths and a
+ * function that writes come in; files, stamps and hashes go out. It may use the layers below debug, and no other room
+ * of it.
+ *
  * Checks that run at the same time have a place each. The first one has the usual paths, in the others a number stands
  * in front of the extension: polygraphy_debug.j2.onnx.
  */
 #ifndef DEBUG_CANDIDATE_PLACE_H
 #define DEBUG_CANDIDATE_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/log.h"
-#include "debug/candidate/paths.h"
-#include "debug/candidate/temporary_file.h"
-#include "debug/check/watched_files.h"
+#include "debug/candidate/watched_files.h"
+
+enum candidate_file {
+    CANDIDATE_ARTIFACT,    /* the model or engine */
+    CANDIDATE_INPUTS,      /* --iter-inputs */
+    CANDIDATE_GOLDEN,      /* --iter-golden */
+    CANDIDATE_INFORMATION, /* --iter-info */
+    CANDIDATE_FILES,       /* how many there are */
+};
+
+/* By enum candidate_file; NULL: there is none. */
+struct candidate_paths {
+    const char *items[CANDIDATE_FILES];
+};
+
+/* A file that lives no longer than an iteration of the loop. */
+struct temporary_file {
+    char *path;              /* NULL: not wanted */
+    bool kept;               /* stays behind after all */
+    bool present;            /* written, or about to be, and to be removed */
+    struct file_stamp stamp; /* as it was written */
+};
 
 struct candidate_place {
-    struct temporary_file files[CANDIDATE_FILES]; /* path NULL: there is none */
-    char *paths[CANDIDATE_FILES];
-    struct file_stamp stamps[CANDIDATE_FILES]; /* as it was written */
+    struct temporary_file files[CANDIDATE_FILES];
 };
 
 /* What is put there. */
 struct candidate_content {
-    int (*write)(void *data, const struct candidate_paths *paths,
-                 struct error *err); /* NULL: nothing but the information */
+    /* NULL: nothing but the information */
+    int (*write)(void *data, const struct candidate_paths *paths, struct error *err);
     void *data;
     int64_t iteration; /* in the information */
 };
@@ -39,7 +63,8 @@ struct candidate_paths candidate_place_paths(const struct candidate_place *place
 /* Removes what processes that were killed have left of half-written files. */
 void candidate_place_remove_leftovers(const struct candidate_place *place);
 
-/* Writes all files, in place of those that are there. */
+/* Writes all files, in place of those that are there. From here on whatever ends this process removes them, too. A
+ * device, a pipe or a link of the user's at such a path can be written to, but is never removed. */
 int candidate_place_write(struct candidate_place *place, const struct candidate_content *content, struct error *err);
 
 /* True when nothing of what was written is missing: checks may take files away. */
@@ -53,5 +78,12 @@ void candidate_place_forget_moved(struct candidate_place *place);
 
 /* Removes what is still there. What cannot be removed is a warning. */
 void candidate_place_remove(struct candidate_place *place, struct log *log);
+
+/* Takes what is at the path for this file, left by another process: removes it, unless the file is kept. Returns false
+ * when it is no regular file or cannot be removed. */
+bool temporary_file_take_over(const struct temporary_file *file);
+
+/* From here on the file is not ours: it was moved to where it belongs. */
+void temporary_file_forget(struct temporary_file *file);
 
 #endif

@@ -19,10 +19,9 @@
 #include "base/log.h"
 #include "base/process/process.h"
 #include "base/text/string_builder.h"
-#include "debug/candidate/paths.h"
+#include "debug/candidate/place.h"
 #include "debug/check/counts.h"
 #include "debug/check/evidence.h"
-#include "debug/check/watched_files.h"
 #include "search/verdict.h"
 
 /* What the command line says; everything is borrowed. */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "debug/candidate/paths.h"
+#include "debug/candidate/place.h"
 
 /* "{artifact}" */
 const char *check_words_placeholder(enum candidate_file file);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "debug/candidate/paths.h"
+#include "debug/candidate/place.h"
 #include "search/verdict.h"
 
 struct artifact_settings {

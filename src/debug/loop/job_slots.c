@@ -113,7 +113,7 @@ size_t job_slots_jobs(const struct job_slots *slots)
 
 const char *job_slots_artifact(const struct job_slots *slots)
 {
-    return slots->items[0].place.paths[CANDIDATE_ARTIFACT];
+    return slots->items[0].place.files[CANDIDATE_ARTIFACT].path;
 }
 
 /* ---- What is there already ---- */

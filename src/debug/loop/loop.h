@@ -27,8 +27,13 @@ struct loop_settings {
     bool force;                /* write over what lies where candidates are written */
     bool force_replay;         /* accept a replay of another model or check */
     const char *verdict_cache; /* a folder of verdicts that sessions share; NULL: none */
-    const char *model;         /* what the session is about, and what it is fed: files, or NULL */
-    const char *const *data;   /* a check that changes one of them ends the session */
+
+    /* With `verdict_cache`: what a check gets to see of a candidate, as a hash. `more_files` are NULL-terminated, and
+     * their order counts (debug/candidate/hash.h). */
+    int (*hash_content)(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
+
+    const char *model;       /* what the session is about, and what it is fed: files, or NULL */
+    const char *const *data; /* a check that changes one of them ends the session */
     size_t data_count;
     int64_t max_checks; /* no iteration begins after so many checks; 0: no limit */
     double deadline;    /* nor so many seconds after loop_new(); 0: no limit */

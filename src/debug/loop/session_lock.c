@@ -194,8 +194,8 @@ static int lock_candidate(struct session_locks *locks, const struct candidate_pa
 
     candidate_place_init(&place, usual, folder, 0);
     for (enum candidate_file i = 0; rc == 0 && i < CANDIDATE_FILES; i++)
-        if (place.paths[i] != NULL)
-            rc = session_lock_take(&locks->items[locks->count++], place.paths[i],
+        if (place.files[i].path != NULL)
+            rc = session_lock_take(&locks->items[locks->count++], place.files[i].path,
                                    i == CANDIDATE_ARTIFACT ? "has its candidates at" : "writes", options[i], log, err);
     candidate_place_release(&place);
     return rc;

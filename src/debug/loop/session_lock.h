@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "debug/candidate/paths.h"
+#include "debug/candidate/place.h"
 
 /* {.fd = -1}: nothing is locked. */
 struct session_lock {

@@ -69,8 +69,8 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err);
  * the trial's. */
 int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err);
 
-/* debug/cache/loop.c: looks in the verdict cache for the candidate of the subject that was written to this slot; again,
- * when it was written ahead, because there may have been a first failure since then. What is found is in
+/* debug/loop/cached_verdicts.c: looks in the verdict cache for the candidate of the subject that was written to this
+ * slot; again, when it was written ahead, because there may have been a first failure since then. What is found is in
  * slot->cached. */
 bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct job_slot *slot);
 void loop_look_up_again(struct loop *loop, struct job_slot *slot);

@@ -4,7 +4,7 @@
 #define DEBUG_REDUCE_CANDIDATE_DATA_H
 
 #include "comparator/reference/values.h"
-#include "debug/candidate/paths.h"
+#include "debug/candidate/place.h"
 
 /* Writes the values of the inputs, for `run --load-inputs`, and those of the outputs, for `run --load-outputs`, of
  * every sample, as far as `paths` has files for them. They have to be recorded. */

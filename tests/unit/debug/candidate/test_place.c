@@ -17,10 +17,10 @@ static void assert_place(const char *folder, size_t number, const char *artifact
     struct candidate_place place;
 
     candidate_place_init(&place, &usual, folder, number);
-    assert_string_equal(place.paths[CANDIDATE_ARTIFACT], artifact);
-    assert_string_equal(place.paths[CANDIDATE_INPUTS], inputs);
-    assert_null(place.paths[CANDIDATE_GOLDEN]);
-    assert_string_equal(place.paths[CANDIDATE_INFORMATION], information);
+    assert_string_equal(place.files[CANDIDATE_ARTIFACT].path, artifact);
+    assert_string_equal(place.files[CANDIDATE_INPUTS].path, inputs);
+    assert_null(place.files[CANDIDATE_GOLDEN].path);
+    assert_string_equal(place.files[CANDIDATE_INFORMATION].path, information);
     candidate_place_release(&place);
 }
 

@@ -1,8 +1,7 @@
-/* debug/cache/loop.c: verdicts of other sessions (debug/cache/verdict_cache.h). */
+/* debug/loop/cached_verdicts.c: verdicts of other sessions (debug/cache/verdict_cache.h). */
 #include <stdio.h>
 #include <string.h>
 
-#include "debug/candidate/hash.h"
 #include "debug/loop/state.h"
 
 /* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
@@ -18,7 +17,7 @@ static void hash_content(struct loop *loop, struct job_slot *slot)
     for (enum candidate_file i = CANDIDATE_INPUTS; i <= CANDIDATE_GOLDEN; i++)
         if (files->items[i] != NULL)
             more[count++] = files->items[i];
-    slot->has_content = candidate_content_hash(files->items[CANDIDATE_ARTIFACT], more, &slot->content, &why) == 0;
+    slot->has_content = loop->settings.hash_content(files->items[CANDIDATE_ARTIFACT], more, &slot->content, &why) == 0;
     if (!slot->has_content)
         log_message(loop->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
 }

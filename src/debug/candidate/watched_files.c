@@ -1,26 +1,36 @@
-/* debug/check/watched_files.c: see watched_files.h. */
-#include "debug/check/watched_files.h"
+/* debug/candidate/watched_files.c: see watched_files.h. */
+#include "debug/candidate/watched_files.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 
 struct file_stamp file_stamp_take(const char *path)
 {
-    struct file_stamp ret = {0};
+    struct stat status;
 
-    ret.present = stat(path, &ret.status) == 0 && S_ISREG(ret.status.st_mode);
-    return ret;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return (struct file_stamp){0};
+    return (struct file_stamp){.present = true,
+                               .device = (uint64_t)status.st_dev,
+                               .number = (uint64_t)status.st_ino,
+                               .size = (int64_t)status.st_size,
+                               .seconds = (int64_t)status.st_mtim.tv_sec,
+                               .nanoseconds = (int64_t)status.st_mtim.tv_nsec};
+}
+
+bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->present == b->present && a->device == b->device && a->number == b->number && a->size == b->size &&
+           a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
 bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
 {
     const struct file_stamp now = file_stamp_take(path);
 
-    return stamp->present && now.present &&
-           (stamp->status.st_ino != now.status.st_ino || stamp->status.st_size != now.status.st_size ||
-            stamp->status.st_mtim.tv_sec != now.status.st_mtim.tv_sec ||
-            stamp->status.st_mtim.tv_nsec != now.status.st_mtim.tv_nsec);
+    return stamp->present && now.present && !file_stamp_equal(stamp, &now);
 }
 
 void watched_files_add(struct watched_files *files, const char *path, bool vital)

@@ -1,24 +1,28 @@
-/* debug/check/watched_files.h: files that a check should leave as they are.
+/* debug/candidate/watched_files.h: files that a check should leave as they are.
  *
  * What it changes in the model or in the data makes its verdicts ones about something else, or dependent on those
  * before. Files are told by number, size and time of change, not by content: they can be large, and there are many
  * checks.
  */
-#ifndef DEBUG_CHECK_WATCHED_FILES_H
-#define DEBUG_CHECK_WATCHED_FILES_H
+#ifndef DEBUG_CANDIDATE_WATCHED_FILES_H
+#define DEBUG_CANDIDATE_WATCHED_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
+#include <stdint.h>
 
 #include "base/container/name_map.h"
 
 struct file_stamp {
-    bool present; /* a regular file */
-    struct stat status;
+    bool present; /* a regular file; else the rest is 0 */
+    uint64_t device, number;
+    int64_t size, seconds, nanoseconds; /* of the last change */
 };
 
 struct file_stamp file_stamp_take(const char *path);
+
+/* Both are of the same file with the same content, as far as can be told without reading it. */
+bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b);
 
 /* False also when the file is gone, or was not there before: that is no change to its content. */
 bool file_stamp_differs(const struct file_stamp *stamp, const char *path);
