@@ -20,6 +20,7 @@ all_files()
 mapfile -t files < <(all_files | LC_ALL=C sort)
 mapfile -t c_files < <(printf '%s\n' "${files[@]}" | grep -E '\.[ch]$')
 mapfile -t bats_files < <(printf '%s\n' "${files[@]}" | grep -E '\.bats$|^tests/cli/.*\.bash$')
+mapfile -t documents < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|svg)$' | grep -v '^tests/')
 mapfile -t headers < <(printf '%s\n' "${files[@]}" | grep -E '^src/.*\.h$')
 mapfile -t public_headers < <(printf '%s\n' "${files[@]}" | grep -E '^include/.*\.h$')
 mapfile -t written < <(printf '%s\n' "${files[@]}" | grep -vE '^(LICENSE|tests/(golden|models|fuzz/corpus)/)')
@@ -69,6 +70,7 @@ findings=$(
     layout
     [ ${#c_files[@]} -eq 0 ] || awk "${text_rules[@]}" "${c_files[@]}"
     [ ${#bats_files[@]} -eq 0 ] || awk -f scripts/style_bats.awk "${bats_files[@]}"
+    awk -f scripts/style_docs.awk "${c_files[@]}" "${documents[@]}" /dev/null
     headers_alone
     foreign_names
 )

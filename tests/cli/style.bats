@@ -156,3 +156,26 @@ src/base/base.c:5: function of 7 parameters, at the most 6
 src/base/base.c:91: function of 81 lines, at the most 80
 END
 }
+
+@test "what documents, comments and pictures say of the tree has to be there" {
+    mkdir -p src/base/file src/search docs
+    printf '/* docs/files.md, "Whole files", "; docs/files.md, "Halves"; docs/none.md */\n#include "search/search.h"\n' >src/base/file/file.h
+    echo '/* docs/files.md */' >src/search/search.h
+    printf '## Whole files\n`base/file/file.h` `base/file/gone.c` `file.c`\n[this](files.md#whole) [that](gone.md)\n' >docs/files.md
+    {
+        echo '<text class="name" x="1">base/file/</text><text class="name" x="1">minimal.onnx</text>'
+        echo '<text class="name" x="1">base/gone/</text>'
+        echo '<path data-from="search" data-to="base/file"/>'
+        echo '<path data-from="search" data-to="base/text"/>'
+    } >docs/picture.svg
+    run awk -f "$POLYGRAPHY_ROOT/scripts/style_docs.awk" src/base/file/file.h src/search/search.h docs/files.md docs/picture.svg
+    [ "$status" -eq 0 ]
+    diff - <(echo "$output") <<'END'
+src/base/file/file.h:1: docs/files.md has no heading "Halves"
+src/base/file/file.h:1: there is no docs/none.md
+docs/files.md:2: there is no base/file/gone.c
+docs/files.md:3: there is no docs/gone.md
+docs/picture.svg:2: there is no room base/gone/
+docs/picture.svg:4: neither of search/ and base/text/ includes the other
+END
+}
