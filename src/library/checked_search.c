@@ -117,14 +117,14 @@ static int shrink(struct run *run, const struct bitset *all, struct bitset *ret,
     while (more) {
         enum verdict verdict = VERDICT_SKIP;
 
-        rc = check(run, &search.candidate, bitset_count(&search.current), minimal_search_remaining(&search), &verdict,
-                   err);
+        rc = check(run, &search.candidate, bitset_count(&search.current), (size_t)minimal_search_ops.remaining(&search),
+                   &verdict, err);
         if (rc < 0 || run->ended)
             break;
-        more = minimal_search_advance(&search, verdict);
+        more = minimal_search_ops.advance(&search, -1, verdict);
     }
     bitset_assign(ret, &search.current);
-    minimal_search_release(&search);
+    minimal_search_ops.release(&search);
     return rc;
 }
 

@@ -15,13 +15,16 @@ bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *d
     return minimal_search_start(&doubtful->search, dag, all);
 }
 
-void doubtful_search_copy(struct doubtful_search *doubtful, const struct doubtful_search *from)
+static void copy(void *copied, const void *from)
 {
-    *doubtful = *from;
-    minimal_search_copy(&doubtful->search, &from->search);
+    const struct doubtful_search *source = from;
+    struct doubtful_search *doubtful = copied;
+
+    *doubtful = *source;
+    minimal_search_ops.copy(&doubtful->search, &source->search);
     doubtful->accepted = (struct search_stack){0};
-    for (size_t i = 0; i < from->accepted.count; i++)
-        minimal_search_copy(VECTOR_APPEND(&doubtful->accepted), &from->accepted.items[i]);
+    for (size_t i = 0; i < source->accepted.count; i++)
+        minimal_search_ops.copy(VECTOR_APPEND(&doubtful->accepted), &source->accepted.items[i]);
 }
 
 static void forget_accepted(struct doubtful_search *doubtful)
@@ -29,14 +32,16 @@ static void forget_accepted(struct doubtful_search *doubtful)
     struct search_stack *accepted = &doubtful->accepted;
 
     while (accepted->count > 0)
-        minimal_search_release(&accepted->items[--accepted->count]);
+        minimal_search_ops.release(&accepted->items[--accepted->count]);
 }
 
-void doubtful_search_release(struct doubtful_search *doubtful)
+static void release(void *data)
 {
+    struct doubtful_search *doubtful = data;
+
     forget_accepted(doubtful);
     free(doubtful->accepted.items);
-    minimal_search_release(&doubtful->search);
+    minimal_search_ops.release(&doubtful->search);
 }
 
 const struct bitset *doubtful_search_candidate(const struct doubtful_search *doubtful)
@@ -47,9 +52,9 @@ const struct bitset *doubtful_search_candidate(const struct doubtful_search *dou
 /* Takes the last acceptance back: that candidate has got another verdict now. */
 static void go_back(struct doubtful_search *doubtful, enum verdict verdict)
 {
-    minimal_search_release(&doubtful->search);
+    minimal_search_ops.release(&doubtful->search);
     doubtful->search = doubtful->accepted.items[--doubtful->accepted.count];
-    minimal_search_advance(&doubtful->search, verdict);
+    minimal_search_ops.advance(&doubtful->search, -1, verdict);
 }
 
 static void take_second_look(struct doubtful_search *doubtful, enum verdict verdict)
@@ -62,29 +67,41 @@ static void take_second_look(struct doubtful_search *doubtful, enum verdict verd
     doubtful->looks_again = doubtful->accepted.count > 0;
 }
 
-bool doubtful_search_advance(struct doubtful_search *doubtful, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct doubtful_search *doubtful = data;
     bool more;
 
     if (doubtful->looks_again) {
         take_second_look(doubtful, verdict);
         return doubtful->looks_again || doubtful->search.phase != MINIMAL_DONE;
     }
-    if (verdict == VERDICT_FAIL && doubtful->trusted > 0) {
-        struct minimal_search *before = VECTOR_APPEND(&doubtful->accepted);
-        minimal_search_copy(before, &doubtful->search);
-    }
-    more = minimal_search_advance(&doubtful->search, verdict);
+    if (verdict == VERDICT_FAIL && doubtful->trusted > 0)
+        minimal_search_ops.copy(VECTOR_APPEND(&doubtful->accepted), &doubtful->search);
+    more = minimal_search_ops.advance(&doubtful->search, nodes, verdict);
     doubtful->looks_again = doubtful->accepted.count > 0 && (doubtful->accepted.count >= doubtful->trusted || !more);
     return more || doubtful->looks_again;
 }
 
-double doubtful_search_failure_probability(const struct doubtful_search *doubtful)
+static double expect(const void *data)
 {
-    return doubtful->looks_again ? FAILS_AGAIN : minimal_search_failure_probability(&doubtful->search);
+    const struct doubtful_search *doubtful = data;
+
+    return doubtful->looks_again ? FAILS_AGAIN : minimal_search_ops.expect(&doubtful->search);
 }
 
-size_t doubtful_search_remaining(const struct doubtful_search *doubtful)
+static int64_t remaining(const void *data)
 {
-    return minimal_search_remaining(&doubtful->search) + (doubtful->looks_again ? 1 : 0);
+    const struct doubtful_search *doubtful = data;
+
+    return minimal_search_ops.remaining(&doubtful->search) + (doubtful->looks_again ? 1 : 0);
 }
+
+const struct search_ops doubtful_search_ops = {
+    .size = sizeof(struct doubtful_search),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+    .expect = expect,
+};

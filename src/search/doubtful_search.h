@@ -22,20 +22,11 @@ struct doubtful_search {
 /* As minimal_search_start(). */
 bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *dag, const struct bitset *all,
                            size_t trusted);
-void doubtful_search_copy(struct doubtful_search *doubtful, const struct doubtful_search *from);
-void doubtful_search_release(struct doubtful_search *doubtful);
 
 /* What is to be checked next. */
 const struct bitset *doubtful_search_candidate(const struct doubtful_search *doubtful);
 
-/* Records the verdict on it and moves on. Returns false when the search is over. A second look that ends with
- * VERDICT_SKIP has not confirmed anything. */
-bool doubtful_search_advance(struct doubtful_search *doubtful, enum verdict verdict);
-
-/* As minimal_search_failure_probability(). */
-double doubtful_search_failure_probability(const struct doubtful_search *doubtful);
-
-/* As minimal_search_remaining(). */
-size_t doubtful_search_remaining(const struct doubtful_search *doubtful);
+/* As minimal_search_ops. A second look that is skipped has not confirmed anything. */
+extern const struct search_ops doubtful_search_ops;
 
 #endif

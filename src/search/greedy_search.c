@@ -73,25 +73,30 @@ static void *copy_bytes(const void *from, size_t count, size_t size)
     return memcpy(copy, from, count * size);
 }
 
-void greedy_search_copy(struct greedy_search *search, const struct greedy_search *from)
+static void copy(void *copied, const void *from)
 {
-    size_t waiting = from->ranges.count - from->ranges.first;
+    const struct greedy_search *source = from;
+    struct greedy_search *search = copied;
+    size_t waiting = source->ranges.count - source->ranges.first;
 
-    *search = *from;
-    search->alternatives = copy_bytes(from->alternatives, from->count, 1);
-    search->current = copy_bytes(from->current, from->count, 1);
-    search->candidate = copy_bytes(from->candidate, from->count, 1);
-    search->members = copy_bytes(from->members, from->count, sizeof(*from->members));
-    search->ranges.items = memory_alloc_zero(waiting + 1, sizeof(*from->ranges.items));
+    *search = *source;
+    search->alternatives = copy_bytes(source->alternatives, source->count, 1);
+    search->current = copy_bytes(source->current, source->count, 1);
+    search->candidate = copy_bytes(source->candidate, source->count, 1);
+    search->members = copy_bytes(source->members, source->count, sizeof(*source->members));
+    search->ranges.items = memory_alloc_zero(waiting + 1, sizeof(*source->ranges.items));
     if (waiting > 0)
-        memcpy(search->ranges.items, from->ranges.items + from->ranges.first, waiting * sizeof(*from->ranges.items));
+        memcpy(search->ranges.items, source->ranges.items + source->ranges.first,
+               waiting * sizeof(*source->ranges.items));
     search->ranges.first = 0;
     search->ranges.count = waiting;
     search->ranges.capacity = waiting + 1;
 }
 
-void greedy_search_release(struct greedy_search *search)
+static void release(void *data)
 {
+    struct greedy_search *search = data;
+
     free(search->alternatives);
     free(search->current);
     free(search->candidate);
@@ -100,11 +105,13 @@ void greedy_search_release(struct greedy_search *search)
     *search = (struct greedy_search){0};
 }
 
-bool greedy_search_advance(struct greedy_search *search, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct greedy_search *search = data;
     struct greedy_range range = search->ranges.items[search->ranges.first++];
     uint32_t middle = range.begin + (range.end - range.begin) / 2;
 
+    (void)nodes;
     search->checks++;
     if (verdict == VERDICT_FAIL) {
         memcpy(search->current, search->candidate, search->count);
@@ -115,7 +122,17 @@ bool greedy_search_advance(struct greedy_search *search, enum verdict verdict)
     return propose(search);
 }
 
-size_t greedy_search_remaining(const struct greedy_search *search)
+static int64_t remaining(const void *data)
 {
-    return search->choice == 0 ? 0 : search->ranges.count - search->ranges.first;
+    const struct greedy_search *search = data;
+
+    return search->choice == 0 ? 0 : (int64_t)(search->ranges.count - search->ranges.first);
 }
+
+const struct search_ops greedy_search_ops = {
+    .size = sizeof(struct greedy_search),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+};

@@ -7,17 +7,11 @@
  * that still fail keep it. Then the second one on those that are left, and so on. When most elements do not matter that
  * takes one check, and about 2 * k * log2(n / k) when k of n do. An element that was refused an alternative alone does
  * not get it again, so the result fails, but is not the simplest of all.
- *
- * A search is a value: it never reads a file, starts a process or keeps time.
  */
 #ifndef SEARCH_GREEDY_SEARCH_H
 #define SEARCH_GREEDY_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "search/verdict.h"
+#include "search/search.h"
 
 /* Positions in greedy_search.members. */
 struct greedy_range {
@@ -43,14 +37,10 @@ struct greedy_search {
 /* `alternatives` is copied; an element may have none. The configuration of all zeros is known to fail. False when there
  * is nothing to try. */
 bool greedy_search_start(struct greedy_search *search, const uint8_t *alternatives, size_t count);
-void greedy_search_copy(struct greedy_search *search, const struct greedy_search *from);
-void greedy_search_release(struct greedy_search *search);
 
-/* Records the verdict on search->candidate and moves on. Returns false when the search is over. What cannot be checked
- * is treated like what passes. */
-bool greedy_search_advance(struct greedy_search *search, enum verdict verdict);
-
-/* Checks still expected, should nothing be left to try below the parts that wait. */
-size_t greedy_search_remaining(const struct greedy_search *search);
+/* The candidate is the configuration search.candidate; when the search is over, search.current is the result. One that
+ * is skipped is treated like one that passes. What is expected presumes that nothing is left to try below the parts
+ * that wait. */
+extern const struct search_ops greedy_search_ops;
 
 #endif

@@ -23,16 +23,21 @@ void index_search_start(struct index_search *search, enum index_mode mode, enum 
         search->next = direction == INDEX_FOR_OUTPUTS ? count - 1 : 0;
 }
 
-void index_search_copy(struct index_search *search, const struct index_search *from)
+static void copy(void *copied, const void *from)
 {
-    *search = *from;
-    search->passes.items = memory_resize(NULL, from->passes.capacity, sizeof(*search->passes.items));
-    if (from->passes.count > 0)
-        memcpy(search->passes.items, from->passes.items, from->passes.count * sizeof(*search->passes.items));
+    const struct index_search *source = from;
+    struct index_search *search = copied;
+
+    *search = *source;
+    search->passes.items = memory_resize(NULL, search->passes.capacity, sizeof(*search->passes.items));
+    if (source->passes.count > 0)
+        memcpy(search->passes.items, source->passes.items, source->passes.count * sizeof(*search->passes.items));
 }
 
-void index_search_release(struct index_search *search)
+static void release(void *data)
 {
+    struct index_search *search = data;
+
     free(search->passes.items);
     search->passes.items = NULL;
 }
@@ -75,8 +80,14 @@ static int64_t next_of_bisection(struct index_search *search, enum verdict verdi
     return -1;
 }
 
-static bool move_on(struct index_search *search, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct index_search *search = data;
+
+    if (verdict == VERDICT_SKIP)
+        verdict = VERDICT_PASS;
+    else
+        record(search, nodes, verdict);
     search->tried++;
     if (search->mode == INDEX_BISECT)
         search->next = next_of_bisection(search, verdict);
@@ -87,19 +98,9 @@ static bool move_on(struct index_search *search, enum verdict verdict)
     return search->next >= 0;
 }
 
-bool index_search_advance(struct index_search *search, int64_t nodes, enum verdict verdict)
+static int64_t remaining(const void *data)
 {
-    record(search, nodes, verdict);
-    return move_on(search, verdict);
-}
-
-bool index_search_skip(struct index_search *search)
-{
-    return move_on(search, VERDICT_PASS);
-}
-
-int64_t index_search_remaining(const struct index_search *search)
-{
+    const struct index_search *search = data;
     int64_t steps = 0;
 
     if (search->mode == INDEX_LINEAR)
@@ -108,6 +109,14 @@ int64_t index_search_remaining(const struct index_search *search)
         steps++;
     return steps > search->tried ? steps - search->tried : 0;
 }
+
+const struct search_ops index_search_ops = {
+    .size = sizeof(struct index_search),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+};
 
 const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
                                                    const struct index_pass *best)

@@ -1,18 +1,14 @@
 /* search/index_search.h: bisection and linear search over a list of cut points, as Polygraphy's `reduce` does them.
  *
- * A search is a value: it never reads a file, starts a process or keeps time. It is asked for an index, told how many
- * nodes the candidate had and whether it failed, and says in the end which index gave the smallest failing candidate.
- * Arithmetic and order of indices are Polygraphy's, with one addition: bisection for outputs presumes that index 0
- * passes; when the search ends there without having seen it, index 0 is tried too.
+ * The search is told how many nodes the candidate at an index had and whether it failed, and says in the end which
+ * index gave the smallest failing candidate. Arithmetic and order of indices are Polygraphy's, with one addition:
+ * bisection for outputs presumes that index 0 passes; when the search ends there without having seen it, index 0 is
+ * tried too.
  */
 #ifndef SEARCH_INDEX_SEARCH_H
 #define SEARCH_INDEX_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "search/verdict.h"
+#include "search/search.h"
 
 enum index_mode { INDEX_BISECT, INDEX_LINEAR };
 
@@ -40,23 +36,13 @@ struct index_search {
 
 void index_search_start(struct index_search *search, enum index_mode mode, enum index_direction direction,
                         int64_t count);
-void index_search_copy(struct index_search *search, const struct index_search *from);
-void index_search_release(struct index_search *search);
+/* The candidate is the index search.next. One that is skipped leads on as if it had passed, but it is no passing
+ * candidate. */
+extern const struct search_ops index_search_ops;
 
-/* Records the verdict on index search->next, whose candidate had `nodes` nodes, and moves on. Returns false when the
- * search is over. */
-bool index_search_advance(struct index_search *search, int64_t nodes, enum verdict verdict);
-
-/* The candidate at search->next cannot be checked. Moves on as if it had passed, but it is no passing candidate.
- * Returns false when the search is over. */
-bool index_search_skip(struct index_search *search);
-
-/* Checks still expected; may undershoot by one. */
-int64_t index_search_remaining(const struct index_search *search);
-
-/* Of what passed, and of `best` if that is not NULL: the candidate that is closest in size to a failing one of
- * `bad_nodes` nodes. That is the largest below it, else the smallest; later ones win over equally large earlier ones.
- * NULL when nothing passed. */
+/* The pass whose candidate is closest in size to one of so many nodes that fails: the largest below it, else the
+ * smallest. `best` is what was found in another search, or NULL; of equally good ones the later one is taken. NULL when
+ * nothing passed. */
 const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
                                                    const struct index_pass *best);
 

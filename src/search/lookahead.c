@@ -35,7 +35,9 @@ struct waiting_decision {
 };
 
 struct lookahead {
-    struct lookahead_subject subject;
+    const struct search_ops *ops;
+    lookahead_describe *describe;
+    void *data; /* its */
     struct decision *root;
     size_t decisions; /* in the tree */
     size_t verdicts, failures;
@@ -88,7 +90,8 @@ static void drop(struct lookahead *lookahead, struct decision *top)
         if (parent)
             parent->branches[at->verdict] = NULL;
         if (at->search)
-            lookahead->subject.release(at->search);
+            lookahead->ops->release(at->search);
+        free(at->search);
         lookahead->decisions--;
         parent = at == top ? NULL : parent;
         free(at);
@@ -116,6 +119,14 @@ static void drop_unlikely(struct lookahead *lookahead)
         for (size_t i = 0; i < ARRAY_LEN(at->branches); i++)
             if (at->branches[i] && at->branches[i]->list != lookahead->list)
                 drop(lookahead, at->branches[i]);
+}
+
+static void *copy_search(const struct search_ops *ops, const void *search)
+{
+    void *ret = memory_alloc(ops->size);
+
+    ops->copy(ret, search);
+    return ret;
 }
 
 /* ---- What is known of a candidate ---- */
@@ -150,17 +161,17 @@ static void take_learned_verdict(const struct lookahead *lookahead, struct decis
  * it. */
 static bool look_at(struct lookahead *lookahead, struct decision *decision)
 {
-    const struct lookahead_subject *subject = &lookahead->subject;
+    const struct search_ops *ops = lookahead->ops;
 
     decision->list = lookahead->list;
     if (!decision->search) {
-        decision->search = subject->copy(decision->parent->search);
-        decision->over = !subject->advance(decision->search, decision->parent->foreseen.nodes, decision->verdict);
+        decision->search = copy_search(ops, decision->parent->search);
+        decision->over = !ops->advance(decision->search, decision->parent->foreseen.nodes, decision->verdict);
     }
     if (decision->over)
         return false;
     if (!decision->described) {
-        if (!subject->describe(subject->data, decision->search, decision->index, &decision->foreseen))
+        if (!lookahead->describe(lookahead->data, decision->search, decision->index, &decision->foreseen))
             return false;
         decision->described = true;
         if (!decision->foreseen.known)
@@ -258,7 +269,8 @@ size_t lookahead_list(struct lookahead *lookahead, size_t most, struct lookahead
             follow(lookahead, first.decision, foreseen->verdict, first.probability, &order);
             continue;
         }
-        failure = foreseen->failure > 0 ? foreseen->failure : rate;
+        failure = lookahead->ops->expect != NULL ? lookahead->ops->expect(first.decision->search) : 0;
+        failure = failure > 0 ? failure : rate;
         count = list_check(first.decision, first.probability, ret, count);
         follow(lookahead, first.decision, VERDICT_FAIL, first.probability * failure, &order);
         follow(lookahead, first.decision, VERDICT_PASS, first.probability * (1 - failure), &order);
@@ -301,7 +313,7 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
     if (!branch->search) {
         branch->search = root->search;
         root->search = NULL;
-        branch->over = !lookahead->subject.advance(branch->search, nodes, verdict);
+        branch->over = !lookahead->ops->advance(branch->search, nodes, verdict);
     }
     root->branches[verdict] = NULL;
     branch->parent = NULL;
@@ -313,13 +325,14 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
 
 /* ---- Its life ---- */
 
-struct lookahead *lookahead_new(const struct lookahead_subject *subject, const void *search, int64_t index)
+struct lookahead *lookahead_new(const struct search_ops *ops, const void *search, int64_t index,
+                                lookahead_describe *describe, void *data)
 {
     struct lookahead *lookahead = memory_alloc_zero(1, sizeof(*lookahead));
 
-    lookahead->subject = *subject;
+    *lookahead = (struct lookahead){.ops = ops, .describe = describe, .data = data};
     lookahead->root = memory_alloc_zero(1, sizeof(*lookahead->root));
-    lookahead->root->search = subject->copy(search);
+    lookahead->root->search = copy_search(ops, search);
     lookahead->root->index = index;
     lookahead->decisions = 1;
     return lookahead;

@@ -1,7 +1,7 @@
 /* search/lookahead.h: which candidates a search will ask for, the most probable ones first, while verdicts are still
  * out.
  *
- * A search that is a value (it can be copied and told a verdict) spans a tree of decisions: each candidate has a branch
+ * A search spans a tree of decisions: each candidate has a branch
  * for a failure and one for a pass. Here that tree is expanded in the order of the probability that the search will get
  * there, the product of the probabilities of its branches. Checks that have time to spare run what comes first in this
  * order. Since only the search itself decides in the end, what it finds is the same with any number of checks at a
@@ -13,35 +13,22 @@
 #ifndef SEARCH_LOOKAHEAD_H
 #define SEARCH_LOOKAHEAD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/hash.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 /* What is known of a candidate beforehand. */
 struct foreseen {
     /* Candidates of equal identity and index are the same check. One that comes again on the way of a search has the
      * verdict that it had there: a second look at the same candidate needs an identity of its own. */
     struct hash identity;
-    int64_t nodes;        /* for the search's advance() */
+    int64_t nodes;        /* for the search, with the verdict */
     bool known;           /* there is a verdict already, or none is needed */
     enum verdict verdict; /* if so */
-    double failure;       /* probability that it fails; 0: nothing is known, and it is the rate so far */
 };
 
-/* The search, and who knows its candidates. */
-struct lookahead_subject {
-    void *(*copy)(const void *search); /* what is copied is given back to release() */
-    void (*release)(void *search);
-    bool (*advance)(void *search, int64_t nodes, enum verdict verdict); /* false: the search is over */
-
-    /* Describes the candidate that `search` asks for; it would be that of iteration `index`. False when this cannot be
-     * told yet: then nothing behind it is looked at. What was told once is not asked for again. */
-    bool (*describe)(void *data, const void *search, int64_t index, struct foreseen *ret);
-    void *data;
-};
+/* Describes the candidate that `search` asks for; it would be that of iteration `index`. False when this cannot be told
+ * yet: then nothing behind it is looked at. What was told once is not asked for again. */
+typedef bool lookahead_describe(void *data, const void *search, int64_t index, struct foreseen *ret);
 
 /* A check that may be needed. */
 struct lookahead_item {
@@ -53,9 +40,9 @@ struct lookahead_item {
 
 struct lookahead;
 
-/* Looks ahead from the state of `search` (copied), which asks for the candidate of iteration `index`. `subject` is
- * copied, too. */
-struct lookahead *lookahead_new(const struct lookahead_subject *subject, const void *search, int64_t index);
+/* Looks ahead from the state of `search` (copied), which asks for the candidate of iteration `index`. */
+struct lookahead *lookahead_new(const struct search_ops *ops, const void *search, int64_t index,
+                                lookahead_describe *describe, void *data);
 void lookahead_free(struct lookahead *lookahead);
 
 /* The search itself has got this verdict on the candidate that it asked for: other branches are dropped. When the

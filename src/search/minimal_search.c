@@ -205,8 +205,11 @@ static bool propose(struct minimal_search *search)
     return false;
 }
 
-bool minimal_search_advance(struct minimal_search *search, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct minimal_search *search = data;
+
+    (void)nodes;
     search->checks++;
     if (search->phase == MINIMAL_DELETE)
         take_deletion_verdict(search, verdict);
@@ -228,19 +231,24 @@ bool minimal_search_start(struct minimal_search *search, const struct dag *dag, 
     return propose(search);
 }
 
-void minimal_search_copy(struct minimal_search *search, const struct minimal_search *from)
+static void copy(void *copied, const void *from)
 {
-    *search = *from;
-    bitset_init_copy(&search->current, &from->current);
-    bitset_init_copy(&search->candidate, &from->candidate);
-    bitset_init_copy(&search->suspects, &from->suspects);
-    bitset_init_copy(&search->refused, &from->refused);
-    bitset_init_copy(&search->needed, &from->needed);
-    bitset_init_copy(&search->borders, &from->borders);
+    const struct minimal_search *source = from;
+    struct minimal_search *search = copied;
+
+    *search = *source;
+    bitset_init_copy(&search->current, &source->current);
+    bitset_init_copy(&search->candidate, &source->candidate);
+    bitset_init_copy(&search->suspects, &source->suspects);
+    bitset_init_copy(&search->refused, &source->refused);
+    bitset_init_copy(&search->needed, &source->needed);
+    bitset_init_copy(&search->borders, &source->borders);
 }
 
-void minimal_search_release(struct minimal_search *search)
+static void release(void *data)
 {
+    struct minimal_search *search = data;
+
     bitset_release(&search->current);
     bitset_release(&search->candidate);
     bitset_release(&search->suspects);
@@ -269,8 +277,10 @@ static double deletion_failure_probability(const struct minimal_search *search)
     return chunk < whole ? doubted(1 - (double)chunk / (double)whole) : UNLIKELY;
 }
 
-double minimal_search_failure_probability(const struct minimal_search *search)
+static double expect(const void *data)
 {
+    const struct minimal_search *search = data;
+
     if (search->phase == MINIMAL_DELETE)
         return deletion_failure_probability(search);
     return doubted((double)bitset_count_common(&search->candidate, &search->suspects) /
@@ -288,19 +298,30 @@ static size_t logarithm(size_t value)
     return bits;
 }
 
-size_t minimal_search_remaining(const struct minimal_search *search)
+/* Were there a single culprit. */
+static int64_t remaining(const void *data)
 {
+    const struct minimal_search *search = data;
     size_t members = bitset_count(&search->current);
 
     switch (search->phase) {
     case MINIMAL_CUT_OUTPUTS:
-        return 2 * logarithm(bitset_count(&search->suspects)) + 1;
+        return (int64_t)(2 * logarithm(bitset_count(&search->suspects)) + 1);
     case MINIMAL_CUT_INPUTS:
-        return logarithm(bitset_count(&search->suspects)) + 1;
+        return (int64_t)(logarithm(bitset_count(&search->suspects)) + 1);
     case MINIMAL_DELETE:
-        return search->chunk == 1 ? members - bitset_count(&search->needed) : 2 * logarithm(members) + 1;
+        return (int64_t)(search->chunk == 1 ? members - bitset_count(&search->needed) : 2 * logarithm(members) + 1);
     case MINIMAL_DONE:
         break;
     }
     return 0;
 }
+
+const struct search_ops minimal_search_ops = {
+    .size = sizeof(struct minimal_search),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+    .expect = expect,
+};

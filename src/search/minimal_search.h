@@ -11,14 +11,13 @@
  *    cost more than they bring.)
  * 3. Single elements are left out, until a whole round changes nothing.
  *
- * Monotone failures are not presumed: only what was seen to fail is ever gone on with. A search is a value: it never
- * reads a file, starts a process or keeps time.
+ * Monotone failures are not presumed: only what was seen to fail is ever gone on with.
  */
 #ifndef SEARCH_MINIMAL_SEARCH_H
 #define SEARCH_MINIMAL_SEARCH_H
 
 #include "search/dag.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 enum minimal_phase {
     MINIMAL_CUT_OUTPUTS,
@@ -46,7 +45,7 @@ struct minimal_search {
     size_t last;          /* the last element that the candidate leaves out; the first one is `end` */
     struct bitset needed; /* without it, `current` was seen not to fail */
 
-    /* Only for minimal_search_failure_probability(): there are culprits between each of these borders and the next one,
+    /* Only for what is expected: there are culprits between each of these borders and the next one,
      * because without what lies there `current` was seen not to fail. In this round some were seen in a part of what
      * begins at `explained`. */
     struct bitset borders;
@@ -55,17 +54,10 @@ struct minimal_search {
 
 /* `all` is known to fail. False when nothing can be left out of it. */
 bool minimal_search_start(struct minimal_search *search, const struct dag *dag, const struct bitset *all);
-void minimal_search_copy(struct minimal_search *search, const struct minimal_search *from);
-void minimal_search_release(struct minimal_search *search);
 
-/* Records the verdict on search->candidate and moves on. Returns false when the search is over: then search->current is
- * 1-minimal. A skipped candidate counts as one that does not fail, except that cuts beside it are tried. */
-bool minimal_search_advance(struct minimal_search *search, enum verdict verdict);
-
-/* How probable it is that the candidate fails, were there few culprits, and nothing else to it. */
-double minimal_search_failure_probability(const struct minimal_search *search);
-
-/* Checks still expected, were there a single culprit. */
-size_t minimal_search_remaining(const struct minimal_search *search);
+/* The candidate is the set search.candidate; when the search is over, search.current is 1-minimal. One that is skipped
+ * counts as one that does not fail, except that cuts beside it are tried. What is expected presumes few culprits, and
+ * nothing else to it. */
+extern const struct search_ops minimal_search_ops;
 
 #endif

@@ -201,27 +201,34 @@ void precision_search_start(struct precision_search *search, enum precision_mode
     propose_prefix(search, search->count);
 }
 
-void precision_search_copy(struct precision_search *search, const struct precision_search *from)
+static void copy(void *copied, const void *from)
 {
-    *search = *from;
-    bitset_init_copy(&search->candidate, &from->candidate);
-    bitset_init_copy(&search->kept, &from->kept);
-    bitset_init_copy(&search->needed, &from->needed);
-    bitset_init_copy(&search->suspected, &from->suspected);
+    const struct precision_search *source = from;
+    struct precision_search *search = copied;
+
+    *search = *source;
+    bitset_init_copy(&search->candidate, &source->candidate);
+    bitset_init_copy(&search->kept, &source->kept);
+    bitset_init_copy(&search->needed, &source->needed);
+    bitset_init_copy(&search->suspected, &source->suspected);
 }
 
-void precision_search_release(struct precision_search *search)
+static void release(void *data)
 {
+    struct precision_search *search = data;
+
     bitset_release(&search->candidate);
     bitset_release(&search->kept);
     bitset_release(&search->needed);
     bitset_release(&search->suspected);
 }
 
-bool precision_search_advance(struct precision_search *search, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct precision_search *search = data;
     bool passed = verdict == VERDICT_PASS;
 
+    (void)nodes;
     if (search->mode == PRECISION_BISECT)
         return advance_bisection(search, passed);
     if (search->mode == PRECISION_LINEAR)
@@ -241,8 +248,10 @@ static int64_t deletions_remaining(const struct precision_search *search)
     return (left + search->chunk - 1) / search->chunk + kept + 1;
 }
 
-int64_t precision_search_remaining(const struct precision_search *search)
+static int64_t remaining(const void *data)
 {
+    const struct precision_search *search = data;
+
     if (search->mode == PRECISION_LINEAR)
         return search->count - search->next;
     if (search->mode == PRECISION_BISECT)
@@ -251,3 +260,11 @@ int64_t precision_search_remaining(const struct precision_search *search)
         return deletions_remaining(search);
     return halvings(search->good - search->bad) + 1;
 }
+
+const struct search_ops precision_search_ops = {
+    .size = sizeof(struct precision_search),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+};

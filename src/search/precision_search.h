@@ -9,14 +9,12 @@
  *   to matter: the shortest beginning that passes is looked for, then what is not needed is taken out of it from its
  *   end, in chunks that are halved, then one by one, until each that is left was seen to be needed. That last round is
  *   the proof: it does not presume that more high precision is always better.
- *
- * A search is a value: it never reads a file, starts a process or keeps time.
  */
 #ifndef SEARCH_PRECISION_SEARCH_H
 #define SEARCH_PRECISION_SEARCH_H
 
 #include "base/container/bitset.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 enum precision_mode { PRECISION_BISECT, PRECISION_LINEAR, PRECISION_MINIMAL };
 enum precision_outcome { PRECISION_SEARCHING, PRECISION_FOUND, PRECISION_NOT_FOUND };
@@ -50,14 +48,9 @@ struct precision_search {
 /* `verified`: that all elements suffice, and none do not, was checked before; else a minimal search begins with
  * that. */
 void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified);
-void precision_search_copy(struct precision_search *search, const struct precision_search *from);
-void precision_search_release(struct precision_search *search);
 
-/* Records the verdict on search->candidate and moves on. Returns false when the search is over: see search->outcome.
- * What is not known to pass counts as failing. */
-bool precision_search_advance(struct precision_search *search, enum verdict verdict);
-
-/* Checks still expected. */
-int64_t precision_search_remaining(const struct precision_search *search);
+/* The candidate is the set search.candidate; when the search is over, search.outcome says what came of it. What is not
+ * known to pass counts as failing. */
+extern const struct search_ops precision_search_ops;
 
 #endif

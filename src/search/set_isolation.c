@@ -69,24 +69,31 @@ bool set_isolation_start(struct set_isolation *search, size_t count)
     return narrow(search);
 }
 
-void set_isolation_copy(struct set_isolation *search, const struct set_isolation *from)
+static void copy(void *copied, const void *from)
 {
-    *search = *from;
-    bitset_init_copy(&search->candidate, &from->candidate);
-    bitset_init_copy(&search->found, &from->found);
+    const struct set_isolation *source = from;
+    struct set_isolation *search = copied;
+
+    *search = *source;
+    bitset_init_copy(&search->candidate, &source->candidate);
+    bitset_init_copy(&search->found, &source->found);
 }
 
-void set_isolation_release(struct set_isolation *search)
+static void release(void *data)
 {
+    struct set_isolation *search = data;
+
     bitset_release(&search->candidate);
     bitset_release(&search->found);
     *search = (struct set_isolation){0};
 }
 
-bool set_isolation_advance(struct set_isolation *search, enum verdict verdict)
+static bool advance(void *data, int64_t nodes, enum verdict verdict)
 {
+    struct set_isolation *search = data;
     bool fails = verdict == VERDICT_FAIL;
 
+    (void)nodes;
     search->checks++;
     switch (search->phase) {
     case ISOLATION_NARROW: {
@@ -121,24 +128,26 @@ bool set_isolation_advance(struct set_isolation *search, enum verdict verdict)
     return false;
 }
 
-static size_t halvings(size_t count)
+static int64_t halvings(size_t count)
 {
-    size_t ret = 0;
+    int64_t ret = 0;
 
     while (((size_t)1 << ret) < count)
         ret++;
     return ret;
 }
 
-size_t set_isolation_remaining(const struct set_isolation *search)
+static int64_t remaining(const void *data)
 {
+    const struct set_isolation *search = data;
+
     switch (search->phase) {
     case ISOLATION_NARROW: /* then alone, then whether it is necessary */
         return halvings(search->high - search->low) + 2;
     case ISOLATION_ALONE:
         return 2;
     case ISOLATION_DELETE:
-        return bitset_count(&search->found);
+        return (int64_t)bitset_count(&search->found);
     case ISOLATION_NECESSARY:
         return 1;
     case ISOLATION_DONE:
@@ -146,3 +155,11 @@ size_t set_isolation_remaining(const struct set_isolation *search)
     }
     return 0;
 }
+
+const struct search_ops set_isolation_ops = {
+    .size = sizeof(struct set_isolation),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .remaining = remaining,
+};

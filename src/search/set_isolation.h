@@ -12,14 +12,13 @@
  * elements it was seen to pass. One more check says whether the bad configuration passes without the set, or fails for
  * another reason as well.
  *
- * Failures need not be monotone: every statement is about sets that were checked. A search is a value: it never reads a
- * file, starts a process or keeps time.
+ * Failures need not be monotone: every statement is about sets that were checked.
  */
 #ifndef SEARCH_SET_ISOLATION_H
 #define SEARCH_SET_ISOLATION_H
 
 #include "base/container/bitset.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 enum isolation_phase {
     ISOLATION_NARROW,    /* between `low` and `high` */
@@ -44,14 +43,9 @@ struct set_isolation {
 
 /* False when there is nothing to look for, because there is only one element: it is the one. `count` is at least 1. */
 bool set_isolation_start(struct set_isolation *search, size_t count);
-void set_isolation_copy(struct set_isolation *search, const struct set_isolation *from);
-void set_isolation_release(struct set_isolation *search);
 
-/* Records the verdict on search->candidate and moves on; one that cannot be checked counts as passed. Returns false
- * when the search is over. */
-bool set_isolation_advance(struct set_isolation *search, enum verdict verdict);
-
-/* Checks still expected, should a single element make the difference. */
-size_t set_isolation_remaining(const struct set_isolation *search);
+/* The candidate is the set search.candidate; one that cannot be checked counts as passed. What is expected presumes
+ * that a single element makes the difference. */
+extern const struct search_ops set_isolation_ops;
 
 #endif

@@ -49,7 +49,6 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
     ret->identity = simulation->subject->identify(search, &ret->nodes);
     known = find(&simulation->asked, ret->identity, -1);
     ret->known = known != NULL;
-    ret->failure = simulation->subject->expect != NULL ? simulation->subject->expect(search) : 0;
     ret->verdict = known != NULL ? known->verdict : VERDICT_SKIP;
     return true;
 }
@@ -98,7 +97,7 @@ static bool give_verdicts(struct simulation *simulation, struct lookahead *looka
         simulation->outcome.way = hash_combine(simulation->outcome.way, identity);
         simulation->outcome.way.low += asked.verdict;
         lookahead_advance(lookahead, nodes, asked.verdict);
-        if (!simulation->subject->advance(search, nodes, asked.verdict))
+        if (!simulation->subject->ops->advance(search, nodes, asked.verdict))
             return false;
     }
 }
@@ -107,8 +106,7 @@ struct simulated_outcome simulate_jobs(const struct simulated_search *subject, v
                                        uint64_t *random)
 {
     struct simulation simulation = {.subject = subject};
-    struct lookahead_subject ahead = {subject->copy, subject->release, subject->advance, describe, &simulation};
-    struct lookahead *lookahead = lookahead_new(&ahead, search, 0);
+    struct lookahead *lookahead = lookahead_new(subject->ops, search, 0, describe, &simulation);
 
     do {
         start_checks(&simulation, lookahead, jobs);

@@ -9,10 +9,7 @@
 #include "search/lookahead.h"
 
 struct simulated_search {
-    void *(*copy)(const void *search);
-    void (*release)(void *search);
-    bool (*advance)(void *search, int64_t nodes, enum verdict verdict);
-    double (*expect)(const void *search);                            /* the probability of a failure; or NULL */
+    const struct search_ops *ops;
     struct hash (*identify)(const void *search, int64_t *ret_nodes); /* the candidate */
     enum verdict (*check)(void *data, const void *search);
     void *data; /* for check() */

@@ -72,13 +72,13 @@ static bool end_phase(struct simulated_reduction *reduction)
         reduction->output = direction == INDEX_FOR_OUTPUTS ? node : reduction->output;
         bitset_assign(&reduction->base, &reduction->candidate);
     }
-    index_search_release(&reduction->index);
+    index_search_ops.release(&reduction->index);
     return direction == INDEX_FOR_OUTPUTS && begin_phase(reduction, INDEX_FOR_INPUTS);
 }
 
 static bool advance_index(struct simulated_reduction *reduction, int64_t nodes, enum verdict verdict)
 {
-    if (!index_search_advance(&reduction->index, nodes, verdict))
+    if (!index_search_ops.advance(&reduction->index, nodes, verdict))
         return end_phase(reduction);
     cut_at(reduction, reduction->index.next);
     return true;
@@ -104,9 +104,9 @@ bool simulated_reduction_start(struct simulated_reduction *reduction, const stru
 void simulated_reduction_release(struct simulated_reduction *reduction)
 {
     if (is_minimal(reduction))
-        minimal_search_release(&reduction->minimal);
+        minimal_search_ops.release(&reduction->minimal);
     else
-        index_search_release(&reduction->index);
+        index_search_ops.release(&reduction->index);
     bitset_release(&reduction->base);
     bitset_release(&reduction->candidate);
 }
@@ -116,25 +116,23 @@ const struct bitset *simulated_reduction_candidate(const struct simulated_reduct
     return is_minimal(reduction) ? &reduction->minimal.candidate : &reduction->candidate;
 }
 
-static void *copy(const void *search)
+static void copy(void *copied, const void *search)
 {
     const struct simulated_reduction *from = search;
-    struct simulated_reduction *ret = memory_alloc(sizeof(*ret));
+    struct simulated_reduction *ret = copied;
 
     *ret = *from;
     bitset_init_copy(&ret->base, &from->base);
     bitset_init_copy(&ret->candidate, &from->candidate);
     if (is_minimal(from))
-        minimal_search_copy(&ret->minimal, &from->minimal);
+        minimal_search_ops.copy(&ret->minimal, &from->minimal);
     else
-        index_search_copy(&ret->index, &from->index);
-    return ret;
+        index_search_ops.copy(&ret->index, &from->index);
 }
 
 static void release(void *search)
 {
     simulated_reduction_release(search);
-    free(search);
 }
 
 static bool advance(void *search, int64_t nodes, enum verdict verdict)
@@ -144,7 +142,7 @@ static bool advance(void *search, int64_t nodes, enum verdict verdict)
 
     if (!is_minimal(reduction))
         return advance_index(reduction, nodes, verdict);
-    more = minimal_search_advance(&reduction->minimal, verdict);
+    more = minimal_search_ops.advance(&reduction->minimal, nodes, verdict);
     bitset_assign(&reduction->base, &reduction->minimal.current);
     return more;
 }
@@ -154,7 +152,7 @@ static double expect(const void *search)
 {
     const struct simulated_reduction *reduction = search;
 
-    return is_minimal(reduction) ? minimal_search_failure_probability(&reduction->minimal) : 0;
+    return is_minimal(reduction) ? minimal_search_ops.expect(&reduction->minimal) : 0;
 }
 
 static struct hash identify(const void *search, int64_t *ret_nodes)
@@ -165,4 +163,12 @@ static struct hash identify(const void *search, int64_t *ret_nodes)
     return hash_bytes(candidate->words, bitset_words(candidate) * sizeof(*candidate->words));
 }
 
-const struct simulated_search simulated_reduction_search = {copy, release, advance, expect, identify, NULL, NULL};
+static const struct search_ops ops = {
+    .size = sizeof(struct simulated_reduction),
+    .copy = copy,
+    .release = release,
+    .advance = advance,
+    .expect = expect,
+};
+
+const struct simulated_search simulated_reduction_search = {.ops = &ops, .identify = identify};

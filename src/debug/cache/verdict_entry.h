@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/process/process.h"
 #include "base/text/string_builder.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 #define VERDICT_ENTRY_LARGEST ((size_t)64 << 10) /* bytes; no entry has that many */
 

@@ -22,7 +22,7 @@
 #include "debug/candidate/place.h"
 #include "debug/check/counts.h"
 #include "debug/check/evidence.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 /* What the command line says; everything is borrowed. */
 struct check_settings {

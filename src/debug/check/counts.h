@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/process/process.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 struct check_counts {
     int64_t failed;        /* with the failure that is looked for */

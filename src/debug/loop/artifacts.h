@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "debug/candidate/place.h"
-#include "search/verdict.h"
+#include "search/search.h"
 
 struct artifact_settings {
     const char *const *paths;

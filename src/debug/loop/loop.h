@@ -62,10 +62,7 @@ struct loop_candidate {
  * and is not logged (the log is muted). With it several checks can run at a time. */
 struct foresight {
     const void *(*search)(void *data); /* as it is now */
-    void *(*copy)(const void *search); /* for release() */
-    void (*release)(void *search);
-    bool (*advance)(void *search, int64_t num_nodes, enum verdict verdict); /* false: it is over */
-    double (*expect)(const void *search); /* how probable it is that the candidate fails; NULL: nothing is known */
+    const struct search_ops *ops;
 
     /* Describes and writes the candidate that a state of the search asks for. */
     int (*describe)(void *data, const void *search, struct loop_candidate *ret, struct error *err);

@@ -5,8 +5,8 @@
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
 #include "base/hash.h"
-#include "search/sequential_test.h"
-#include "search/verdict.h"
+#include "search/failure_rates.h"
+#include "search/search.h"
 
 /* Who has said so. */
 enum verdict_source {

@@ -8,8 +8,8 @@
 
 #include "base/log.h"
 #include "format/polygraphy/debug_replay.h"
-#include "search/sequential_test.h"
-#include "search/verdict.h"
+#include "search/failure_rates.h"
+#include "search/search.h"
 
 struct session_replay {
     struct debug_replay replay;

@@ -40,7 +40,6 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
     if (rc < 0 || candidate.action == CANDIDATE_STOP || !candidate.has_identity)
         return false;
     *ret = (struct foreseen){.identity = candidate.identity, .nodes = candidate.num_nodes};
-    ret->failure = speculation->foresight->expect ? speculation->foresight->expect(search) : 0;
     ret->known = speculation->known.find(speculation->known.data, index, &candidate, &ret->verdict, &ret->nodes);
     if (candidate.action == CANDIDATE_SKIP) {
         ret->known = true;
@@ -55,11 +54,6 @@ struct speculation *speculation_new(struct job_slots *slots, const struct check 
 {
     const struct foresight *foresight = subject->foresight;
     struct speculation *speculation = memory_alloc_zero(1, sizeof(*speculation));
-    struct lookahead_subject looked_at = {.copy = foresight->copy,
-                                          .release = foresight->release,
-                                          .advance = foresight->advance,
-                                          .describe = describe,
-                                          .data = speculation};
 
     *speculation = (struct speculation){.slots = slots,
                                         .check = check,
@@ -69,7 +63,7 @@ struct speculation *speculation_new(struct job_slots *slots, const struct check 
                                         .log = log,
                                         .most = LISTED_PER_JOB * job_slots_jobs(slots)};
     speculation->items = memory_alloc_zero(speculation->most, sizeof(*speculation->items));
-    speculation->lookahead = lookahead_new(&looked_at, foresight->search(subject->data), 0);
+    speculation->lookahead = lookahead_new(foresight->ops, foresight->search(subject->data), 0, describe, speculation);
     return speculation;
 }
 

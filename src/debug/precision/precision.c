@@ -126,14 +126,14 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     struct session *session = data;
 
     (void)index, (void)num_nodes;
-    return precision_search_advance(&session->search, verdict);
+    return precision_search_ops.advance(&session->search, -1, verdict);
 }
 
 static int64_t remaining(void *data)
 {
     struct session *session = data;
 
-    return precision_search_remaining(&session->search);
+    return precision_search_ops.remaining(&session->search);
 }
 
 /* ---- The order ---- */
@@ -366,7 +366,7 @@ int precision_run(const struct precision_target *target, const struct precision_
     free(session.order);
     bitset_release(&session.chosen);
     bitset_release(&session.lowered);
-    precision_search_release(&session.search);
+    precision_search_ops.release(&session.search);
     if (rc < 0)
         precision_result_release(ret);
     return rc;

@@ -97,25 +97,6 @@ static const void *search_now(void *data)
     return &reduction->phase->search;
 }
 
-static void *copy_search(const void *search)
-{
-    struct index_search *copy = memory_alloc_zero(1, sizeof(*copy));
-
-    index_search_copy(copy, search);
-    return copy;
-}
-
-static void release_search(void *search)
-{
-    index_search_release(search);
-    free(search);
-}
-
-static bool advance_search(void *search, int64_t nodes, enum verdict verdict)
-{
-    return verdict == VERDICT_SKIP ? index_search_skip(search) : index_search_advance(search, nodes, verdict);
-}
-
 static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     struct cut_reduction *reduction = data;
@@ -155,9 +136,7 @@ static int write_ahead(void *data, const void *search, const struct candidate_pa
 
 static const struct foresight foresight = {
     .search = search_now,
-    .copy = copy_search,
-    .release = release_search,
-    .advance = advance_search,
+    .ops = &index_search_ops,
     .describe = describe_ahead,
     .write = write_ahead,
 };
@@ -170,7 +149,7 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     struct index_search *search = &reduction->phase->search;
     int64_t before = search->best_bad;
     int64_t tried = search->next;
-    bool more = advance_search(search, num_nodes, reduction->skipped ? VERDICT_SKIP : verdict);
+    bool more = index_search_ops.advance(search, num_nodes, reduction->skipped ? VERDICT_SKIP : verdict);
 
     (void)index;
     if (verdict == VERDICT_FAIL && search->best_bad == tried && before != tried && reduction->has_candidate)
@@ -182,7 +161,7 @@ static int64_t remaining(void *data)
 {
     struct cut_reduction *reduction = data;
 
-    return index_search_remaining(&reduction->phase->search);
+    return index_search_ops.remaining(&reduction->phase->search);
 }
 
 /* ---- The phases ---- */
@@ -202,7 +181,7 @@ void cut_reduction_release(struct cut_reduction *reduction)
         if (reduction->phases[i].done) {
             subgraph_release(&reduction->phases[i].base);
             free(reduction->phases[i].nodes);
-            index_search_release(&reduction->phases[i].search);
+            index_search_ops.release(&reduction->phases[i].search);
         }
 }
 
@@ -244,16 +223,20 @@ int cut_reduction_find_good(struct cut_reduction *reduction, const struct subgra
                             struct subgraph *ret, struct error *err)
 {
     int64_t bad_nodes = (int64_t)bitset_count(&bad->nodes);
-    const struct cut_phase *phase = &reduction->phases[INDEX_FOR_OUTPUTS];
-    const struct index_pass *from_outputs = index_search_closest_pass(&phase->search, bad_nodes, NULL);
-    const struct index_pass *pass =
-        index_search_closest_pass(&reduction->phases[INDEX_FOR_INPUTS].search, bad_nodes, from_outputs);
+    const struct cut_phase *phase = NULL;
+    const struct index_pass *pass = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(reduction->phases); i++) {
+        const struct index_pass *closest = index_search_closest_pass(&reduction->phases[i].search, bad_nodes, pass);
+
+        if (closest != pass)
+            phase = &reduction->phases[i];
+        pass = closest;
+    }
 
     *ret_found = pass != NULL;
     if (pass == NULL)
         return 0;
-    if (pass != from_outputs)
-        phase = &reduction->phases[INDEX_FOR_INPUTS];
     return candidate_cut(reduction->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true, ret,
                          err);
 }

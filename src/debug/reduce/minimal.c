@@ -95,31 +95,6 @@ static const void *search_now(void *data)
     return &reduction->search.search;
 }
 
-static void *copy_search(const void *search)
-{
-    struct minimal_search *copy = memory_alloc_zero(1, sizeof(*copy));
-
-    minimal_search_copy(copy, search);
-    return copy;
-}
-
-static void release_search(void *search)
-{
-    minimal_search_release(search);
-    free(search);
-}
-
-static bool advance_search(void *search, int64_t nodes, enum verdict verdict)
-{
-    (void)nodes;
-    return minimal_search_advance(search, verdict);
-}
-
-static double expect_failure(const void *search)
-{
-    return minimal_search_failure_probability(search);
-}
-
 static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     struct minimal_reduction *reduction = data;
@@ -161,10 +136,7 @@ static int write_ahead(void *data, const void *search, const struct candidate_pa
 
 static const struct foresight foresight = {
     .search = search_now,
-    .copy = copy_search,
-    .release = release_search,
-    .advance = advance_search,
-    .expect = expect_failure,
+    .ops = &minimal_search_ops,
     .describe = describe_ahead,
     .write = write_ahead,
 };
@@ -215,7 +187,7 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
         verdict = VERDICT_SKIP;
     count_untested(reduction, verdict);
     keep_candidate(reduction, verdict);
-    more = doubtful_search_advance(&reduction->search, verdict);
+    more = doubtful_search_ops.advance(&reduction->search, -1, verdict);
     reduction->is_ended = !more;
     return more;
 }
@@ -224,7 +196,7 @@ static int64_t remaining(void *data)
 {
     const struct minimal_reduction *reduction = data;
 
-    return (int64_t)doubtful_search_remaining(&reduction->search);
+    return doubtful_search_ops.remaining(&reduction->search);
 }
 
 /* ---- The search ---- */
@@ -346,6 +318,6 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
         rc = loop_run(reduction->loop, &subject, err);
     if (rc == 0 && reduction->went_back)
         rc = restore_bad(reduction, err);
-    doubtful_search_release(&reduction->search);
+    doubtful_search_ops.release(&reduction->search);
     return rc;
 }

@@ -319,26 +319,6 @@ static const void *search_now(void *data)
     return &simplify->search;
 }
 
-static void *copy_search(const void *search)
-{
-    struct greedy_search *copy = memory_alloc_zero(1, sizeof(*copy));
-
-    greedy_search_copy(copy, search);
-    return copy;
-}
-
-static void release_search(void *search)
-{
-    greedy_search_release(search);
-    free(search);
-}
-
-static bool advance_search(void *search, int64_t nodes, enum verdict verdict)
-{
-    (void)nodes;
-    return greedy_search_advance(search, verdict);
-}
-
 static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     struct simplify *simplify = data;
@@ -370,9 +350,7 @@ static int write_ahead(void *data, const void *search, const struct candidate_pa
 
 static const struct foresight foresight = {
     .search = search_now,
-    .copy = copy_search,
-    .release = release_search,
-    .advance = advance_search,
+    .ops = &greedy_search_ops,
     .describe = describe_ahead,
     .write = write_ahead,
 };
@@ -384,14 +362,14 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     struct simplify *simplify = data;
 
     (void)index, (void)num_nodes;
-    return greedy_search_advance(&simplify->search, simplify->skipped ? VERDICT_PASS : verdict);
+    return greedy_search_ops.advance(&simplify->search, -1, simplify->skipped ? VERDICT_PASS : verdict);
 }
 
 static int64_t remaining(void *data)
 {
     const struct simplify *simplify = data;
 
-    return (int64_t)greedy_search_remaining(&simplify->search);
+    return greedy_search_ops.remaining(&simplify->search);
 }
 
 /* ---- A phase ---- */
@@ -451,7 +429,7 @@ static int search_parts(struct simplify *simplify, struct error *err)
     } else {
         log_message(simplify->log, LOG_FINISH, "The model has no %s to simplify", simplify->kind->parts);
     }
-    greedy_search_release(&simplify->search);
+    greedy_search_ops.release(&simplify->search);
     forget_tried_models(simplify);
     return rc;
 }

@@ -31,7 +31,7 @@ void tactic_isolation_release(struct tactic_isolation *isolation)
 {
     tactic_replay_release(&isolation->mixture);
     if (isolation->search.count > 0)
-        set_isolation_release(&isolation->search);
+        set_isolation_ops.release(&isolation->search);
     free(isolation->differences.items);
     *isolation = (struct tactic_isolation){0};
 }
@@ -133,14 +133,14 @@ static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict v
     struct tactic_isolation *isolation = data;
 
     (void)index, (void)num_nodes;
-    return set_isolation_advance(&isolation->search, verdict);
+    return set_isolation_ops.advance(&isolation->search, -1, verdict);
 }
 
 static int64_t remaining(void *data)
 {
     const struct tactic_isolation *isolation = data;
 
-    return (int64_t)set_isolation_remaining(&isolation->search);
+    return set_isolation_ops.remaining(&isolation->search);
 }
 
 /* ---- The replays themselves ---- */

@@ -40,10 +40,10 @@ static size_t solve(size_t trusted, const size_t *wrong, size_t wrong_count, str
                 verdict = !verdict;
         checks++;
         assert_true(checks < 1000);
-        more = doubtful_search_advance(&search, verdict ? VERDICT_FAIL : VERDICT_PASS);
+        more = doubtful_search_ops.advance(&search, -1, verdict ? VERDICT_FAIL : VERDICT_PASS);
     }
     bitset_init_copy(ret, &search.search.current);
-    doubtful_search_release(&search);
+    doubtful_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
     return checks;
@@ -104,16 +104,16 @@ static void what_nothing_confirms_is_taken_back_to_the_start(void **state)
     assert_true(doubtful_search_start(&search, &dag, &all, TRUSTED));
     for (size_t i = 0; i < TRUSTED; i++) {
         assert_false(search.looks_again);
-        assert_true(doubtful_search_advance(&search, VERDICT_FAIL));
+        assert_true(doubtful_search_ops.advance(&search, -1, VERDICT_FAIL));
     }
     for (size_t i = 0; i < TRUSTED; i++) {
         assert_true(search.looks_again);
         assert_true(bitset_count(doubtful_search_candidate(&search)) < NODES);
-        assert_true(doubtful_search_advance(&search, i % 2 == 0 ? VERDICT_PASS : VERDICT_SKIP));
+        assert_true(doubtful_search_ops.advance(&search, -1, i % 2 == 0 ? VERDICT_PASS : VERDICT_SKIP));
     }
     assert_false(search.looks_again);
     assert_int_equal(bitset_count(&search.search.current), NODES);
-    doubtful_search_release(&search);
+    doubtful_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
 }

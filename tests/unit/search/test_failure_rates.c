@@ -195,11 +195,11 @@ static bool reduce(struct flaky_check *check, bool once, size_t *nodes)
         enum verdict verdict =
             once ? decide_by_one_run(check, candidate) : decide(check, &rates, candidate, search.looks_again);
 
-        more = doubtful_search_advance(&search, verdict);
+        more = doubtful_search_ops.advance(&search, -1, verdict);
     }
     kept = has_bug(check, &search.search.current);
     *nodes += bitset_count(&search.search.current);
-    doubtful_search_release(&search);
+    doubtful_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
     return kept;

@@ -34,18 +34,18 @@ static size_t search(const struct rule *rule, const uint8_t *alternatives, size_
         bool failed = fails(rule, greedy.candidate, count);
 
         assert_true(memcmp(greedy.candidate, greedy.current, count) != 0);
-        assert_true(greedy_search_remaining(&greedy) > 0);
+        assert_true(greedy_search_ops.remaining(&greedy) > 0);
         if (failed)
             memcpy(known, greedy.candidate, count);
         checks++;
         assert_true(checks < 2000);
-        more = greedy_search_advance(&greedy, failed ? VERDICT_FAIL : VERDICT_PASS);
+        more = greedy_search_ops.advance(&greedy, -1, failed ? VERDICT_FAIL : VERDICT_PASS);
         assert_memory_equal(greedy.current, known, count);
     }
-    assert_int_equal(greedy_search_remaining(&greedy), 0);
+    assert_int_equal(greedy_search_ops.remaining(&greedy), 0);
     assert_int_equal(greedy.checks, checks);
     memcpy(ret, greedy.current, count);
-    greedy_search_release(&greedy);
+    greedy_search_ops.release(&greedy);
     return checks;
 }
 
@@ -94,10 +94,10 @@ static void without_alternatives_there_is_nothing_to_try(void **state)
     struct greedy_search greedy;
 
     assert_false(greedy_search_start(&greedy, none, 0));
-    greedy_search_release(&greedy);
+    greedy_search_ops.release(&greedy);
     assert_false(greedy_search_start(&greedy, none, ARRAY_LEN(none)));
-    assert_int_equal(greedy_search_remaining(&greedy), 0);
-    greedy_search_release(&greedy);
+    assert_int_equal(greedy_search_ops.remaining(&greedy), 0);
+    greedy_search_ops.release(&greedy);
 }
 
 static void what_cannot_be_checked_is_not_gone_on_with(void **state)
@@ -106,11 +106,11 @@ static void what_cannot_be_checked_is_not_gone_on_with(void **state)
     struct greedy_search greedy;
 
     assert_true(greedy_search_start(&greedy, alternatives, 2));
-    assert_true(greedy_search_advance(&greedy, VERDICT_SKIP));
-    assert_true(greedy_search_advance(&greedy, VERDICT_SKIP));
-    assert_false(greedy_search_advance(&greedy, VERDICT_SKIP));
+    assert_true(greedy_search_ops.advance(&greedy, -1, VERDICT_SKIP));
+    assert_true(greedy_search_ops.advance(&greedy, -1, VERDICT_SKIP));
+    assert_false(greedy_search_ops.advance(&greedy, -1, VERDICT_SKIP));
     assert_int_equal(greedy.current[0] + greedy.current[1], 0);
-    greedy_search_release(&greedy);
+    greedy_search_ops.release(&greedy);
 }
 
 /* As lookahead needs it: what becomes of a copy does not touch the original. */
@@ -122,22 +122,23 @@ static void a_copy_goes_its_own_way(void **state)
     memset(alternatives, 2, sizeof(alternatives));
     greedy_search_start(&greedy, alternatives, MAXIMUM);
     for (int i = 0; i < 9; i++)
-        greedy_search_advance(&greedy, i % 3 == 2 ? VERDICT_FAIL : VERDICT_PASS);
-    greedy_search_copy(&copy, &greedy);
+        greedy_search_ops.advance(&greedy, -1, i % 3 == 2 ? VERDICT_FAIL : VERDICT_PASS);
+    greedy_search_ops.copy(&copy, &greedy);
     assert_memory_equal(copy.candidate, greedy.candidate, MAXIMUM);
-    greedy_search_advance(&copy, VERDICT_FAIL);
+    greedy_search_ops.advance(&copy, -1, VERDICT_FAIL);
     assert_memory_not_equal(copy.current, greedy.current, MAXIMUM);
-    greedy_search_advance(&greedy, VERDICT_FAIL);
+    greedy_search_ops.advance(&greedy, -1, VERDICT_FAIL);
     while (copy.choice != 0) { /* the same verdicts lead both the same way */
         enum verdict verdict = copy.checks % 2 == 0 ? VERDICT_FAIL : VERDICT_PASS;
 
         assert_memory_equal(copy.candidate, greedy.candidate, MAXIMUM);
-        assert_int_equal(greedy_search_advance(&copy, verdict), greedy_search_advance(&greedy, verdict));
+        assert_int_equal(greedy_search_ops.advance(&copy, -1, verdict),
+                         greedy_search_ops.advance(&greedy, -1, verdict));
     }
     assert_int_equal(greedy.choice, 0);
     assert_memory_equal(copy.current, greedy.current, MAXIMUM);
-    greedy_search_release(&copy);
-    greedy_search_release(&greedy);
+    greedy_search_ops.release(&copy);
+    greedy_search_ops.release(&greedy);
 }
 
 int main(void)

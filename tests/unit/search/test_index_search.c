@@ -55,9 +55,9 @@ static bool follow(struct index_search *search, const json_t *row)
 
         assert_true(more);
         assert_int_equal(search->next, integer(step, "index"));
-        assert_int_equal(index_search_remaining(search), integer(step, "remaining_shown"));
+        assert_int_equal(index_search_ops.remaining(search), integer(step, "remaining_shown"));
         assert_int_equal(failed, fails(row, search->next));
-        more = index_search_advance(search, integer(step, "num_nodes"), verdict_of(failed));
+        more = index_search_ops.advance(search, integer(step, "num_nodes"), verdict_of(failed));
     }
     return more;
 }
@@ -78,14 +78,6 @@ static bool polygraphy_leaves_out_index_0(const json_t *row)
     return integer(json_array_get(tested, json_array_size(tested) - 1), "index") == 1;
 }
 
-/* The index of the passing candidate that is closest in size to the smallest failing one; -1: nothing passed. */
-static int64_t closest_pass(const struct index_search *search)
-{
-    const struct index_pass *pass = index_search_closest_pass(search, search->best_bad_nodes, NULL);
-
-    return pass != NULL ? pass->index : -1;
-}
-
 /* Calls `check` for every row of the reduce tool; returns how many it took (by returning true). */
 static unsigned for_each_row(bool (*check)(const json_t *row))
 {
@@ -104,6 +96,13 @@ static unsigned for_each_row(bool (*check)(const json_t *row))
     return taken;
 }
 
+static int64_t closest_pass(const struct index_search *search)
+{
+    const struct index_pass *pass = index_search_closest_pass(search, search->best_bad_nodes, NULL);
+
+    return pass != NULL ? pass->index : -1;
+}
+
 static bool check_same_indices(const json_t *row)
 {
     struct index_search search;
@@ -115,7 +114,7 @@ static bool check_same_indices(const json_t *row)
     assert_int_equal(search.next, -1);
     assert_int_equal(search.best_bad, integer(row, "best_bad_index"));
     assert_int_equal(closest_pass(&search), integer(row, "best_good_index"));
-    index_search_release(&search);
+    index_search_ops.release(&search);
     return true;
 }
 
@@ -135,12 +134,12 @@ static bool check_index_0(const json_t *row)
     assert_true(follow(&search, row));
     assert_int_equal(search.best_bad, integer(row, "best_bad_index")); /* so far */
     assert_int_equal(search.next, 0);
-    assert_true(index_search_remaining(&search) <= 1);
-    assert_false(index_search_advance(&search, 1, verdict_of(failed)));
+    assert_true(index_search_ops.remaining(&search) <= 1);
+    assert_false(index_search_ops.advance(&search, 1, verdict_of(failed)));
     assert_int_equal(search.next, -1);
     assert_int_equal(search.best_bad, failed ? 0 : 1);
     assert_int_equal(closest_pass(&search), failed ? -1 : 0);
-    index_search_release(&search);
+    index_search_ops.release(&search);
     return true;
 }
 
@@ -157,10 +156,10 @@ static void search_over_nothing_is_over_at_once(void **state)
 
             index_search_start(&search, (enum index_mode)mode, (enum index_direction)direction, 0);
             assert_int_equal(search.next, -1);
-            assert_int_equal(index_search_remaining(&search), 0);
+            assert_int_equal(index_search_ops.remaining(&search), 0);
             assert_int_equal(search.best_bad, -1);
             assert_int_equal(closest_pass(&search), -1);
-            index_search_release(&search);
+            index_search_ops.release(&search);
         }
 }
 
@@ -168,7 +167,7 @@ static void search_over_nothing_is_over_at_once(void **state)
 static void tell(struct index_search *search, int64_t next, int64_t nodes, bool failed)
 {
     assert_int_equal(search->next, next);
-    index_search_advance(search, nodes, verdict_of(failed));
+    index_search_ops.advance(search, nodes, verdict_of(failed));
 }
 
 static void of_equally_small_failures_the_later_is_kept(void **state)
@@ -182,7 +181,7 @@ static void of_equally_small_failures_the_later_is_kept(void **state)
     tell(&search, 3, 3, true);
     assert_int_equal(search.best_bad, 2);
     assert_int_equal(search.best_bad_nodes, 2);
-    index_search_release(&search);
+    index_search_ops.release(&search);
 }
 
 static void of_equally_large_passes_the_later_is_kept(void **state)
@@ -194,7 +193,7 @@ static void of_equally_large_passes_the_later_is_kept(void **state)
     tell(&search, 1, 2, false);
     tell(&search, 2, 2, false);
     assert_int_equal(closest_pass(&search), 2);
-    index_search_release(&search);
+    index_search_ops.release(&search);
 }
 
 static void best_pass_is_the_largest_below_the_failure_else_the_smallest(void **state)
@@ -210,7 +209,7 @@ static void best_pass_is_the_largest_below_the_failure_else_the_smallest(void **
     assert_int_equal(closest_pass(&search), 2);
     tell(&search, 3, 3, false);
     assert_int_equal(closest_pass(&search), 3);
-    index_search_release(&search);
+    index_search_ops.release(&search);
 }
 
 static void linear_search_never_stops_early(void **state)
@@ -218,14 +217,14 @@ static void linear_search_never_stops_early(void **state)
     struct index_search search;
 
     index_search_start(&search, INDEX_LINEAR, INDEX_FOR_OUTPUTS, 3);
-    assert_int_equal(index_search_remaining(&search), 3);
-    assert_true(index_search_advance(&search, 3, VERDICT_FAIL));
-    assert_true(index_search_advance(&search, 2, VERDICT_PASS));
+    assert_int_equal(index_search_ops.remaining(&search), 3);
+    assert_true(index_search_ops.advance(&search, 3, VERDICT_FAIL));
+    assert_true(index_search_ops.advance(&search, 2, VERDICT_PASS));
     assert_int_equal(search.next, 0);
-    assert_int_equal(index_search_remaining(&search), 1);
-    assert_false(index_search_advance(&search, 1, VERDICT_FAIL));
+    assert_int_equal(index_search_ops.remaining(&search), 1);
+    assert_false(index_search_ops.advance(&search, 1, VERDICT_FAIL));
     assert_int_equal(search.best_bad, 0);
-    index_search_release(&search);
+    index_search_ops.release(&search);
 }
 
 static void index_that_cannot_be_checked_moves_the_search_on_but_is_no_pass(void **state)
@@ -234,12 +233,12 @@ static void index_that_cannot_be_checked_moves_the_search_on_but_is_no_pass(void
 
     index_search_start(&search, INDEX_BISECT, INDEX_FOR_OUTPUTS, 4);
     assert_int_equal(search.next, 2);
-    assert_true(index_search_skip(&search));
+    assert_true(index_search_ops.advance(&search, -1, VERDICT_SKIP));
     tell(&search, 3, 4, true);
     assert_int_equal(search.next, -1);
     assert_int_equal(search.best_bad, 3);
     assert_int_equal(closest_pass(&search), -1);
-    index_search_release(&search);
+    index_search_ops.release(&search);
 }
 
 /* However verdicts come, no index is tried twice, all lie in range, and the end comes in time. */
@@ -257,10 +256,10 @@ static void bisection_ends_whatever_the_verdicts(void **state)
                     assert_true(search.next < count);
                     assert_false(tried[search.next]);
                     tried[search.next] = true;
-                    index_search_advance(&search, search.next + 1, verdict_of(verdicts >> (steps++ % 8) & 1));
+                    index_search_ops.advance(&search, search.next + 1, verdict_of(verdicts >> (steps++ % 8) & 1));
                 }
                 assert_true(steps <= 7); /* 2^6 > 40, and index 0 */
-                index_search_release(&search);
+                index_search_ops.release(&search);
             }
 }
 

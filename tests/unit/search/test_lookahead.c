@@ -13,6 +13,7 @@ struct toy {
     size_t told, length;
     uint64_t way; /* a bit for each verdict, 1 for a failure, behind a leading 1 */
     int64_t nodes;
+    double failure; /* what it expects */
 };
 
 /* How candidates of the toy are described. */
@@ -28,17 +29,16 @@ struct description {
 
 static size_t alive, most_alive;
 
-static void *copy(const void *search)
+static void copy(void *search, const void *from)
 {
     alive++;
     most_alive = alive > most_alive ? alive : most_alive;
-    return memory_copy(search, sizeof(struct toy));
+    *(struct toy *)search = *(const struct toy *)from;
 }
 
 static void release(void *search)
 {
     alive--;
-    free(search);
 }
 
 static bool advance(void *search, int64_t nodes, enum verdict verdict)
@@ -48,6 +48,11 @@ static bool advance(void *search, int64_t nodes, enum verdict verdict)
     toy->way = 2 * toy->way + (verdict == VERDICT_FAIL);
     toy->nodes = nodes;
     return ++toy->told < toy->length;
+}
+
+static double expect(const void *search)
+{
+    return ((const struct toy *)search)->failure;
 }
 
 static struct hash identity_of(const struct description *description, const struct toy *toy)
@@ -67,8 +72,7 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
     *ret = (struct foreseen){.identity = identity_of(description, toy),
                              .nodes = description->nodes,
                              .known = toy->told >= description->known_from,
-                             .verdict = VERDICT_FAIL,
-                             .failure = description->failure};
+                             .verdict = VERDICT_FAIL};
     return toy->told < description->hidden_from;
 }
 
@@ -79,11 +83,12 @@ static struct description plain(void)
 
 static struct lookahead *begin(struct description *description, size_t length)
 {
-    struct lookahead_subject subject = {copy, release, advance, describe, description};
-    struct toy toy = {.length = length, .way = 1};
+    static const struct search_ops ops = {
+        .size = sizeof(struct toy), .copy = copy, .release = release, .advance = advance, .expect = expect};
+    struct toy toy = {.length = length, .way = 1, .failure = description->failure};
 
     alive = most_alive = 0;
-    return lookahead_new(&subject, &toy, 10);
+    return lookahead_new(&ops, &toy, 10, describe, description);
 }
 
 static void end(struct lookahead *lookahead)

@@ -37,33 +37,7 @@ static struct hash hash_of_set(const struct bitset *set)
     return hash_bytes(set->words, bitset_words(set) * sizeof(*set->words));
 }
 
-/* ---- The searches, each as a value behind a pointer ---- */
-
-#define SEARCH_FUNCTIONS(type)                                                                                         \
-    static void *copy_##type(const void *search)                                                                       \
-    {                                                                                                                  \
-        struct type *ret = memory_alloc(sizeof(*ret));                                                                 \
-                                                                                                                       \
-        type##_copy(ret, search);                                                                                      \
-        return ret;                                                                                                    \
-    }                                                                                                                  \
-                                                                                                                       \
-    static void release_##type(void *search)                                                                           \
-    {                                                                                                                  \
-        type##_release(search);                                                                                        \
-        free(search);                                                                                                  \
-    }
-
-SEARCH_FUNCTIONS(index_search)
-SEARCH_FUNCTIONS(minimal_search)
-SEARCH_FUNCTIONS(doubtful_search)
-SEARCH_FUNCTIONS(set_isolation)
-SEARCH_FUNCTIONS(precision_search)
-
-static bool advance_index(void *search, int64_t nodes, enum verdict verdict)
-{
-    return index_search_advance(search, nodes, verdict);
-}
+/* ---- The searches ---- */
 
 /* Several places to cut at leave the same nodes. */
 static struct hash identify_index(const void *search, int64_t *ret_nodes)
@@ -74,32 +48,12 @@ static struct hash identify_index(const void *search, int64_t *ret_nodes)
     return (struct hash){(uint64_t)(index_search->next / 2), 7};
 }
 
-static bool advance_minimal(void *search, int64_t nodes, enum verdict verdict)
-{
-    return minimal_search_advance(search, verdict);
-}
-
-static double expect_minimal(const void *search)
-{
-    return minimal_search_failure_probability(search);
-}
-
 static struct hash identify_minimal(const void *search, int64_t *ret_nodes)
 {
     const struct minimal_search *minimal = search;
 
     *ret_nodes = (int64_t)bitset_count(&minimal->candidate);
     return hash_of_set(&minimal->candidate);
-}
-
-static bool advance_doubtful(void *search, int64_t nodes, enum verdict verdict)
-{
-    return doubtful_search_advance(search, verdict);
-}
-
-static double expect_doubtful(const void *search)
-{
-    return doubtful_search_failure_probability(search);
 }
 
 static struct hash identify_doubtful(const void *search, int64_t *ret_nodes)
@@ -112,20 +66,10 @@ static struct hash identify_doubtful(const void *search, int64_t *ret_nodes)
     return hash_combine(hash_of_set(candidate), looks_again);
 }
 
-static bool advance_isolation(void *search, int64_t nodes, enum verdict verdict)
-{
-    return set_isolation_advance(search, verdict);
-}
-
 static struct hash identify_isolation(const void *search, int64_t *ret_nodes)
 {
     *ret_nodes = 0;
     return hash_of_set(&((const struct set_isolation *)search)->candidate);
-}
-
-static bool advance_precision(void *search, int64_t nodes, enum verdict verdict)
-{
-    return precision_search_advance(search, verdict);
 }
 
 static struct hash identify_precision(const void *search, int64_t *ret_nodes)
@@ -147,10 +91,12 @@ static void assert_same_way(struct simulated_search *subject, const void *search
     subject->check = check_by_lot;
     subject->data = oracle;
     for (size_t i = 0; i < ARRAY_LEN(jobs); i++) {
-        void *copy = subject->copy(search);
+        void *copy = memory_alloc(subject->ops->size);
 
+        subject->ops->copy(copy, search);
         outcomes[i] = simulate_jobs(subject, copy, jobs[i], &random);
-        subject->release(copy);
+        subject->ops->release(copy);
+        free(copy);
         assert_true(hash_equal(outcomes[i].way, outcomes[0].way));
         assert_int_equal(outcomes[i].requests, outcomes[0].requests);
     }
@@ -164,8 +110,7 @@ static struct oracle oracle_of_case(size_t i)
 
 static void lead_index_search_the_same_way(enum index_mode mode)
 {
-    struct simulated_search subject = {
-        copy_index_search, release_index_search, advance_index, NULL, identify_index, NULL, NULL};
+    struct simulated_search subject = {.ops = &index_search_ops, .identify = identify_index};
 
     for (size_t i = 0; i < CASES; i++) {
         struct oracle oracle = oracle_of_case(i);
@@ -173,7 +118,7 @@ static void lead_index_search_the_same_way(enum index_mode mode)
 
         index_search_start(&search, mode, i % 2 ? INDEX_FOR_INPUTS : INDEX_FOR_OUTPUTS, 1 + (int64_t)i);
         assert_same_way(&subject, &search, &oracle);
-        index_search_release(&search);
+        index_search_ops.release(&search);
     }
 }
 
@@ -189,8 +134,7 @@ static void linear_search_goes_the_same_way_with_any_number_of_jobs(void **state
 
 static void minimal_search_goes_the_same_way_with_any_number_of_jobs(void **state)
 {
-    struct simulated_search subject = {
-        copy_minimal_search, release_minimal_search, advance_minimal, expect_minimal, identify_minimal, NULL, NULL};
+    struct simulated_search subject = {.ops = &minimal_search_ops, .identify = identify_minimal};
 
     for (size_t i = 0; i < CASES; i++) {
         struct oracle oracle = oracle_of_case(i);
@@ -203,7 +147,7 @@ static void minimal_search_goes_the_same_way_with_any_number_of_jobs(void **stat
         bitset_fill(&all);
         assert_true(minimal_search_start(&search, &dag, &all));
         assert_same_way(&subject, &search, &oracle);
-        minimal_search_release(&search);
+        minimal_search_ops.release(&search);
         bitset_release(&all);
         dag_release(&dag);
     }
@@ -211,13 +155,7 @@ static void minimal_search_goes_the_same_way_with_any_number_of_jobs(void **stat
 
 static void doubtful_search_goes_the_same_way_with_any_number_of_jobs(void **state)
 {
-    struct simulated_search subject = {copy_doubtful_search,
-                                       release_doubtful_search,
-                                       advance_doubtful,
-                                       expect_doubtful,
-                                       identify_doubtful,
-                                       NULL,
-                                       NULL};
+    struct simulated_search subject = {.ops = &doubtful_search_ops, .identify = identify_doubtful};
 
     for (size_t i = 0; i < CASES; i++) {
         struct oracle oracle = oracle_of_case(i);
@@ -230,7 +168,7 @@ static void doubtful_search_goes_the_same_way_with_any_number_of_jobs(void **sta
         bitset_fill(&all);
         assert_true(doubtful_search_start(&search, &dag, &all, 1 + i % 5));
         assert_same_way(&subject, &search, &oracle);
-        doubtful_search_release(&search);
+        doubtful_search_ops.release(&search);
         bitset_release(&all);
         dag_release(&dag);
     }
@@ -238,8 +176,7 @@ static void doubtful_search_goes_the_same_way_with_any_number_of_jobs(void **sta
 
 static void isolation_goes_the_same_way_with_any_number_of_jobs(void **state)
 {
-    struct simulated_search subject = {
-        copy_set_isolation, release_set_isolation, advance_isolation, NULL, identify_isolation, NULL, NULL};
+    struct simulated_search subject = {.ops = &set_isolation_ops, .identify = identify_isolation};
 
     for (size_t i = 0; i < CASES; i++) {
         struct oracle oracle = oracle_of_case(i);
@@ -247,14 +184,13 @@ static void isolation_goes_the_same_way_with_any_number_of_jobs(void **state)
 
         assert_true(set_isolation_start(&search, 2 + i % 90));
         assert_same_way(&subject, &search, &oracle);
-        set_isolation_release(&search);
+        set_isolation_ops.release(&search);
     }
 }
 
 static void precision_search_goes_the_same_way_with_any_number_of_jobs(void **state)
 {
-    struct simulated_search subject = {
-        copy_precision_search, release_precision_search, advance_precision, NULL, identify_precision, NULL, NULL};
+    struct simulated_search subject = {.ops = &precision_search_ops, .identify = identify_precision};
 
     for (size_t i = 0; i < CASES; i++) {
         struct oracle oracle = oracle_of_case(i);
@@ -262,7 +198,7 @@ static void precision_search_goes_the_same_way_with_any_number_of_jobs(void **st
 
         precision_search_start(&search, (enum precision_mode)(i % 3), 1 + i % 80, i % 2 == 0);
         assert_same_way(&subject, &search, &oracle);
-        precision_search_release(&search);
+        precision_search_ops.release(&search);
     }
 }
 
@@ -282,8 +218,8 @@ static enum verdict check_culprits(void *data, const void *search)
 static double rounds_of_deletion(size_t jobs)
 {
     struct oracle oracle = {.count = 3};
-    struct simulated_search subject = {copy_minimal_search, release_minimal_search, advance_minimal, expect_minimal,
-                                       identify_minimal,    check_culprits,         &oracle};
+    struct simulated_search subject = {
+        .ops = &minimal_search_ops, .identify = identify_minimal, .check = check_culprits, .data = &oracle};
     uint64_t random = 11;
     size_t rounds = 0;
     struct bitset all;
@@ -299,7 +235,7 @@ static double rounds_of_deletion(size_t jobs)
             oracle.culprits[k] = simulated_random(&random, dag.count);
         assert_true(minimal_search_start(&search, &dag, &all));
         rounds += simulate_jobs(&subject, &search, jobs, NULL).rounds;
-        minimal_search_release(&search);
+        minimal_search_ops.release(&search);
     }
     bitset_release(&all);
     dag_release(&dag);
@@ -335,8 +271,8 @@ static void bisection_takes_whole_levels_at_a_time(void **state)
         size_t jobs, rounds;
     } cases[] = {{1, 10}, {3, 5}, {7, 4}, {15, 3}};
     int64_t first_failing;
-    struct simulated_search subject = {copy_index_search, release_index_search, advance_index, NULL,
-                                       identify_place,    check_index,          &first_failing};
+    struct simulated_search subject = {
+        .ops = &index_search_ops, .identify = identify_place, .check = check_index, .data = &first_failing};
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t rounds = 0, count = 0;
@@ -347,7 +283,7 @@ static void bisection_takes_whole_levels_at_a_time(void **state)
             index_search_start(&search, INDEX_BISECT, INDEX_FOR_OUTPUTS, 1000);
             rounds += simulate_jobs(&subject, &search, cases[i].jobs, NULL).rounds;
             assert_int_equal(search.best_bad, first_failing);
-            index_search_release(&search);
+            index_search_ops.release(&search);
         }
         print_message("%zu jobs: %.1f rounds\n", cases[i].jobs, (double)rounds / (double)count);
         assert_true(rounds <= cases[i].rounds * count + count / 2);

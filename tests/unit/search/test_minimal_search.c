@@ -64,11 +64,11 @@ static size_t solve(const struct dag *dag, const struct oracle *oracle, struct b
     while (more) {
         assert_true(search.checks < 100000);
         assert_true(bitset_count(&search.candidate) > 0);
-        more = minimal_search_advance(&search, fails(oracle, &search.candidate) ? VERDICT_FAIL : VERDICT_PASS);
+        more = minimal_search_ops.advance(&search, -1, fails(oracle, &search.candidate) ? VERDICT_FAIL : VERDICT_PASS);
     }
     bitset_init_copy(ret, &search.current);
     checks = search.checks;
-    minimal_search_release(&search);
+    minimal_search_ops.release(&search);
     bitset_release(&all);
     return checks;
 }
@@ -159,11 +159,11 @@ static void cut_that_cannot_be_checked_is_passed_over(void **state)
         bool refused = search.phase != MINIMAL_DELETE && search.pivot % 3 == 0;
         enum verdict verdict = fails(&oracle, &search.candidate) ? VERDICT_FAIL : VERDICT_PASS;
 
-        more = minimal_search_advance(&search, refused ? VERDICT_SKIP : verdict);
+        more = minimal_search_ops.advance(&search, -1, refused ? VERDICT_SKIP : verdict);
     }
     assert_int_equal(bitset_count(&search.current), 1);
     assert_true(bitset_has(&search.current, 30));
-    minimal_search_release(&search);
+    minimal_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -238,10 +238,10 @@ static void chunks_end_where_scopes_do(void **state)
     assert_int_equal(search.phase, MINIMAL_DELETE);
     assert_int_equal(search.chunk, 20);
     assert_int_equal(bitset_count(&search.candidate), 17);
-    assert_true(minimal_search_advance(&search, VERDICT_FAIL));
+    assert_true(minimal_search_ops.advance(&search, -1, VERDICT_FAIL));
     assert_int_equal(search.chunk, 9);
     assert_int_equal(bitset_count(&search.candidate), 6);
-    minimal_search_release(&search);
+    minimal_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -256,15 +256,15 @@ static void few_culprits_are_expected_where_they_may_be(void **state)
     bitset_init(&all, dag.count);
     bitset_fill(&all);
     assert_true(minimal_search_start(&search, &dag, &all));
-    assert_true(minimal_search_failure_probability(&search) == 0.5);
-    minimal_search_advance(&search, VERDICT_PASS); /* there is a culprit in the half that was left out */
-    assert_true(minimal_search_failure_probability(&search) > 0.7);
-    minimal_search_advance(&search, VERDICT_PASS); /* and in the other one */
+    assert_true(minimal_search_ops.expect(&search) == 0.5);
+    minimal_search_ops.advance(&search, -1, VERDICT_PASS); /* there is a culprit in the half that was left out */
+    assert_true(minimal_search_ops.expect(&search) > 0.7);
+    minimal_search_ops.advance(&search, -1, VERDICT_PASS); /* and in the other one */
     assert_int_equal(search.chunk, 8);
-    assert_true(minimal_search_failure_probability(&search) == 0.5);
-    minimal_search_advance(&search, VERDICT_FAIL); /* then the first one is in the other quarter */
-    assert_true(minimal_search_failure_probability(&search) < 0.1);
-    minimal_search_release(&search);
+    assert_true(minimal_search_ops.expect(&search) == 0.5);
+    minimal_search_ops.advance(&search, -1, VERDICT_FAIL); /* then the first one is in the other quarter */
+    assert_true(minimal_search_ops.expect(&search) < 0.1);
+    minimal_search_ops.release(&search);
     bitset_release(&all);
     dag_release(&dag);
 }
@@ -281,14 +281,14 @@ static void copy_goes_its_own_way(void **state)
     bitset_init(&all, dag.count);
     bitset_fill(&all);
     assert_true(minimal_search_start(&search, &dag, &all));
-    minimal_search_copy(&copy, &search);
-    while (minimal_search_advance(&copy, fails(&oracle, &copy.candidate) ? VERDICT_FAIL : VERDICT_PASS))
+    minimal_search_ops.copy(&copy, &search);
+    while (minimal_search_ops.advance(&copy, -1, fails(&oracle, &copy.candidate) ? VERDICT_FAIL : VERDICT_PASS))
         ;
     assert_int_equal(search.checks, 0);
     assert_int_equal(bitset_count(&search.current), dag.count);
     assert_int_equal(bitset_count(&copy.current), 2);
-    minimal_search_release(&search);
-    minimal_search_release(&copy);
+    minimal_search_ops.release(&search);
+    minimal_search_ops.release(&copy);
     bitset_release(&all);
     dag_release(&dag);
 }

@@ -26,15 +26,15 @@ static void run_prefixes(enum precision_mode mode, size_t count, int64_t need, s
 
         assert_int_equal(bitset_count(&search.candidate), next);
         string_add_format(ret, "%s%lld%c(r%lld)", ret->size > 0 ? " " : "", (long long)next, passes ? 'P' : 'F',
-                          (long long)precision_search_remaining(&search));
-        more = precision_search_advance(&search, passes ? VERDICT_PASS : VERDICT_FAIL);
+                          (long long)precision_search_ops.remaining(&search));
+        more = precision_search_ops.advance(&search, -1, passes ? VERDICT_PASS : VERDICT_FAIL);
         assert_int_equal(more, search.outcome == PRECISION_SEARCHING);
     } while (more);
     if (search.outcome == PRECISION_FOUND)
         string_add_format(ret, " | %zu", bitset_count(&search.candidate));
     else
         string_add(ret, " | none");
-    precision_search_release(&search);
+    precision_search_ops.release(&search);
 }
 
 /* What Polygraphy's line should have ended with: with as many elements as pass at last. */
@@ -108,13 +108,13 @@ static struct run run_minimal(size_t count, bool verified, bool (*passes)(const 
 
     precision_search_start(&search, PRECISION_MINIMAL, count, verified);
     while (more) {
-        assert_true(precision_search_remaining(&search) >= 0);
-        more = precision_search_advance(&search, passes(&search.candidate, data) ? VERDICT_PASS : VERDICT_FAIL);
+        assert_true(precision_search_ops.remaining(&search) >= 0);
+        more = precision_search_ops.advance(&search, -1, passes(&search.candidate, data) ? VERDICT_PASS : VERDICT_FAIL);
         assert_true(++run.checks < 100000);
     }
     run.outcome = search.outcome;
     bitset_init_copy(&run.result, &search.candidate);
-    precision_search_release(&search);
+    precision_search_ops.release(&search);
     return run;
 }
 

@@ -48,19 +48,19 @@ static void isolate(const struct rule *rule, size_t count, struct run *ret)
         bool failed = fails(rule, candidate);
 
         assert_true(ret->checks < ARRAY_LEN(ret->checked));
-        assert_true(set_isolation_remaining(&search) > 0);
+        assert_true(set_isolation_ops.remaining(&search) > 0);
         for (size_t i = 0; i < ret->checks; i++) /* nothing is checked twice but for the proof at the end */
             if (search.phase == ISOLATION_NARROW)
                 assert_true(ret->checked[i] != candidate);
         ret->checked[ret->checks] = candidate;
         ret->failed[ret->checks++] = failed;
-        more = set_isolation_advance(&search, failed ? VERDICT_FAIL : VERDICT_PASS);
+        more = set_isolation_ops.advance(&search, -1, failed ? VERDICT_FAIL : VERDICT_PASS);
     }
     assert_int_equal(search.checks, ret->checks);
-    assert_int_equal(set_isolation_remaining(&search), 0);
+    assert_int_equal(set_isolation_ops.remaining(&search), 0);
     ret->found = word_of(&search.found);
     ret->necessary = search.necessary;
-    set_isolation_release(&search);
+    set_isolation_ops.release(&search);
 }
 
 static uint64_t all_of(size_t count)
@@ -179,12 +179,12 @@ static void what_is_found_was_seen_to_fail_even_if_nothing_is_monotone(void **st
             if (fail && failures < ARRAY_LEN(failed))
                 failed[failures++] = candidate;
             assert_true(search.checks < 200);
-            more = set_isolation_advance(&search, fail ? VERDICT_FAIL : VERDICT_PASS);
+            more = set_isolation_ops.advance(&search, -1, fail ? VERDICT_FAIL : VERDICT_PASS);
         }
         for (size_t i = 0; i < failures; i++)
             found_failed |= failed[i] == word_of(&search.found);
         assert_true(found_failed || word_of(&search.found) == all_of(count));
-        set_isolation_release(&search);
+        set_isolation_ops.release(&search);
     }
 }
 
@@ -194,9 +194,9 @@ static void what_cannot_be_checked_counts_as_passed(void **state)
 
     assert_true(set_isolation_start(&search, 8));
     assert_int_equal(word_of(&search.candidate), 0x0f);
-    assert_true(set_isolation_advance(&search, VERDICT_SKIP));
+    assert_true(set_isolation_ops.advance(&search, -1, VERDICT_SKIP));
     assert_int_equal(word_of(&search.candidate), 0x3f);
-    set_isolation_release(&search);
+    set_isolation_ops.release(&search);
 }
 
 int main(void)

@@ -122,7 +122,7 @@ static void search(struct bench *bench, enum index_mode mode, enum index_directi
             fail_with("cut", &err);
         must_load(bench, &candidate);
         verdict = bitset_has(&candidate.nodes, culprit) ? VERDICT_FAIL : VERDICT_PASS;
-        index_search_advance(&state, (int64_t)bitset_count(&candidate.nodes), verdict);
+        index_search_ops.advance(&state, (int64_t)bitset_count(&candidate.nodes), verdict);
         if (verdict == VERDICT_FAIL && state.best_bad == index) {
             subgraph_release(best);
             *best = candidate;
@@ -130,7 +130,7 @@ static void search(struct bench *bench, enum index_mode mode, enum index_directi
             subgraph_release(&candidate);
         }
     }
-    index_search_release(&state);
+    index_search_ops.release(&state);
     free(nodes);
     subgraph_release(&base);
 }

@@ -1,9 +1,9 @@
-/* Tests of search/sequential_test.c: as few runs as Wald promises, and no more errors. */
+/* Tests of search/failure_rates.c, one candidate: as few runs as Wald promises, and no more errors. */
 #include <math.h>
 #include <stdbool.h>
 
 #include "base/memory.h"
-#include "search/sequential_test.h"
+#include "search/failure_rates.h"
 #include "support/unit_test.h"
 
 static uint64_t random_state;
