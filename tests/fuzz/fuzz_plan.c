@@ -35,7 +35,7 @@ static void read_constants(const struct network *network)
         struct error err;
 
         if (network->model->values.items[i].initializer != INITIALIZER_NONE &&
-            step_constant_read(network, i, &tensor, &err) == 0)
+            layer_constant_read(network, i, &tensor, &err) == 0)
             tensor_release(&tensor);
     }
 }

@@ -506,8 +506,8 @@ int build_layer(struct build *build, size_t layer, struct error *err)
     struct layer_request request;
     struct candidates candidates = {0};
     bool timed = false;
-    int rc = layer_request_make(build->engine->network, layer_of(build, layer), choice->precision.precision,
-                                build->engine->threads, build->walk.values, &request, err);
+    int rc = layer_request_make(build->engine, layer_of(build, layer), choice->precision.precision, build->walk.values,
+                                &request, err);
 
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of(build, layer)->name);
@@ -528,8 +528,8 @@ int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_
     struct engine_layer choice = {.precision = {.precision = PRECISION_FLOAT32}};
     struct layer_request request;
     struct candidates candidates = {0};
-    int rc = layer_request_make(build->engine->network, layer_of(build, layer), PRECISION_FLOAT32,
-                                build->engine->threads, build->walk.values, &request, err);
+    int rc =
+        layer_request_make(build->engine, layer_of(build, layer), PRECISION_FLOAT32, build->walk.values, &request, err);
 
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of(build, layer)->name);

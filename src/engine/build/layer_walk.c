@@ -54,7 +54,7 @@ int layer_walk_feed(struct layer_walk *walk, struct tensor_list *feed, struct er
     for (size_t i = 0; i < walk->network->inputs.count; i++) {
         struct tensor *tensor = &feed->items[i].tensor;
         struct layer_values *value = &walk->values[walk->network->inputs.items[i]];
-        int rc = step_tensor_align(tensor, err);
+        int rc = layer_tensor_align(tensor, err);
 
         if (rc < 0)
             return rc;

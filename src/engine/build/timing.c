@@ -130,7 +130,7 @@ static int measure(struct layer_timer *timer, const struct measured *measured, d
 static int allocate(enum data_type type, const struct shape *shape, const struct layout *layout, struct tensor *ret,
                     struct error *err)
 {
-    return step_tensor_allocate(type, shape, layout_bytes(layout, type, shape), ret, err);
+    return layer_tensor_allocate(type, shape, layout_bytes(layout, type, shape), ret, err);
 }
 
 /* ---- Reorders ---- */
@@ -187,7 +187,7 @@ static int prepare_input(struct layer_timer *timer, size_t input, const struct l
     struct reordered made = {0};
 
     *ret = timer->request->tensors[input];
-    if (!is->present || is->constant || layer_layouts_agree(&is->layout, layout))
+    if (!is->present || is->constant || layout_equal(&is->layout, layout))
         return 0;
     found = find_reordered(timer, input, layout);
     if (!found) {

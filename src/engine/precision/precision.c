@@ -281,15 +281,13 @@ static void quantize_weight(const struct network *network, const struct layer *l
 }
 
 int precision_constant(const struct network *network, const struct layer *layer, size_t input, enum precision precision,
-                       const struct tensor *constant, struct tensor *ret, struct error *err)
+                       struct tensor *constant, struct error *err)
 {
     struct tensor copy;
 
     if (constant->type != DATA_FLOAT32 || !precision_narrows_input(network, layer, input, precision) ||
-        (precision == PRECISION_INT8 && input != 1)) {
-        tensor_borrow(constant->type, &constant->shape, constant->data, constant->size, ret);
+        (precision == PRECISION_INT8 && input != 1))
         return 0;
-    }
     int rc = tensor_copy(constant, &copy, err);
     if (rc < 0)
         return rc;
@@ -299,9 +297,9 @@ int precision_constant(const struct network *network, const struct layer *layer,
         precision_round(precision, tensor_writable(&copy), tensor_elements(&copy));
     if (memcmp(copy.data, constant->data, constant->size) == 0) {
         tensor_release(&copy);
-        tensor_borrow(constant->type, &constant->shape, constant->data, constant->size, ret);
         return 0;
     }
-    *ret = copy;
+    tensor_release(constant);
+    *constant = copy;
     return 0;
 }

@@ -93,10 +93,10 @@ void precision_round(enum precision precision, float *values, size_t count);
 /* Quantizes and dequantizes in place with one scale: rounds half to even, saturates at [-128, 127]; NaN becomes 0. */
 void precision_quantize(float scale, float *values, size_t count);
 
-/* The copy of a constant that a layer at this precision computes with: `input` is its position. int8: per output
- * channel (axis by the layer's operator; the groups of a deconvolution share a scale), bias untouched. `ret` owns its
- * data, or borrows from `constant` when nothing changes. */
+/* Makes a constant what a layer at this precision computes with: `input` is its position. int8: per output channel
+ * (axis by the layer's operator; the groups of a deconvolution share a scale), bias untouched. Where that changes
+ * anything, `constant` is replaced by a copy that owns its data. */
 int precision_constant(const struct network *network, const struct layer *layer, size_t input, enum precision precision,
-                       const struct tensor *constant, struct tensor *ret, struct error *err);
+                       struct tensor *constant, struct error *err);
 
 #endif

@@ -26,7 +26,6 @@ struct executor {
     double *layer_seconds;
     size_t profiled_runs;
     struct tensor *feed; /* of one run: network->inputs.count tensors, borrowed from the caller or aligned copies */
-    const struct tensor **feed_pointers;
 };
 
 int executor_new(const struct engine *engine, struct log *log, struct executor **ret, struct error *err)
@@ -46,7 +45,6 @@ int executor_new(const struct engine *engine, struct log *log, struct executor *
     value_lifetimes_init(&executor->lifetimes, network);
     executor->layer_seconds = memory_alloc_zero(network->layers.count, sizeof(*executor->layer_seconds));
     executor->feed = memory_alloc_zero(network->inputs.count, sizeof(*executor->feed));
-    executor->feed_pointers = memory_alloc_zero(network->inputs.count, sizeof(*executor->feed_pointers));
     *ret = executor;
     return 0;
 }
@@ -56,11 +54,10 @@ void executor_free(struct executor *executor)
     if (executor == NULL)
         return;
     for (size_t i = 0; i < executor->variant_count; i++)
-        variant_free(executor->variants[i], executor->engine->network);
+        variant_free(executor->variants[i]);
     value_lifetimes_release(&executor->lifetimes);
     free(executor->layer_seconds);
     free(executor->feed);
-    free(executor->feed_pointers);
     free(executor);
 }
 
@@ -177,8 +174,7 @@ static int take_feed(struct executor *executor, const struct tensor_list *feed, 
                              TEXT_ARGS(name), data_type_name(type), data_type_name(given->tensor.type));
         executor->feed[i] = given->tensor;
         executor->feed[i].free_owner = NULL;
-        executor->feed_pointers[i] = &executor->feed[i];
-        rc = step_tensor_align(&executor->feed[i], err);
+        rc = layer_tensor_align(&executor->feed[i], err);
     }
     return rc == 0 ? check_profiles(executor, err) : rc;
 }
@@ -212,8 +208,8 @@ static struct variant *find_variant(struct executor *executor)
     if (executor->variant_count < LARGEST_VARIANT_COUNT)
         oldest = executor->variant_count++;
     else
-        variant_free(executor->variants[oldest], executor->engine->network);
-    executor->variants[oldest] = variant_new(executor->engine->network, executor->feed_pointers);
+        variant_free(executor->variants[oldest]);
+    executor->variants[oldest] = variant_new(executor->engine, executor->feed, executor->log);
     return executor->variants[oldest];
 }
 
@@ -233,12 +229,12 @@ static void bind_inputs(struct executor *executor, struct variant *variant)
     }
 }
 
-static int run_layers(struct executor *executor, struct variant *variant, double *ret_making, struct error *err)
+static int run_layers(struct executor *executor, struct variant *variant, struct error *err)
 {
     for (size_t i = 0; i < executor->engine->network->layers.count; i++) {
         struct layer_step *step;
         double start = 0;
-        int rc = variant_step(variant, executor->engine, i, executor->log, &step, ret_making, err);
+        int rc = variant_step(variant, i, &step, err);
 
         if (rc == 0 && interrupt_pending())
             rc = error_set(err, ERR_INTERRUPTED, "interrupted");
@@ -283,7 +279,7 @@ static int hand_over(struct layer_values *value, struct tensor *ret, struct erro
 static int copy_constant(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
 {
     struct tensor constant = {0};
-    int rc = step_constant_read(network, value, &constant, err);
+    int rc = layer_constant_read(network, value, &constant, err);
 
     if (rc == 0)
         rc = tensor_copy(&constant, ret, err);
@@ -353,22 +349,23 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
 static int run_variant(struct executor *executor, struct variant *variant, const char *const *wanted,
                        size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
 {
-    double start = stopwatch_now(), making = 0, end;
+    double start = stopwatch_now(), end;
     int rc;
 
+    variant->making = 0;
     bind_inputs(executor, variant);
-    rc = run_layers(executor, variant, &making, err);
+    rc = run_layers(executor, variant, err);
     if (rc == 0)
         rc = collect_outputs(executor, variant, wanted, wanted_count, ret, err);
     end = stopwatch_now();
-    variant_release_values(variant, executor->engine->network);
+    variant_release_values(variant);
     if (rc < 0)
         return rc;
     executor->profiled_runs += executor->profiling;
     if (seconds != NULL)
-        *seconds = end - start - making;
+        *seconds = end - start - variant->making;
     if (!variant->planned) {
-        rc = variant_plan(variant, executor->engine->network, &executor->lifetimes, err);
+        rc = variant_plan(variant, &executor->lifetimes, err);
         if (rc < 0)
             tensor_list_release(ret);
     }

@@ -5,76 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/memory_limit.h"
-#include "onnx/external/tensor.h"
-
-/* --- memory --- */
-
-int step_tensor_allocate(enum data_type type, const struct shape *shape, size_t size, struct tensor *ret,
-                         struct error *err)
-{
-    size_t room = size < STEP_ALIGNMENT ? STEP_ALIGNMENT : size;
-    void *data;
-
-    if (type == DATA_STRING)
-        return tensor_allocate(type, shape, ret, err);
-    if (!memory_limit_allows(size))
-        return tensor_refuse_size(type, shape, size, err);
-    if (size >= PTRDIFF_MAX ||
-        (data = aligned_alloc(STEP_ALIGNMENT, (room + STEP_ALIGNMENT - 1) / STEP_ALIGNMENT * STEP_ALIGNMENT)) == NULL)
-        return error_set(err, ERR_MEMORY, "there is not enough memory for a tensor of %zu bytes", size);
-    *ret =
-        (struct tensor){.type = type, .shape = *shape, .data = data, .size = size, .free_owner = free, .owner = data};
-    return 0;
-}
-
-static bool is_aligned(const struct tensor *tensor)
-{
-    size_t bytes = data_type_bits(tensor->type) / 8, alignment = bytes > 8 ? 8 : bytes;
-
-    return alignment < 2 || (uintptr_t)tensor->data % alignment == 0;
-}
-
-int step_tensor_align(struct tensor *tensor, struct error *err)
-{
-    struct tensor copy;
-    int rc;
-
-    if (is_aligned(tensor))
-        return 0;
-    rc = step_tensor_allocate(tensor->type, &tensor->shape, tensor->size, &copy, err);
-    if (rc < 0)
-        return rc;
-    memcpy(tensor_writable(&copy), tensor->data, tensor->size);
-    tensor_release(tensor);
-    *tensor = copy;
-    return 0;
-}
-
-int step_constant_read(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
-{
-    struct model *model = network->model;
-    const struct value *described = &model->values.items[value];
-    const struct initializer *initializer = &model->initializers.items[described->initializer];
-    struct tensor tensor = {0};
-    int rc;
-
-    if (initializer->sparse)
-        return error_set(err, ERR_UNSUPPORTED, "constant '" TEXT_FORMAT "' is a sparse tensor",
-                         TEXT_ARGS(described->name));
-    if (initializer->narrowed.size > 0)
-        rc = external_tensor_read_constant(model, initializer, &tensor, err);
-    else
-        rc = external_tensor_borrow(model, initializer->message, &tensor, err);
-    if (rc == 0)
-        rc = step_tensor_align(&tensor, err);
-    if (rc < 0) {
-        tensor_release(&tensor);
-        return error_context(err, "constant '" TEXT_FORMAT "'", TEXT_ARGS(described->name));
-    }
-    *ret = tensor;
-    return 0;
-}
 
 /* --- what a value is stored in --- */
 
@@ -104,7 +34,7 @@ static bool lies_alike(const struct layout *a, const struct layout *b, const str
 {
     struct layout_strides left, right;
 
-    if (layout_equal(a, b) || (layout_is_row_major(a) && layout_is_row_major(b)))
+    if (layout_equal(a, b))
         return true;
     if (!layout_resolve(a, shape, &left) || !layout_resolve(b, shape, &right) || left.block_count > 0 ||
         right.block_count > 0)
@@ -122,82 +52,37 @@ static const char *layer_name(const struct layer *layer)
     return layer->name != NULL ? layer->name : "";
 }
 
-/* Reads a constant as the layer computes with it. */
-static int prepare_constant(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
-                            size_t i, struct error *err)
+/* What it takes to bring an input that comes at run time to the kernel. */
+static int prepare_input(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
+                         size_t i, struct error *err)
 {
+    const struct layer *layer = step->request.kernel.layer;
+    const struct layout *lies = &step->request.inputs[i].layout;
     enum precision precision = choice->precision.precision;
-    struct kernel_input *request = &step->request_inputs[i];
-    struct tensor rounded = {0}, *constant = &step->constants[i];
-    int rc = step_constant_read(engine->network, step->layer->inputs.items[i], constant, err);
-
-    if (rc < 0)
-        return rc;
-    if (constant->type == DATA_FLOAT32 && precision != PRECISION_FLOAT32 && precision != PRECISION_TF32) {
-        rc = precision_constant(engine->network, step->layer, i, precision, constant, &rounded, err);
-        if (rc < 0)
-            return rc;
-        if (rounded.free_owner != NULL) {
-            tensor_release(constant);
-            *constant = rounded;
-        }
-    }
-    *request = (struct kernel_input){
-        .present = true, .type = constant->type, .shape = constant->shape, .constant = constant->data};
-    step->kernel_inputs[i] = *constant;
-    return 0;
-}
-
-static int prepare_run_time_input(struct layer_step *step, const struct engine *engine,
-                                  const struct engine_layer *choice, const struct layer_values *given, size_t i,
-                                  struct error *err)
-{
-    enum precision precision = choice->precision.precision;
+    struct tensor *tensor = &step->request.tensors[i];
     struct step_input *input = &step->inputs[i];
-    const struct tensor *tensor = &given->tensor;
-    size_t size;
 
-    step->request_inputs[i] =
-        (struct kernel_input){.present = true, .type = tensor->type, .shape = tensor->shape, .layout = given->layout};
+    input->value = layer->inputs.items[i];
     input->layout = choice->tactic.input_layouts != NULL ? choice->tactic.input_layouts[i] : (struct layout){""};
-    input->reordered = tensor->type != DATA_STRING && !lies_alike(&given->layout, &input->layout, &tensor->shape);
-    if (tensor->type == DATA_FLOAT32 && precision != PRECISION_FLOAT32 && precision != PRECISION_TF32 &&
-        precision_narrows_input(engine->network, step->layer, i, precision)) {
+    input->reordered = tensor->type != DATA_STRING && !lies_alike(lies, &input->layout, &tensor->shape);
+    if (tensor->type == DATA_FLOAT32 && precision_narrows_input(engine->network, layer, i, precision)) {
         if (precision == PRECISION_INT8)
             input->scale = choice->input_scales != NULL ? choice->input_scales[i] : 0;
-        else if (stored_precision(engine, step->layer, step->layer->inputs.items[i]) != precision)
+        else if (stored_precision(engine, layer, input->value) != precision)
             input->rounding = precision;
     }
-    size = input->reordered ? layout_bytes(&input->layout, tensor->type, &tensor->shape) : tensor->size;
-    if (size >= SIZE_MAX / 4 || step->scratch_size >= SIZE_MAX / 4)
+    if (input->reordered)
+        tensor->size = layout_bytes(&input->layout, tensor->type, &tensor->shape);
+    if (tensor->size >= SIZE_MAX / 4 || step->scratch_size >= SIZE_MAX / 4)
         return error_set(err, ERR_BACKEND,
                          "tactic '%s' of layer '%s' wants its input %zu in a layout '%s' that does "
                          "not fit it",
-                         choice->tactic.name, layer_name(step->layer), i, input->layout.text);
-    step->kernel_inputs[i] = (struct tensor){.type = tensor->type, .shape = tensor->shape, .size = size};
+                         choice->tactic.name, layer_name(layer), i, input->layout.text);
     if (input->reordered || input->rounding != PRECISION_FLOAT32 || input->scale > 0) {
         input->scratch = step->scratch_size;
-        step->scratch_size += (size + STEP_ALIGNMENT - 1) / STEP_ALIGNMENT * STEP_ALIGNMENT;
+        step->scratch_size += (tensor->size + LAYER_ALIGNMENT - 1) / LAYER_ALIGNMENT * LAYER_ALIGNMENT;
     }
     return 0;
-}
-
-static int prepare_input(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
-                         const struct layer_values *values, size_t i, struct error *err)
-{
-    uint32_t value = step->layer->inputs.items[i];
-    const struct model *model = engine->network->model;
-
-    step->inputs[i] = (struct step_input){.value = VALUE_NONE, .scratch = SIZE_MAX};
-    if (value == VALUE_NONE)
-        return 0;
-    if (model->values.items[value].initializer != INITIALIZER_NONE)
-        return prepare_constant(step, engine, choice, i, err);
-    if (!values[value].exists)
-        return error_set(err, ERR_BACKEND, "layer '%s' reads tensor '" TEXT_FORMAT "', which nothing has made",
-                         layer_name(step->layer), TEXT_ARGS(model->values.items[value].name));
-    step->inputs[i].value = value;
-    return prepare_run_time_input(step, engine, choice, &values[value], i, err);
 }
 
 static int describe_output(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
@@ -206,38 +91,38 @@ static int describe_output(struct layer_step *step, const struct engine *engine,
     struct step_output *output = &step->outputs[i];
     struct tensor *tensor = &step->kernel_outputs[i];
 
-    *output = (struct step_output){.value = step->layer->outputs.items[i], .rounding = output_precision(choice, i)};
+    *output = (struct step_output){.value = step->request.kernel.layer->outputs.items[i],
+                                   .rounding = output_precision(choice, i)};
     if (output->value == VALUE_NONE || !step->kernel->outputs_known)
         return 0;
     if (choice->tactic.output_layouts != NULL)
         output->layout = choice->tactic.output_layouts[i];
     tensor->type = network_type(engine->network, output->value);
     /* Whoever knows its outputs beforehand computes element by element or in float32: in the type of what it reads. */
-    for (size_t k = 0; k < step->layer->inputs.count && tensor->type == DATA_UNDEFINED; k++)
-        tensor->type = step->request_inputs[k].present ? step->request_inputs[k].type : DATA_UNDEFINED;
+    for (size_t k = 0; k < step->request.kernel.layer->inputs.count && tensor->type == DATA_UNDEFINED; k++)
+        tensor->type = step->request.inputs[k].present ? step->request.inputs[k].type : DATA_UNDEFINED;
     tensor->shape = step->kernel->output_shapes[i];
     tensor->size = layout_bytes(&output->layout, tensor->type, &tensor->shape);
     if (tensor->size >= SIZE_MAX / 4)
         return error_set(err, ERR_BACKEND,
                          "tactic '%s' of layer '%s' gives its output %zu a layout '%s' that does not "
                          "fit it",
-                         choice->tactic.name, layer_name(step->layer), i, output->layout.text);
+                         choice->tactic.name, layer_name(step->request.kernel.layer), i, output->layout.text);
     return 0;
 }
 
 static int make_kernel(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
                        struct error *err)
 {
+    const struct layer *layer = step->request.kernel.layer;
     struct tactic_provider *provider = choice->tactic.provider;
-    struct kernel_request request = {
-        .network = engine->network, .layer = step->layer, .inputs = step->request_inputs, .threads = engine->threads};
     int rc;
 
     if (provider == NULL)
-        return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", layer_name(step->layer),
+        return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", layer_name(layer),
                          choice->tactic.name);
-    rc = provider->create(provider, &request, &choice->tactic, &step->kernel, err);
-    for (size_t i = 0; i < step->layer->outputs.count && rc == 0; i++)
+    rc = provider->create(provider, &step->request.kernel, &choice->tactic, &step->kernel, err);
+    for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
         rc = describe_output(step, engine, choice, i, err);
     return rc;
 }
@@ -246,21 +131,21 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
                    const struct layer_values *values, struct layer_step **ret, struct error *err)
 {
     struct layer_step *step = memory_alloc_zero(1, sizeof(*step));
-    size_t inputs = layer->inputs.count, outputs = layer->outputs.count;
-    int rc = 0;
+    int rc = layer_request_make(engine, layer, choice->precision.precision, values, &step->request, err);
 
-    step->layer = layer;
-    step->model = engine->network->model;
-    step->request_inputs = memory_alloc_zero(inputs, sizeof(*step->request_inputs));
-    step->inputs = memory_alloc_zero(inputs, sizeof(*step->inputs));
-    step->constants = memory_alloc_zero(inputs, sizeof(*step->constants));
-    step->kernel_inputs = memory_alloc_zero(inputs, sizeof(*step->kernel_inputs));
-    step->outputs = memory_alloc_zero(outputs, sizeof(*step->outputs));
-    step->kernel_outputs = memory_alloc_zero(outputs, sizeof(*step->kernel_outputs));
-    for (size_t i = 0; i < inputs && rc == 0; i++)
-        rc = prepare_input(step, engine, choice, values, i, err);
+    if (rc < 0)
+        goto done;
+    step->inputs = memory_alloc_zero(layer->inputs.count, sizeof(*step->inputs));
+    step->outputs = memory_alloc_zero(layer->outputs.count, sizeof(*step->outputs));
+    step->kernel_outputs = memory_alloc_zero(layer->outputs.count, sizeof(*step->kernel_outputs));
+    for (size_t i = 0; i < layer->inputs.count && rc == 0; i++) {
+        step->inputs[i] = (struct step_input){.value = VALUE_NONE, .scratch = SIZE_MAX};
+        if (step->request.inputs[i].present && !layer_value_is_constant(engine->network, layer->inputs.items[i]))
+            rc = prepare_input(step, engine, choice, i, err);
+    }
     if (rc == 0)
         rc = make_kernel(step, engine, choice, err);
+done:
     if (rc == 0)
         *ret = step;
     else
@@ -268,55 +153,33 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
     return rc;
 }
 
-/* Any tactic of one provider. Returns 1 when one was made, 0 when there is none. */
-static int try_provider(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                        const struct layer_values *values, struct tactic_provider *provider,
-                        const struct layer_step *described, struct layer_step **ret, struct string_builder *ret_name,
-                        struct error *err)
+int layer_step_new_any(const struct engine *engine, size_t number, const struct layer_values *values,
+                       struct layer_step **ret, struct string_builder *ret_name, struct error *err)
 {
-    struct kernel_request request = {
-        .network = engine->network, .layer = layer, .inputs = described->request_inputs, .threads = engine->threads};
-    struct engine_layer attempt = *choice;
+    const struct layer *layer = &engine->network->layers.items[number];
+    struct engine_layer attempt = engine->layers[number];
+    struct layer_request request;
+    struct layer_step *made = NULL;
     struct tactic_list tactics = {0};
-    int made = 0, rc = provider->list(provider, &request, &tactics, err);
-
-    for (size_t i = 0; rc == 0 && made == 0 && i < tactics.count; i++) {
-        attempt.tactic = tactics.items[i];
-        made = layer_step_new(engine, layer, &attempt, values, ret, err) == 0;
-        if (made)
-            string_add_format(ret_name, "%s:%s", provider->name, tactics.items[i].name);
-    }
-    tactic_list_release(&tactics);
-    return rc < 0 ? rc : made;
-}
-
-int layer_step_new_any(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                       const struct layer_values *values, struct layer_step **ret, struct string_builder *ret_name,
-                       struct error *err)
-{
-    struct engine_layer plain = *choice;
-    struct layer_step described = {.layer = layer};
     struct error last = {0};
-    size_t inputs = layer->inputs.count;
-    int rc = 0;
+    int rc = layer_request_make(engine, layer, attempt.precision.precision, values, &request, &last);
 
-    plain.tactic.input_layouts = NULL;
-    described.request_inputs = memory_alloc_zero(inputs, sizeof(*described.request_inputs));
-    described.inputs = memory_alloc_zero(inputs, sizeof(*described.inputs));
-    described.constants = memory_alloc_zero(inputs, sizeof(*described.constants));
-    described.kernel_inputs = memory_alloc_zero(inputs, sizeof(*described.kernel_inputs));
-    for (size_t i = 0; i < inputs && rc == 0; i++)
-        rc = prepare_input(&described, engine, &plain, values, i, &last);
-    for (size_t i = 0; i < engine->providers.count && rc == 0; i++)
-        rc = try_provider(engine, layer, choice, values, engine->providers.items[i], &described, ret, ret_name, &last);
-    for (size_t i = 0; i < inputs; i++)
-        tensor_release(&described.constants[i]);
-    free(described.request_inputs);
-    free(described.inputs);
-    free(described.constants);
-    free(described.kernel_inputs);
-    if (rc == 1)
+    for (size_t i = 0, tried = 0; rc == 0 && made == NULL && i < engine->providers.count; i++) {
+        struct tactic_provider *provider = engine->providers.items[i];
+
+        rc = provider->list(provider, &request.kernel, &tactics, &last);
+        for (; rc == 0 && made == NULL && tried < tactics.count; tried++) {
+            attempt.tactic = tactics.items[tried];
+            if (layer_step_new(engine, layer, &attempt, values, &made, &last) == 0)
+                string_add_format(ret_name, "%s:%s", provider->name, attempt.tactic.name);
+        }
+    }
+    layer_request_release(&request);
+    tactic_list_release(&tactics);
+    if (made != NULL) {
+        *ret = made;
         return 0;
+    }
     return error_set(err, rc < 0 ? (enum error_code)rc : ERR_BACKEND,
                      "layer '%s': no tactic takes inputs of these shapes%s%s", layer_name(layer),
                      last.code != 0 ? ": " : "", last.code != 0 ? last.message : "");
@@ -327,14 +190,10 @@ void layer_step_free(struct layer_step *step)
     if (step == NULL)
         return;
     kernel_free(step->kernel);
-    for (size_t i = 0; i < step->layer->inputs.count; i++) {
-        tensor_release(&step->constants[i]);
+    for (size_t i = 0; step->inputs != NULL && i < step->request.kernel.layer->inputs.count; i++)
         reorder_free(step->inputs[i].reorder);
-    }
-    free(step->request_inputs);
+    layer_request_release(&step->request);
     free(step->inputs);
-    free(step->constants);
-    free(step->kernel_inputs);
     free(step->outputs);
     free(step->kernel_outputs);
     free(step->own_scratch);
@@ -350,8 +209,8 @@ void layer_step_set_scratch(struct layer_step *step, char *scratch)
 
 bool layer_step_fits(const struct layer_step *step, const struct layer_values *values)
 {
-    for (size_t i = 0; i < step->layer->inputs.count; i++) {
-        const struct kernel_input *made_for = &step->request_inputs[i];
+    for (size_t i = 0; i < step->request.kernel.layer->inputs.count; i++) {
+        const struct kernel_input *made_for = &step->request.inputs[i];
         const struct layer_values *given;
 
         if (step->inputs[i].value == VALUE_NONE)
@@ -370,7 +229,7 @@ bool layer_step_fits(const struct layer_step *step, const struct layer_values *v
 static int bring_input(struct layer_step *step, size_t i, const struct layer_values *given, struct error *err)
 {
     struct step_input *input = &step->inputs[i];
-    struct tensor *tensor = &step->kernel_inputs[i];
+    struct tensor *tensor = &step->request.tensors[i];
     float *copy;
     int rc;
 
@@ -400,13 +259,13 @@ static int bring_inputs(struct layer_step *step, const struct layer_values *valu
     int rc = 0;
 
     if (step->scratch_size > 0 && step->scratch == NULL) {
-        step->own_scratch = aligned_alloc(STEP_ALIGNMENT, step->scratch_size);
+        step->own_scratch = aligned_alloc(LAYER_ALIGNMENT, step->scratch_size);
         if (step->own_scratch == NULL)
             return error_set(err, ERR_MEMORY, "there is not enough memory for copies of %zu bytes of the inputs",
                              step->scratch_size);
         step->scratch = step->own_scratch;
     }
-    for (size_t i = 0; i < step->layer->inputs.count && rc == 0; i++)
+    for (size_t i = 0; i < step->request.kernel.layer->inputs.count && rc == 0; i++)
         if (step->inputs[i].value != VALUE_NONE)
             rc = bring_input(step, i, &values[step->inputs[i].value], err);
     return rc;
@@ -415,7 +274,7 @@ static int bring_inputs(struct layer_step *step, const struct layer_values *valu
 /* Memory for the outputs: that which `values` have, or new one. */
 static int provide_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
 {
-    for (size_t i = 0; i < step->layer->outputs.count; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         struct tensor *tensor = &step->kernel_outputs[i];
         struct layer_values *value;
         int rc;
@@ -430,10 +289,11 @@ static int provide_outputs(struct layer_step *step, struct layer_values *values,
             continue;
         }
         if (!value->exists) {
-            rc = step_tensor_allocate(tensor->type, &tensor->shape, tensor->size, &value->tensor, err);
+            rc = layer_tensor_allocate(tensor->type, &tensor->shape, tensor->size, &value->tensor, err);
             if (rc < 0)
-                return error_context(err, "output '" TEXT_FORMAT "'",
-                                     TEXT_ARGS(step->model->values.items[step->outputs[i].value].name));
+                return error_context(
+                    err, "output '" TEXT_FORMAT "'",
+                    TEXT_ARGS(step->request.kernel.network->model->values.items[step->outputs[i].value].name));
             value->layout = step->outputs[i].layout;
             value->exists = true;
         }
@@ -450,11 +310,11 @@ static bool lies_in(const void *data, const struct tensor *tensor)
 /* A runtime may hand out what it was given: an output that lies in an input gets memory of its own. */
 static int detach_output(const struct layer_step *step, struct tensor *tensor, struct error *err)
 {
-    for (size_t i = 0; i < step->layer->inputs.count; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->inputs.count; i++) {
         struct tensor copy;
         int rc;
 
-        if (!step->request_inputs[i].present || tensor->size == 0 || !lies_in(tensor->data, &step->kernel_inputs[i]))
+        if (!step->request.inputs[i].present || tensor->size == 0 || !lies_in(tensor->data, &step->request.tensors[i]))
             continue;
         rc = tensor_copy(tensor, &copy, err);
         if (rc < 0)
@@ -471,14 +331,15 @@ static int take_outputs(struct layer_step *step, struct layer_values *values, st
 {
     int rc = 0;
 
-    for (size_t i = 0; i < step->layer->outputs.count && rc == 0; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count && rc == 0; i++) {
         struct tensor *tensor = &step->kernel_outputs[i];
         uint32_t value = step->outputs[i].value;
 
         if (value == VALUE_NONE)
             continue;
         if (tensor->data == NULL) {
-            rc = error_set(err, ERR_BACKEND, "layer '%s' has not made its output %zu", layer_name(step->layer), i);
+            rc = error_set(err, ERR_BACKEND, "layer '%s' has not made its output %zu",
+                           layer_name(step->request.kernel.layer), i);
             break;
         }
         rc = detach_output(step, tensor, err);
@@ -489,14 +350,14 @@ static int take_outputs(struct layer_step *step, struct layer_values *values, st
         values[value].exists = true;
         *tensor = (struct tensor){0};
     }
-    for (size_t i = 0; i < step->layer->outputs.count; i++)
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++)
         tensor_release(&step->kernel_outputs[i]);
     return rc;
 }
 
 static void round_outputs(const struct layer_step *step, const struct layer_values *values)
 {
-    for (size_t i = 0; i < step->layer->outputs.count; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         const struct step_output *output = &step->outputs[i];
         const struct tensor *tensor;
 
@@ -515,11 +376,11 @@ int layer_step_run(struct layer_step *step, struct layer_values *values, struct 
     if (rc == 0)
         rc = provide_outputs(step, values, err);
     if (rc == 0)
-        rc = step->kernel->functions->run(step->kernel, step->kernel_inputs, step->kernel_outputs, err);
+        rc = step->kernel->functions->run(step->kernel, step->request.tensors, step->kernel_outputs, err);
     if (!step->kernel->outputs_known && rc == 0)
         rc = take_outputs(step, values, err);
     if (rc < 0)
-        return error_context(err, "layer '%s'", layer_name(step->layer));
+        return error_context(err, "layer '%s'", layer_name(step->request.kernel.layer));
     round_outputs(step, values);
     return 0;
 }

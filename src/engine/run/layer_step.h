@@ -3,15 +3,7 @@
 #ifndef ENGINE_RUN_LAYER_STEP_H
 #define ENGINE_RUN_LAYER_STEP_H
 
-#include "engine/plan/engine.h"
-
-#define STEP_ALIGNMENT 64 /* bytes: a cache line, and the widest vector */
-
-struct layer_values {     /* of a tensor while the engine runs */
-    struct tensor tensor; /* physical: size is that of its layout */
-    struct layout layout;
-    bool exists;
-};
+#include "engine/run/layer_request.h"
 
 /* How one input gets from where it lies to the kernel. */
 struct step_input {
@@ -31,13 +23,11 @@ struct step_output {
 };
 
 struct layer_step {
-    const struct layer *layer;
-    const struct model *model; /* that has the layer's values */
+    /* What the kernel was made for. The tensors are what it reads: sizes are those in the layouts that it wants, and
+     * data of what comes at run time are set by each run. */
+    struct layer_request request;
     struct kernel *kernel;
-    struct kernel_input *request_inputs; /* layer->inputs.count of these four */
-    struct step_input *inputs;
-    struct tensor *constants; /* the values that the kernel computes with */
-    struct tensor *kernel_inputs;
+    struct step_input *inputs;   /* layer->inputs.count */
     struct step_output *outputs; /* layer->outputs.count of these two */
     struct tensor *kernel_outputs;
     size_t scratch_size; /* bytes for copies of inputs; 0: none */
@@ -60,22 +50,9 @@ bool layer_step_fits(const struct layer_step *step, const struct layer_values *v
 /* Memory of step->scratch_size bytes, which outlives the step's runs. Without it a step allocates some of its own. */
 void layer_step_set_scratch(struct layer_step *step, char *scratch);
 
-/* As layer_step_new(), with whichever tactic of the engine's providers can be made for these inputs: for shapes that
- * the chosen one cannot compute. Appends the provider's and the tactic's name to `ret_name`. */
-int layer_step_new_any(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                       const struct layer_values *values, struct layer_step **ret, struct string_builder *ret_name,
-                       struct error *err);
-
-/* A constant of the model, with data that are aligned for its type. `ret` owns them, or they live as long as the
- * model. */
-int step_constant_read(const struct network *network, uint32_t value, struct tensor *ret, struct error *err);
-
-/* A tensor's memory in any layout, aligned. ERR_MEMORY. */
-int step_tensor_allocate(enum data_type type, const struct shape *shape, size_t size, struct tensor *ret,
-                         struct error *err);
-
-/* Makes a copy of `tensor` with data that are aligned for its type unless they are already; NULL `free_owner`
- * otherwise. */
-int step_tensor_align(struct tensor *tensor, struct error *err);
+/* As layer_step_new() for a layer of the engine, with whichever tactic of its providers can be made for these inputs:
+ * for shapes that the chosen one cannot compute. Appends the provider's and the tactic's name to `ret_name`. */
+int layer_step_new_any(const struct engine *engine, size_t number, const struct layer_values *values,
+                       struct layer_step **ret, struct string_builder *ret_name, struct error *err);
 
 #endif

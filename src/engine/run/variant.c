@@ -65,16 +65,19 @@ void value_lifetimes_release(struct value_lifetimes *lifetimes)
 
 /* --- a variant --- */
 
-struct variant *variant_new(const struct network *network, const struct tensor *const *feed)
+struct variant *variant_new(const struct engine *engine, const struct tensor *feed, struct log *log)
 {
     struct variant *variant = memory_alloc_zero(1, sizeof(*variant));
+    const struct network *network = engine->network;
     size_t values = network->model->values.count;
 
+    variant->engine = engine;
+    variant->log = log;
     variant->inputs = memory_alloc_zero(network->inputs.count, sizeof(*variant->inputs));
     variant->types = memory_alloc_zero(network->inputs.count, sizeof(*variant->types));
     for (size_t i = 0; i < network->inputs.count; i++) {
-        variant->inputs[i] = feed[i]->shape;
-        variant->types[i] = feed[i]->type;
+        variant->inputs[i] = feed[i].shape;
+        variant->types[i] = feed[i].type;
     }
     variant->values = memory_alloc_zero(values, sizeof(*variant->values));
     variant->layers = memory_alloc_zero(network->layers.count, sizeof(*variant->layers));
@@ -84,12 +87,12 @@ struct variant *variant_new(const struct network *network, const struct tensor *
     return variant;
 }
 
-void variant_free(struct variant *variant, const struct network *network)
+void variant_free(struct variant *variant)
 {
     if (variant == NULL)
         return;
-    variant_release_values(variant, network);
-    for (size_t i = 0; i < network->layers.count; i++) {
+    variant_release_values(variant);
+    for (size_t i = 0; i < variant->engine->network->layers.count; i++) {
         layer_step_free(variant->layers[i].step);
         for (size_t k = 0; k < VARIANT_OTHER_STEPS; k++)
             layer_step_free(variant->layers[i].others[k]);
@@ -121,8 +124,10 @@ void variant_release_ending(struct variant *variant, const struct value_lifetime
 }
 
 /* Everything but what stands in planned memory, which is there for the next run. */
-void variant_release_values(struct variant *variant, const struct network *network)
+void variant_release_values(struct variant *variant)
 {
+    const struct network *network = variant->engine->network;
+
     for (size_t i = 0; i < network->inputs.count; i++)
         release_value(&variant->values[network->inputs.items[i]]);
     for (size_t i = 0; i < network->layers.count; i++) {
@@ -144,7 +149,7 @@ static void bind_outputs(struct variant *variant, size_t layer, bool bound)
     if (variant->layers[layer].bound == bound)
         return;
     variant->layers[layer].bound = bound;
-    for (size_t i = 0; i < step->layer->outputs.count; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         const struct step_output *output = &step->outputs[i];
         struct layer_values *value;
 
@@ -162,16 +167,19 @@ static void bind_outputs(struct variant *variant, size_t layer, bool bound)
 }
 
 /* Whether the layer's inputs have the shapes with which its tactic was chosen. */
-static bool is_as_built(const struct variant *variant, const struct network *network, const struct layer *layer,
-                        const struct engine_layer *choice)
+static bool is_as_built(const struct variant *variant, size_t number)
 {
-    if (choice->input_shapes == NULL)
-        return false;
-    for (size_t i = 0; i < layer->inputs.count; i++) {
-        uint32_t value = layer->inputs.items[i];
+    const struct network *network = variant->engine->network;
+    const struct value_list *inputs = &network->layers.items[number].inputs;
+    const struct shape *built = variant->engine->layers[number].input_shapes;
 
-        if (value != VALUE_NONE && network->model->values.items[value].initializer == INITIALIZER_NONE &&
-            !shape_equal(&variant->values[value].tensor.shape, &choice->input_shapes[i]))
+    if (built == NULL)
+        return false;
+    for (size_t i = 0; i < inputs->count; i++) {
+        uint32_t value = inputs->items[i];
+
+        if (value != VALUE_NONE && !layer_value_is_constant(network, value) &&
+            !shape_equal(&variant->values[value].tensor.shape, &built[i]))
             return false;
     }
     return true;
@@ -179,46 +187,56 @@ static bool is_as_built(const struct variant *variant, const struct network *net
 
 /* Other shapes may be such that the chosen tactic does not take them. If it does not even take those that it was chosen
  * for, then something else computes here than where the engine was built, and that is not glossed over. */
-static int make_step(struct variant *variant, const struct engine *engine, size_t i, struct log *log,
-                     struct layer_step **ret, struct error *err)
+static int make_step(struct variant *variant, size_t number, struct layer_step **ret, struct error *err)
 {
-    const struct layer *layer = &engine->network->layers.items[i];
-    const struct engine_layer *choice = &engine->layers[i];
+    const struct layer *layer = &variant->engine->network->layers.items[number];
+    const struct engine_layer *choice = &variant->engine->layers[number];
+    double start = stopwatch_now();
     struct string_builder name;
-    int rc = layer_step_new(engine, layer, choice, variant->values, ret, err);
+    int rc = layer_step_new(variant->engine, layer, choice, variant->values, ret, err);
 
-    if (rc != ERR_UNSUPPORTED)
-        return rc < 0 ? error_context(err, "layer '%s'", layer->name) : 0;
-    if (is_as_built(variant, engine->network, layer, choice))
-        return error_context(err,
-                             "the engine was built on another machine or with other libraries, and has to be built "
-                             "again");
     string_init(&name);
-    rc = layer_step_new_any(engine, layer, choice, variant->values, ret, &name, err);
-    if (rc == 0)
-        log_once(log, LOG_WARNING,
-                 "Layer '%s': its tactic '%s' does not take inputs of these shapes, so '%s' is used for them",
-                 layer->name, choice->tactic.name, name.data);
+    if (rc == ERR_UNSUPPORTED && is_as_built(variant, number)) {
+        rc = error_context(err, "the engine was built on another machine or with other libraries, and has to be built "
+                                "again");
+    } else if (rc == ERR_UNSUPPORTED) {
+        rc = layer_step_new_any(variant->engine, number, variant->values, ret, &name, err);
+        if (rc == 0)
+            log_once(variant->log, LOG_WARNING,
+                     "Layer '%s': its tactic '%s' does not take inputs of these shapes, so '%s' is used for them",
+                     layer->name, choice->tactic.name, name.data);
+    } else if (rc < 0) {
+        rc = error_context(err, "layer '%s'", layer->name);
+    }
     string_release(&name);
+    variant->making += stopwatch_now() - start;
     return rc;
 }
 
-static int other_step(struct variant *variant, const struct engine *engine, size_t i, struct log *log,
-                      struct layer_step **ret, double *ret_seconds, struct error *err)
+int variant_step(struct variant *variant, size_t number, struct layer_step **ret, struct error *err)
 {
-    struct variant_layer *layer = &variant->layers[i];
+    struct variant_layer *layer = &variant->layers[number];
     struct layer_step *made = NULL;
-    double start;
     int rc;
 
-    for (size_t k = 0; k < VARIANT_OTHER_STEPS; k++)
-        if (layer->others[k] != NULL && layer_step_fits(layer->others[k], variant->values)) {
-            *ret = layer->others[k];
+    if (layer->settled || (layer->step != NULL && layer_step_fits(layer->step, variant->values))) {
+        if (variant->planned && !layer->bound)
+            bind_outputs(variant, number, true);
+        *ret = layer->step;
+        return 0;
+    }
+    if (layer->step == NULL) {
+        rc = make_step(variant, number, &layer->step, err);
+        *ret = layer->step;
+        return rc;
+    }
+    bind_outputs(variant, number, false);
+    for (size_t i = 0; i < VARIANT_OTHER_STEPS; i++)
+        if (layer->others[i] != NULL && layer_step_fits(layer->others[i], variant->values)) {
+            *ret = layer->others[i];
             return 0;
         }
-    start = stopwatch_now();
-    rc = make_step(variant, engine, i, log, &made, err);
-    *ret_seconds += stopwatch_now() - start;
+    rc = make_step(variant, number, &made, err);
     if (rc < 0)
         return rc;
     layer_step_free(layer->others[layer->next_other]);
@@ -226,30 +244,6 @@ static int other_step(struct variant *variant, const struct engine *engine, size
     layer->next_other = (layer->next_other + 1) % VARIANT_OTHER_STEPS;
     *ret = made;
     return 0;
-}
-
-int variant_step(struct variant *variant, const struct engine *engine, size_t i, struct log *log,
-                 struct layer_step **ret, double *ret_seconds, struct error *err)
-{
-    struct variant_layer *layer = &variant->layers[i];
-    int rc;
-
-    if (layer->settled || (layer->step != NULL && layer_step_fits(layer->step, variant->values))) {
-        if (variant->planned && !layer->bound)
-            bind_outputs(variant, i, true);
-        *ret = layer->step;
-        return 0;
-    }
-    if (layer->step == NULL) {
-        double start = stopwatch_now();
-
-        rc = make_step(variant, engine, i, log, &layer->step, err);
-        *ret_seconds += stopwatch_now() - start;
-        *ret = layer->step;
-        return rc;
-    }
-    bind_outputs(variant, i, false);
-    return other_step(variant, engine, i, log, ret, ret_seconds, err);
 }
 
 /* --- memory --- */
@@ -265,8 +259,9 @@ static bool in_plan(const struct layer_step *step, size_t output, const struct v
 }
 
 /* A layer is settled when none of its inputs can have another shape the next time. */
-static void settle(struct variant *variant, const struct network *network)
+static void settle(struct variant *variant)
 {
+    const struct network *network = variant->engine->network;
     bool *known = memory_alloc_zero(network->model->values.count, sizeof(*known));
 
     for (size_t i = 0; i < network->inputs.count; i++)
@@ -275,25 +270,26 @@ static void settle(struct variant *variant, const struct network *network)
         struct variant_layer *layer = &variant->layers[i];
 
         layer->settled = true;
-        for (size_t k = 0; k < layer->step->layer->inputs.count; k++)
+        for (size_t k = 0; k < layer->step->request.kernel.layer->inputs.count; k++)
             if (layer->step->inputs[k].value != VALUE_NONE && !known[layer->step->inputs[k].value])
                 layer->settled = false;
-        for (size_t k = 0; k < layer->step->layer->outputs.count; k++)
+        for (size_t k = 0; k < layer->step->request.kernel.layer->outputs.count; k++)
             if (layer->step->outputs[k].value != VALUE_NONE)
                 known[layer->step->outputs[k].value] = layer->settled && layer->step->kernel->outputs_known;
     }
     free(known);
 }
 
-static size_t list_blocks(const struct variant *variant, const struct network *network,
-                          const struct value_lifetimes *lifetimes, struct memory_block *blocks, uint32_t *values)
+static size_t list_blocks(const struct variant *variant, const struct value_lifetimes *lifetimes,
+                          struct memory_block *blocks, uint32_t *values)
 {
+    const struct network *network = variant->engine->network;
     size_t count = 0;
 
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer_step *step = variant->layers[i].step;
 
-        for (size_t k = 0; k < step->layer->outputs.count; k++) {
+        for (size_t k = 0; k < step->request.kernel.layer->outputs.count; k++) {
             uint32_t value = step->outputs[k].value;
 
             if (!in_plan(step, k, lifetimes))
@@ -308,13 +304,15 @@ static size_t list_blocks(const struct variant *variant, const struct network *n
     return count;
 }
 
-static int allocate_plan(struct variant *variant, const struct network *network, struct error *err)
+static int allocate_plan(struct variant *variant, struct error *err)
 {
-    for (size_t i = 0; i < network->layers.count; i++)
+    size_t layers = variant->engine->network->layers.count;
+
+    for (size_t i = 0; i < layers; i++)
         if (variant->layers[i].step->scratch_size > variant->scratch_size)
             variant->scratch_size = variant->layers[i].step->scratch_size;
-    variant->memory = aligned_alloc(STEP_ALIGNMENT, variant->memory_size + STEP_ALIGNMENT);
-    variant->scratch = aligned_alloc(STEP_ALIGNMENT, variant->scratch_size + STEP_ALIGNMENT);
+    variant->memory = aligned_alloc(LAYER_ALIGNMENT, variant->memory_size + LAYER_ALIGNMENT);
+    variant->scratch = aligned_alloc(LAYER_ALIGNMENT, variant->scratch_size + LAYER_ALIGNMENT);
     if (variant->memory == NULL || variant->scratch == NULL) {
         free(variant->memory); /* the next run plans again */
         free(variant->scratch);
@@ -322,17 +320,17 @@ static int allocate_plan(struct variant *variant, const struct network *network,
         return error_set(err, ERR_MEMORY, "there is not enough memory for activations of %zu bytes",
                          variant->memory_size);
     }
-    for (size_t i = 0; i < network->layers.count; i++)
+    for (size_t i = 0; i < layers; i++)
         layer_step_set_scratch(variant->layers[i].step, variant->scratch);
     return 0;
 }
 
-int variant_plan(struct variant *variant, const struct network *network, const struct value_lifetimes *lifetimes,
-                 struct error *err)
+int variant_plan(struct variant *variant, const struct value_lifetimes *lifetimes, struct error *err)
 {
-    struct memory_block *blocks = memory_alloc_zero(network->model->values.count, sizeof(*blocks));
-    uint32_t *values = memory_alloc_zero(network->model->values.count, sizeof(*values));
-    size_t count = list_blocks(variant, network, lifetimes, blocks, values);
+    size_t all = variant->engine->network->model->values.count;
+    struct memory_block *blocks = memory_alloc_zero(all, sizeof(*blocks));
+    uint32_t *values = memory_alloc_zero(all, sizeof(*values));
+    size_t count = list_blocks(variant, lifetimes, blocks, values);
     int rc;
 
     variant->memory_size = memory_plan(blocks, count);
@@ -342,11 +340,11 @@ int variant_plan(struct variant *variant, const struct network *network, const s
     else
         rc = memory_limit_check(variant->memory_size, "the activations that are needed at the same time", err);
     if (rc == 0)
-        rc = allocate_plan(variant, network, err);
+        rc = allocate_plan(variant, err);
     for (size_t i = 0; i < count && rc == 0; i++)
         variant->offsets[values[i]] = blocks[i].offset;
     if (rc == 0) {
-        settle(variant, network);
+        settle(variant);
         variant->planned = true;
     }
     free(blocks);

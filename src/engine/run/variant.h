@@ -28,6 +28,8 @@ struct variant_layer {
 };
 
 struct variant {
+    const struct engine *engine;
+    struct log *log;
     struct shape *inputs; /* network->inputs.count of these two: what it is for */
     enum data_type *types;
     struct layer_values *values;  /* model->values.count */
@@ -37,21 +39,21 @@ struct variant {
     char *memory, *scratch;
     size_t memory_size, scratch_size, without_reuse; /* bytes */
     uint64_t last_run;
+    double making; /* seconds of this run that went into making steps */
 };
 
-struct variant *variant_new(const struct network *network, const struct tensor *const *feed);
-void variant_free(struct variant *variant, const struct network *network);
+/* `feed`: network->inputs.count tensors. `log` may be NULL. */
+struct variant *variant_new(const struct engine *engine, const struct tensor *feed, struct log *log);
+void variant_free(struct variant *variant); /* NULL is fine */
 
-/* The step that layer `i` takes for the inputs that it has now, made if need be (which adds to `ret_seconds`). */
-int variant_step(struct variant *variant, const struct engine *engine, size_t i, struct log *log,
-                 struct layer_step **ret, double *ret_seconds, struct error *err);
+/* The step that a layer takes for the inputs that it has now, made if need be. */
+int variant_step(struct variant *variant, size_t layer, struct layer_step **ret, struct error *err);
 
 /* After the first run: places the tensors whose sizes are known beforehand. */
-int variant_plan(struct variant *variant, const struct network *network, const struct value_lifetimes *lifetimes,
-                 struct error *err);
+int variant_plan(struct variant *variant, const struct value_lifetimes *lifetimes, struct error *err);
 
 /* Gives up what the layer's inputs do not need any longer; or everything that the run has made. */
 void variant_release_ending(struct variant *variant, const struct value_lifetimes *lifetimes, size_t layer);
-void variant_release_values(struct variant *variant, const struct network *network);
+void variant_release_values(struct variant *variant);
 
 #endif

@@ -242,17 +242,20 @@ static void constants_are_rounded_as_their_layer_computes(void **state)
     init(&a);
     tensor_borrow(DATA_FLOAT32, &MADE_SHAPE(2, 2, 1, 1), values, sizeof(values), &weight);
     const struct layer *conv = layer_of(&a, "conv");
-    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_FLOAT16, &weight, &rounded, &err), 0);
+    rounded = weight;
+    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_FLOAT16, &rounded, &err), 0);
     const float *result = rounded.data;
     assert_true(result[0] == 1 && isinf(result[1]) && result[2] == -127 && result[3] == 0x1.998p-2F);
     tensor_release(&rounded);
-    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_INT8, &weight, &rounded, &err), 0);
+    rounded = weight;
+    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_INT8, &rounded, &err), 0);
     result = rounded.data; /* per output channel: the second one's scale is 1 */
     assert_true(result[0] == 0 && fabsf(result[1] - 70000) < 0.01F && result[2] == -127 && result[3] == 0);
     tensor_release(&rounded);
-    assert_int_equal(precision_constant(a.network, conv, 2, PRECISION_INT8, &weight, &rounded, &err), 0);
+    rounded = weight;
+    assert_int_equal(precision_constant(a.network, conv, 2, PRECISION_INT8, &rounded, &err), 0);
     assert_ptr_equal(rounded.data, values); /* a bias */
-    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_TF32, &weight, &rounded, &err), 0);
+    assert_int_equal(precision_constant(a.network, conv, 1, PRECISION_TF32, &rounded, &err), 0);
     assert_ptr_equal(rounded.data, values);
     a.rc = -1;
     release(&a);
@@ -278,8 +281,8 @@ static void channels_of_a_product_are_where_the_operator_has_them(void **state)
         made_output(&made, "y");
         network = made_network(&made);
         tensor_borrow(DATA_FLOAT32, &MADE_SHAPE(2, 2), values, sizeof(values), &weight);
-        assert_int_equal(
-            precision_constant(network, &network->layers.items[0], 1, PRECISION_INT8, &weight, &rounded, &err), 0);
+        rounded = weight;
+        assert_int_equal(precision_constant(network, &network->layers.items[0], 1, PRECISION_INT8, &rounded, &err), 0);
         const float *result = rounded.data;
         if (transposed) {
             assert_true(result[0] == 127 && result[1] == 0 && result[2] == 254 && result[3] == 0);
