@@ -7,23 +7,10 @@
 #include <string.h>
 
 /* exit(), not _exit(): temporary files are removed on the way out. */
-static void end_process(size_t size)
+static _Noreturn void run_out(size_t size)
 {
     fprintf(stderr, "[!] out of memory: the system has no %zu bytes left\n", size);
     exit(EXIT_FAILURE);
-}
-
-static void (*exhausted_handler)(size_t size) = end_process;
-
-void memory_set_exhausted_handler(void (*handler)(size_t size))
-{
-    exhausted_handler = handler;
-}
-
-static _Noreturn void run_out(size_t size)
-{
-    exhausted_handler(size);
-    abort();
 }
 
 static size_t product(size_t count, size_t size)

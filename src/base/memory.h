@@ -1,8 +1,8 @@
 /* base/memory.h: what happens when memory runs out.
  *
  * Two kinds of allocation are told apart. Bookkeeping (names, indices, lists: small beside the data that they describe)
- * comes from the functions here, which never return NULL: when the system has not even that, the process ends through
- * the one handler below. Buffers whose size a file or an option dictates use plain malloc() with a check and
+ * comes from the functions here, which never return NULL: when the system has not even that, the process says so on
+ * stderr and ends with status 1. Buffers whose size a file or an option dictates use plain malloc() with a check and
  * ERR_MEMORY.
  */
 #ifndef BASE_MEMORY_H
@@ -21,9 +21,6 @@ char *memory_copy(const void *data, size_t size); /* size bytes and a NUL behind
 
 /* Makes room for one more element: returns `items`, moved if need be, with *capacity > count. Doubles. */
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size);
-
-/* Called once when memory runs out; must not return. The default writes one line to stderr and ends with status 1. */
-void memory_set_exhausted_handler(void (*handler)(size_t size));
 
 /* Appends to a `struct { T *items; size_t count, capacity; }` and yields a pointer to the new, uninitialised
  * element. */

@@ -110,22 +110,22 @@ write_header()
 
 @test "functions and data that no other file uses are found" {
     write_header base/base.h '/* unused_one() */' 'int used(int a,' '         int b);' 'int unused_one(void);' \
-        'int kept_to_itself(void);' 'extern const int table[3], lost;' 'int parsed(void);' 'struct unused_two {' '};' \
+        'int kept_to_itself(void);' 'int tested(void);' 'extern const int table[3], lost;' 'int parsed(void);' 'struct unused_two {' '};' \
         'struct unused_two *unused_two(void);' '#define DOUBLE(x) twice(x)' 'int twice(int x);'
-    printf '%s\n' '#include "base/base.h"' 'int used(int a,' '         int b)' '{' '    return kept_to_itself();' '}' \
+    printf '%s\n' '#include "base/base.h"' 'int used(int a,' '         int b)' '{' '    return kept_to_itself() + tested();' '}' 'int tested(void)' '{' '}' \
         'int unused_one(void)' '{' '    return "unused_one()"[0];' '}' 'int kept_to_itself(void)' '{' '}' \
         'const int table[3] = {1};' 'const int lost = 2;' 'int twice(int x)' '{' '}' >src/base/base.c
     printf '%s\n' '#include "base/base.h"' 'static int run(struct unused_two *a)' '{' \
         '    return used(a->unused_one, table[0]);' '}' >src/base/other.c
     mkdir -p tests/fuzz tests/unit
     echo 'int main(void) { return parsed(); }' >tests/fuzz/fuzz_it.c
-    echo 'int main(void) { return unused_one(); }' >tests/unit/test_it.c
+    echo 'int main(void) { return unused_one() + tested(); }' >tests/unit/test_it.c
     tree_findings
     diff - <(echo "$output") <<'END'
 src/base/base.h:8: unused_one is used by nothing
 src/base/base.h:9: kept_to_itself is used by its own file only
-src/base/base.h:10: lost is used by nothing
-src/base/base.h:14: unused_two is used by nothing
+src/base/base.h:11: lost is used by nothing
+src/base/base.h:15: unused_two is used by nothing
 END
 }
 

@@ -38,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             char key[64];
 
             snprintf(key, sizeof(key), "%s", replay.items[0].key);
-            debug_replay_set(&replay, key, 5, 3, true);
-            debug_replay_set(&replay, "_N0", 5, -1, false);
+            debug_replay_set(&replay, key, &(struct replay_entry){.iteration = 5, .num_nodes = 3, .success = true});
+            debug_replay_set(&replay, "_N0", &(struct replay_entry){.iteration = 5, .num_nodes = -1});
             read_again(&replay);
         }
     }

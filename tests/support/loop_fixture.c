@@ -36,6 +36,7 @@ static int write_candidate(void *data, const struct candidate_paths *paths, stru
     const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct fixture *fixture = data;
     struct file_writer writer;
+    char text[100];
 
     if (fixture->subject.write_fails)
         return error_set(err, ERR_IO, "cannot write '%s'", path);
@@ -44,8 +45,9 @@ static int write_candidate(void *data, const struct candidate_paths *paths, stru
     int rc = file_writer_open(&writer, path, err);
     if (rc < 0)
         return rc;
-    rc = file_writer_add_format(&writer, err, "candidate %zu%s", fixture->subject.current,
-                                fixture->subject.addition != NULL ? fixture->subject.addition : "");
+    snprintf(text, sizeof(text), "candidate %zu%s", fixture->subject.current,
+             fixture->subject.addition != NULL ? fixture->subject.addition : "");
+    rc = file_writer_add(&writer, text, strlen(text), err);
     if (rc == 0)
         rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
     file_writer_release(&writer);

@@ -39,28 +39,6 @@ void arena_release(struct arena *arena)
     arena->head = NULL;
 }
 
-void arena_reset(struct arena *arena)
-{
-    struct arena_block *largest = arena->head;
-
-    if (!largest)
-        return;
-    for (struct arena_block *block = largest->next; block; block = block->next) {
-        if (block->size > largest->size)
-            largest = block;
-    }
-    for (struct arena_block **link = &arena->head; *link; link = &(*link)->next) {
-        if (*link == largest) {
-            *link = largest->next;
-            break;
-        }
-    }
-    free_blocks(arena->head);
-    largest->next = NULL;
-    largest->used = 0;
-    arena->head = largest;
-}
-
 static void add_block(struct arena *arena, size_t size)
 {
     size_t doubled = arena->head ? arena->head->size * 2 : FIRST_BLOCK;

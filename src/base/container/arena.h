@@ -1,7 +1,7 @@
 /* base/container/arena.h: memory that is given back all at once.
  *
- * Everything that belongs to one candidate, one file or one parse lives in one arena. Blocks grow geometrically; reset
- * keeps the largest block for the next round. Never returns NULL (see base/memory.h).
+ * Everything that belongs to one candidate, one file or one parse lives in one arena. Blocks grow geometrically.
+ * Never returns NULL (see base/memory.h).
  */
 #ifndef BASE_CONTAINER_ARENA_H
 #define BASE_CONTAINER_ARENA_H
@@ -16,7 +16,6 @@ struct arena {
 
 void arena_init(struct arena *arena);
 void arena_release(struct arena *arena);
-void arena_reset(struct arena *arena);
 
 void *arena_alloc(struct arena *arena, size_t size); /* aligned for any type, not cleared */
 void *arena_alloc_zero(struct arena *arena, size_t count, size_t size);

@@ -61,8 +61,6 @@ int file_writer_open(struct file_writer *writer, const char *path, struct error 
 int file_writer_open_like(struct file_writer *writer, const char *path, const struct stat *like, struct error *err);
 
 int file_writer_add(struct file_writer *writer, const void *data, size_t size, struct error *err);
-int file_writer_add_format(struct file_writer *writer, struct error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Appends `size` bytes of the open file `fd` from `offset`, copied by the kernel (shared blocks, else copy_file_range,
  * else sendfile, else a buffer). Small pieces of a mapped file should go through file_writer_add() instead. */

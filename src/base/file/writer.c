@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 #include "base/file/temporary.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/text/string_builder.h"
 
 #define BUFFER_SIZE ((size_t)128 << 10)
 #define SYNC_PIECE ((uint64_t)4 << 20)
@@ -143,20 +141,6 @@ int file_writer_add(struct file_writer *writer, const void *data, size_t size, s
     }
     if (rc == 0)
         writer->written += size;
-    return rc;
-}
-
-int file_writer_add_format(struct file_writer *writer, struct error *err, const char *format, ...)
-{
-    struct string_builder text;
-    va_list args;
-
-    string_init(&text);
-    va_start(args, format);
-    string_add_format_list(&text, format, args);
-    va_end(args);
-    int rc = file_writer_add(writer, text.data, text.size, err);
-    string_release(&text);
     return rc;
 }
 

@@ -29,13 +29,14 @@ static const struct option version_rows[] = {
      .help = "show the version and end"},
 };
 
-const struct option_group help_options = {
+/* The groups in front of every command's own: -h, and for the root -v as well. */
+static const struct option_group help_options = {
     .title = "Options",
     .options = help_rows,
     .count = ARRAY_LEN(help_rows),
 };
 
-const struct option_group version_options = {
+static const struct option_group version_options = {
     .title = "Options",
     .options = version_rows,
     .count = ARRAY_LEN(version_rows),

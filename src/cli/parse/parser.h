@@ -62,9 +62,6 @@ struct parse {
     struct arena arena; /* owns all of the above */
 };
 
-/* The groups that the parser adds in front of every command's own: -h, and for the root -v as well. */
-extern const struct option_group help_options, version_options;
-
 enum parse_outcome {
     PARSE_DONE,
     PARSE_HELP,         /* -h or --help was met: help about parse_command() is wanted */

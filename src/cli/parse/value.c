@@ -365,11 +365,6 @@ int convert_ranges(struct parse *parse, const char *spelling, struct words words
     return 0;
 }
 
-const struct value_range *value_range_find(const struct value_ranges *list, const char *name)
-{
-    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
-}
-
 /* ---- Sizes ---- */
 
 int convert_size(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
@@ -453,11 +448,6 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
     }
     *(struct top_ks *)field = (struct top_ks){items, count};
     return 0;
-}
-
-const struct top_k *top_k_find(const struct top_ks *list, const char *name)
-{
-    return name_rule_find(list->items, list->count, sizeof(*list->items), name);
 }
 
 /* ---- External data ---- */

@@ -72,8 +72,6 @@ struct value_ranges {
     size_t count;
 };
 
-const struct value_range *value_range_find(const struct value_ranges *list, const char *name); /* or NULL */
-
 /* ---- Output names: a list, or `mark all` ---- */
 
 struct output_names {
@@ -93,8 +91,6 @@ struct top_ks {
     const struct top_k *items;
     size_t count;
 };
-
-const struct top_k *top_k_find(const struct top_ks *list, const char *name); /* or NULL */
 
 /* ---- --save-external-data [<file>], where only the first occurrence counts ---- */
 

@@ -156,7 +156,7 @@ static void set_entry(struct session_replay *replay, const char *key, const stru
         .fails = (int64_t)verdict->counts.fails,
     };
 
-    debug_replay_set_entry(&replay->replay, key, &entry);
+    debug_replay_set(&replay->replay, key, &entry);
 }
 
 int session_replay_save_as_failed(struct session_replay *replay, const char *key, const struct saved_verdict *verdict,

@@ -6,13 +6,10 @@
 #include "format/json/writer.h"
 #include "tensor/values/tensor.h"
 
-/* Decodes an ndarray, or a LazyArray that holds one; `ret` owns its data. Also understands a .npz file in base64, and
- * either kind of file with its bytes as the characters of the text, as very old files have them. Torch tensors and
- * TensorRT's formatted arrays are refused by name. */
-int ndarray_read(struct json_reader *reader, json_t *value, struct tensor *ret, struct error *err);
-
-/* Appends the arrays that are the members of an object to `ret`, under the members' names. `what` is how an error calls
- * them: "output". On an error `ret` may hold some of them. */
+/* Appends the arrays that are the members of an object to `ret`, under the members' names; each owns its data. A member
+ * is an ndarray, or a LazyArray that holds one. Also understood are .npz files in base64, and either kind of file with
+ * its bytes as the characters of the text, as very old files have them. Torch tensors and TensorRT's formatted arrays
+ * are refused by name. `what` is how an error calls the members: "output". On an error `ret` may hold some of them. */
 int ndarray_read_members(struct json_reader *reader, json_t *object, const char *what, struct tensor_list *ret,
                          struct error *err);
 

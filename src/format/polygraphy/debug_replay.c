@@ -115,7 +115,7 @@ static void replace_text(struct debug_replay *replay, struct replay_entry *entry
     entry->text_size = text.size;
 }
 
-void debug_replay_set_entry(struct debug_replay *replay, const char *key, const struct replay_entry *verdict)
+void debug_replay_set(struct debug_replay *replay, const char *key, const struct replay_entry *verdict)
 {
     struct replay_entry *entry = find(replay, key);
     struct json_writer writer;
@@ -138,20 +138,6 @@ void debug_replay_set_entry(struct debug_replay *replay, const char *key, const 
     entry->runs = verdict->runs;
     entry->fails = verdict->fails;
     json_writer_release(&writer);
-}
-
-void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success)
-{
-    struct replay_entry verdict = {.iteration = iteration, .num_nodes = num_nodes, .success = success};
-
-    debug_replay_set_entry(replay, key, &verdict);
-}
-
-void debug_replay_set_skipped(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes)
-{
-    struct replay_entry verdict = {.iteration = iteration, .num_nodes = num_nodes, .success = true, .skipped = true};
-
-    debug_replay_set_entry(replay, key, &verdict);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */

@@ -50,12 +50,8 @@ int debug_replay_parse(struct debug_replay *replay, const void *data, size_t siz
 
 const struct replay_entry *debug_replay_find(const struct debug_replay *replay, const char *key);
 
-/* Adds the entry or replaces the one with its key. */
-void debug_replay_set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success);
-void debug_replay_set_skipped(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes);
-
-/* The same for all that an entry can say; of `verdict`, key and place in the text are not looked at. */
-void debug_replay_set_entry(struct debug_replay *replay, const char *key, const struct replay_entry *verdict);
+/* Adds the entry or replaces the one with its key. Of `verdict`, key and place in the text are not looked at. */
+void debug_replay_set(struct debug_replay *replay, const char *key, const struct replay_entry *verdict);
 
 /* Replaces the file at `path` as a whole, not synced to the disk: what counts is that a killed process loses
  * nothing. */

@@ -3,15 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "support/in_child.h"
 #include "support/unit_test.h"
-
-static jmp_buf exhausted;
-
-static _Noreturn void note_exhaustion(size_t size)
-{
-    (void)size;
-    longjmp(exhausted, 1);
-}
 
 static void no_bytes_are_not_exhaustion(void **state)
 {
@@ -25,21 +18,29 @@ static void no_bytes_are_not_exhaustion(void **state)
     free(c);
 }
 
-static void overflow_counts_as_exhaustion(void **state)
+static int clear_too_much(void)
 {
-    memory_set_exhausted_handler(note_exhaustion);
-    if (setjmp(exhausted) == 0) {
-        free(memory_alloc_zero(SIZE_MAX / 2, 4));
-        fail();
-    }
-    if (setjmp(exhausted) == 0) {
-        free(memory_resize(NULL, SIZE_MAX / 8 + 2, 8));
-        fail();
-    }
-    if (setjmp(exhausted) == 0) {
-        free(memory_copy("", SIZE_MAX));
-        fail();
-    }
+    free(memory_alloc_zero(SIZE_MAX / 2, 4));
+    return 0;
+}
+
+static int resize_too_far(void)
+{
+    free(memory_resize(NULL, SIZE_MAX / 8 + 2, 8));
+    return 0;
+}
+
+static int copy_too_much(void)
+{
+    free(memory_copy("", SIZE_MAX));
+    return 0;
+}
+
+static void overflow_counts_as_exhaustion_which_ends_the_process(void **state)
+{
+    assert_int_equal(in_child(clear_too_much), EXIT_FAILURE);
+    assert_int_equal(in_child(resize_too_far), EXIT_FAILURE);
+    assert_int_equal(in_child(copy_too_much), EXIT_FAILURE);
 }
 
 static void copy_is_ended_by_nul(void **state)
@@ -72,8 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_bytes_are_not_exhaustion),
-        cmocka_unit_test(overflow_counts_as_exhaustion),
-
+        cmocka_unit_test(overflow_counts_as_exhaustion_which_ends_the_process),
         cmocka_unit_test(copy_is_ended_by_nul),
         cmocka_unit_test(appended_elements_keep_their_values),
     };

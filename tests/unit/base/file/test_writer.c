@@ -25,7 +25,7 @@ static void file_appears_with_commit(void **state)
 
     assert_int_equal(file_writer_open(&writer, "out", NULL), 0);
     assert_int_equal(file_writer_add(&writer, "abc", 3, NULL), 0);
-    assert_int_equal(file_writer_add_format(&writer, NULL, "%d\n", 7), 0);
+    assert_int_equal(file_writer_add(&writer, "7\n", 2, NULL), 0);
     assert_int_equal(writer.written, 5);
     assert_false(file_exists("out"));
     assert_int_equal(scratch_count("."), 1); /* the temporary file is beside it */

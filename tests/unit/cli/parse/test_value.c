@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/name_rule.h"
 #include "cli/parse/value.h"
 #include "support/command_line.h"
 
@@ -246,18 +247,21 @@ static void malformed_shapes_are_refused(void **state)
     assert_int_equal(line.rc, ERR_INVALID);
 }
 
+/* What holds for `name` in a list of values with names. */
+#define NAMED(list, name) name_rule_find((list).items, (list).count, sizeof(*(list).items), name)
+
 /* ---- Ranges ---- */
 
 static void ranges_have_two_bounds(void **state)
 {
     PARSE("--range", "[-1,1e3]", "x:[-inf,inf]");
-    const struct value_range *named = value_range_find(&values()->ranges, "x");
-    const struct value_range *unnamed = value_range_find(&values()->ranges, "y");
+    const struct value_range *named = NAMED(values()->ranges, "x");
+    const struct value_range *unnamed = NAMED(values()->ranges, "y");
 
     assert_true(named->min == -INFINITY && named->max == INFINITY);
     assert_true(unnamed->min == -1 && unnamed->max == 1000);
     PARSE("--range", "x:[0,1]");
-    assert_null(value_range_find(&values()->ranges, "y"));
+    assert_null(NAMED(values()->ranges, "y"));
 }
 
 static void malformed_ranges_are_refused(void **state)
@@ -319,12 +323,14 @@ static void only_exactly_mark_all_means_every_tensor(void **state)
 static void top_k_may_name_an_output_and_an_axis(void **state)
 {
     PARSE("--top", "top-5", "x:top-1,axis=-2");
-    assert_int_equal(top_k_find(&values()->top_ks, "x")->k, 1);
-    assert_int_equal(top_k_find(&values()->top_ks, "x")->axis, -2);
-    assert_int_equal(top_k_find(&values()->top_ks, "y")->k, 5);
-    assert_int_equal(top_k_find(&values()->top_ks, "y")->axis, -1);
+    const struct top_k *named = NAMED(values()->top_ks, "x"), *unnamed = NAMED(values()->top_ks, "y");
+
+    assert_int_equal(named->k, 1);
+    assert_int_equal(named->axis, -2);
+    assert_int_equal(unnamed->k, 5);
+    assert_int_equal(unnamed->axis, -1);
     PARSE("--top", "x:top-1");
-    assert_null(top_k_find(&values()->top_ks, "y"));
+    assert_null(NAMED(values()->top_ks, "y"));
 }
 
 static void malformed_top_k_is_refused(void **state)

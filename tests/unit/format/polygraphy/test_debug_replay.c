@@ -25,6 +25,12 @@ static void parse(struct debug_replay *replay, const char *json)
         fail_msg("%s", error.message);
 }
 
+static void set(struct debug_replay *replay, const char *key, int64_t iteration, int64_t num_nodes, bool success)
+{
+    debug_replay_set(replay, key,
+                     &(struct replay_entry){.iteration = iteration, .num_nodes = num_nodes, .success = success});
+}
+
 static void save(const struct debug_replay *replay, const char *path)
 {
     struct error error = {0};
@@ -106,12 +112,12 @@ static void replay_that_grows_is_the_file_polygraphy_writes(void **state)
     for (size_t i = 0; i < golden.count; i++) {
         const struct replay_entry *entry = &golden.items[i];
 
-        debug_replay_set(&replay, entry->key, entry->iteration, entry->num_nodes, false);
+        set(&replay, entry->key, entry->iteration, entry->num_nodes, false);
         if (i + 1 == golden.count) {
             save(&replay, path);
             assert_same_content(path, "tests/golden/debug_replay/reduce_linear_fail7_skip_current.json");
         }
-        debug_replay_set(&replay, entry->key, entry->iteration, entry->num_nodes, entry->success);
+        set(&replay, entry->key, entry->iteration, entry->num_nodes, entry->success);
     }
     save(&replay, path);
     assert_same_content(path, "tests/golden/debug_replay/reduce_linear_fail7.json");
@@ -135,13 +141,13 @@ static void entry_in_the_middle_can_be_replaced(void **state)
     struct debug_replay replay;
 
     debug_replay_init(&replay);
-    debug_replay_set(&replay, "_verify", 0, -1, true);
-    debug_replay_set(&replay, "_N0", 0, -1, true);
-    debug_replay_set(&replay, "_N1", 0, -1, true);
-    debug_replay_set(&replay, "_N0", 0, -1, false);
+    set(&replay, "_verify", 0, -1, true);
+    set(&replay, "_N0", 0, -1, true);
+    set(&replay, "_N1", 0, -1, true);
+    set(&replay, "_N0", 0, -1, false);
     assert_saved(&replay, "{\n" ENTRY("_verify", "true") ",\n" ENTRY("_N0", "false") ",\n" ENTRY("_N1", "true") "\n}");
-    debug_replay_set(&replay, "_N1", 0, -1, false);
-    debug_replay_set(&replay, "_verify", 0, -1, false);
+    set(&replay, "_N1", 0, -1, false);
+    set(&replay, "_verify", 0, -1, false);
     assert_int_equal(replay.count, 3);
     assert_saved(&replay,
                  "{\n" ENTRY("_verify", "false") ",\n" ENTRY("_N0", "false") ",\n" ENTRY("_N1", "false") "\n}");
@@ -164,7 +170,7 @@ static void session_is_written_first_and_read_back(void **state)
     memcpy(replay.model_hash, MODEL, sizeof(MODEL));
     memcpy(replay.check_hash, CHECK, sizeof(CHECK));
     assert_saved(&replay, "{\n" SESSION "\n}");
-    debug_replay_set(&replay, "_N0", 0, -1, true);
+    set(&replay, "_N0", 0, -1, true);
     assert_saved(&replay, "{\n" SESSION ",\n" ENTRY("_N0", "true") "\n}");
     debug_replay_release(&replay);
 
@@ -199,7 +205,7 @@ static void what_is_not_understood_is_kept(void **state)
     parse(&replay, "{\n" NOT_UNDERSTOOD "\n}");
     assert_int_equal(replay.count, 1);
     assert_int_equal(replay.items[0].iteration, 7);
-    debug_replay_set(&replay, "_N1", 0, -1, false);
+    set(&replay, "_N1", 0, -1, false);
     assert_saved(&replay, "{\n" NOT_UNDERSTOOD ",\n" ENTRY("_N1", "false") "\n}");
     debug_replay_release(&replay);
 }
@@ -212,8 +218,8 @@ static void numbers_of_runs_are_kept(void **state)
     struct debug_replay replay;
 
     debug_replay_init(&replay);
-    debug_replay_set_entry(&replay, "_N0", &verdict);
-    debug_replay_set(&replay, "_N1", 1, 2, true);
+    debug_replay_set(&replay, "_N0", &verdict);
+    set(&replay, "_N1", 1, 2, true);
     save(&replay, path);
     load(&replay, path);
     found = debug_replay_find(&replay, "_N0");
@@ -231,7 +237,7 @@ static void assert_refused(const char *json, int code, const char *part)
     struct error error = {0};
 
     debug_replay_init(&replay);
-    debug_replay_set(&replay, "_N0", 0, -1, true);
+    set(&replay, "_N0", 0, -1, true);
     assert_int_equal(debug_replay_parse(&replay, json, strlen(json), "test.json", &error), code);
     assert_message_contains(&error, part);
     assert_int_equal(replay.count, 1);
