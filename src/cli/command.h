@@ -21,7 +21,7 @@ struct progress_line;
 
 /* What main() hands to a command. */
 struct command_context {
-    const struct parse *parse; /* PARSE_VALUES(context->parse, struct check_values) */
+    const struct parse *parse; /* PARSE_VALUES(context->parse, struct loop_settings) */
     struct log *log;
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
     const char *program;             /* path of this program's file; NULL when unknown */

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/options/groups.h"
+#include "cli/debug/session.h"
 #include "target.h"
 
 #define MOST_WORDS 256
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (parse_words(&parse, count, words, &err) == PARSE_DONE) {
         struct command_context context = {.parse = &parse};
 
-        if (parse_finish(&parse, NULL, &err) == 0)
+        if (parse_finish(&parse, NULL, &err) == 0 && PARSE_VALUES(&parse, struct loop_settings) != NULL)
             debug_loop_settings(&context);
     }
     parse_release(&parse);

@@ -91,7 +91,7 @@ void fixture_init(struct fixture *fixture, const char *check)
     fixture->command[2] = fixture->script;
     snprintf(fixture->script, sizeof(fixture->script), "echo $POLYGRAPHY_ITERATION >>runs; %s", check);
     fixture->settings = (struct loop_settings){
-        .check = {.command = fixture->command, .command_count = 3},
+        .check = {.command = {fixture->command, 3}},
         .artifacts = {.folder = "sorted"},
         .save_replay = "replay.json",
     };

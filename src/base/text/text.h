@@ -17,6 +17,12 @@ struct text {
 #define TEXT_ARGS(t) (int)(t).size, (t).data
 #define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
 
+/* Words of a command line, say: NUL-terminated strings in somebody else's memory. */
+struct words {
+    const char *const *items; /* as a rule a NULL follows the last one; NULL when there was none at all */
+    size_t count;
+};
+
 struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
 bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);

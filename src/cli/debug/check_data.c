@@ -17,7 +17,7 @@
 
 /* The words of the check, NULL-terminated, in memory of the arena. NULL when a shell would do more with them than part
  * them at blanks. */
-static const char **list_words(const struct check_values *check, struct arena *arena, size_t *ret_count)
+static const char **list_words(const struct check_settings *check, struct arena *arena, size_t *ret_count)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+={}[] ";
     const char **words, *line = check->command.items[0];
@@ -41,7 +41,7 @@ static const char **list_words(const struct check_values *check, struct arena *a
  * in any case. */
 static bool read_check(const struct command_context *context, struct parse *parse)
 {
-    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
+    const struct check_settings *check = &PARSE_VALUES(context->parse, struct loop_settings)->check;
     struct error ignored;
     const char **words;
     size_t count = 0;

@@ -170,7 +170,7 @@ static int open_network(struct session *session, struct error *err)
 
 static int open_lab(struct session *session, struct error *err)
 {
-    const struct intermediate_values *intermediate = PARSE_VALUES(session->context->parse, struct intermediate_values);
+    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
     bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
 
     if (onnx) /* engines only serve for scores: their times do not matter */
@@ -185,7 +185,7 @@ static int open_lab(struct session *session, struct error *err)
         .onnx = onnx,
         .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
         .keep_artifact = session->loop_settings.keep_intermediate,
-        .copy_weights = intermediate->copy_weights,
+        .copy_weights = debug->copy_weights,
         .take_over = loop_takes_over(session->loop),
         .log = session->context->log,
     };
@@ -212,7 +212,7 @@ static int report(struct session *session, const struct precision_result *result
 static int search(struct session *session, struct error *err)
 {
     const struct precision_values *values = session->values;
-    const struct check_values *check = PARSE_VALUES(session->context->parse, struct check_values);
+    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
     struct precision_target target = precision_lab_target(session->lab);
@@ -222,7 +222,7 @@ static int search(struct session *session, struct error *err)
     if (rc < 0)
         return debug_session_end(session->context, session->loop, rc);
     rc = report(session, &result, err);
-    if (rc == 0 && check->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
+    if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
         rc = EXIT_STATUS_NOT_REPRODUCED;
     precision_result_release(&result);
     return rc;

@@ -108,7 +108,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct intermediate_values *intermediate = PARSE_VALUES(context->parse, struct intermediate_values);
+    const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
 
     return (struct reduce_settings){
         .simplify = {[SIMPLIFY_WEIGHTS] = reduce->simplifications[REDUCE_SIMPLIFY_WEIGHTS],
@@ -126,8 +126,8 @@ static struct reduce_settings settings_from_options(const struct command_context
         .output = save->path,
         .min_good = reduce->min_good,
         .external = model_file_external(save),
-        .keep_intermediate = intermediate->no_remove_intermediate,
-        .copy_weights = intermediate->copy_weights,
+        .keep_intermediate = loop->keep_intermediate,
+        .copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights,
         .static_inference = inference->enabled,
         .force_fallback = inference->force_fallback,
         .fixed_shapes = true,
@@ -173,9 +173,9 @@ static int refuse_results_as_artifact(const struct command_context *context, str
 {
     const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
-    const struct intermediate_values *intermediate = PARSE_VALUES(context->parse, struct intermediate_values);
+    const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
 
-    if (!reduce->all || save->path == NULL || strcmp(save->path, intermediate->path) != 0)
+    if (!reduce->all || save->path == NULL || strcmp(save->path, loop->check.files.items[CANDIDATE_ARTIFACT]) != 0)
         return 0;
     return error_set(err, ERR_INVALID,
                      "-o '%s': with --all candidates would replace the first result there; choose another path",
@@ -267,12 +267,12 @@ static int refuse_missing_result(const struct command_context *context, const st
 static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
                           int rc, struct error *err)
 {
-    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
+    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
 
     if (rc < 0)
         return debug_session_end(context, loop, rc);
     loop_log_checks(loop);
-    if (check->exit_code)
+    if (debug->exit_code)
         return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
     return refuse_missing_result(context, result, err);
 }
@@ -284,7 +284,7 @@ static struct loop_settings settings_of_loop(const struct command_context *conte
 
     ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
     ret.check.files.items[CANDIDATE_GOLDEN] = reduce->iteration_golden;
-    ret.jobs = (size_t)reduce->jobs;
+    ret.jobs = reduce->jobs;
     ret.max_checks = reduce->max_checks;
     ret.deadline = reduce->deadline;
     return ret;

@@ -2,9 +2,67 @@
 #include "cli/debug/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "backend/onnxrt/preload.h"
 #include "cli/options/groups.h"
+#include "cli/terminal/progress_line.h"
+#include "cli/terminal/prompt.h"
+#include "engine/onednn/library.h"
 #include "onnx/external/data.h"
+
+/* ---- The beginning ---- */
+
+static bool has_word(const char *const *words, const char *beginning)
+{
+    for (; *words != NULL; words++)
+        if (strncmp(*words, beginning, strlen(beginning)) == 0)
+            return true;
+    return false;
+}
+
+/* In the fork server of a check that runs this program: what its runners use is loaded once for all of them, unless it
+ * names an ONNX Runtime of its own. What cannot be loaded is left to the check to complain about. */
+static void preload_libraries(void *words)
+{
+    const struct onednn *onednn;
+
+    if (has_word(words, "--onnxruntime-lib"))
+        return;
+    if (has_word(words, "--onnxrt") || has_word(words, "--trt"))
+        onnxrt_preload(NULL);
+    if (has_word(words, "--trt"))
+        onednn_load(&onednn, NULL);
+}
+
+struct loop_settings debug_loop_settings(const struct command_context *context)
+{
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
+    const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
+    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
+    struct loop_settings ret = *PARSE_VALUES(context->parse, struct loop_settings);
+
+    ret.check.self = context->program;
+    ret.check.self_main = context->main;
+    ret.check.self_prepare = preload_libraries;
+    ret.check.ask = prompt_ask;
+    if (model != NULL)
+        ret.model = model->path;
+    if (data != NULL)
+        ret.data = data->load_inputs;
+
+    /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
+    if (!context->progress || logging->settings.threshold > LOG_INFO || ret.check.command.count == 0)
+        return ret;
+    if (until && until->until.kind == UNTIL_COUNT && !ret.load_replay) /* otherwise some of them are not run again */
+        context->progress->total = until->until.count;
+    ret.progress = progress_line_show;
+    ret.progress_data = context->progress;
+    return ret;
+}
+
+/* ---- The result ---- */
 
 static void write_count(struct json_writer *writer, const char *key, int64_t count)
 {
@@ -86,7 +144,7 @@ void debug_report_close(struct debug_report *report)
 
 int debug_session_end(const struct command_context *context, struct loop *loop, int rc)
 {
-    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
+    const struct debug_values *values = PARSE_VALUES(context->parse, struct debug_values);
 
     if (rc == ERR_INTERRUPTED) {
         const char *hint = loop_resume_hint(loop, context->command_line);
@@ -96,5 +154,5 @@ int debug_session_end(const struct command_context *context, struct loop *loop, 
     if (rc < 0)
         return rc;
     loop_log_checks(loop);
-    return check->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
+    return values->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
 }

@@ -14,6 +14,10 @@
 /* The same for tools that look for a failure: there was none to be found. */
 #define EXIT_STATUS_NOT_REPRODUCED 4
 
+/* What the options say to the loop, of the check, candidates, artifacts and replays; also lets it ask the user on the
+ * terminal, show its progress there, and find this program. Borrows from the context and its parse. */
+struct loop_settings debug_loop_settings(const struct command_context *context);
+
 /* The result for other programs. */
 struct debug_report {
     bool wanted; /* --json was given, and the file is open */

@@ -218,7 +218,7 @@ static int isolate(const struct command_context *context, struct tactic_isolatio
 static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
                     struct error *err)
 {
-    const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
+    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
     struct loop_settings settings = debug_loop_settings(context);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
@@ -249,7 +249,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
     engine_builds_release(&builds);
     if (rc < 0 && loop)
         rc = debug_session_end(context, loop, rc);
-    else if (rc == 0 && check->exit_code && outcome != ISOLATION_FOUND)
+    else if (rc == 0 && debug->exit_code && outcome != ISOLATION_FOUND)
         rc = EXIT_STATUS_NOT_REPRODUCED;
     loop_free(loop);
     return rc;

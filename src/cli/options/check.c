@@ -18,22 +18,26 @@ static bool is_command_line(const char *word)
 static const char *const timeout_meanings[] = {"fail", "pass", "skip", NULL};
 static const char *const signatures[] = {"auto", "exit-code", "regex", "off", NULL};
 
+/* What tells the failure that is looked for from others, as typed; in the order of `signatures`. */
+struct signature_values {
+    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF } signature;
+};
+
 /* A number of seconds, or `auto`. */
 static int convert_timeout(struct parse *parse, const char *spelling, struct words words, void *field,
                            struct error *err)
 {
-    struct check_timeout *timeout = field;
     struct cast_value value;
 
     if (strcmp(words.items[0], "auto") == 0) {
-        timeout->is_auto = true;
+        PARSE_VALUES(parse, struct loop_settings)->check.auto_timeout = true;
         return 0;
     }
     cast_word(parse, text_of(words.items[0]), &value);
     if ((value.kind != CAST_INTEGER && value.kind != CAST_FLOAT) || !(value.number >= 0) || isinf(value.number))
         return error_set(err, ERR_INVALID, "%s: '%s' is not a number of seconds; write 60, 0.5, or auto", spelling,
                          words.items[0]);
-    timeout->seconds = value.number;
+    *(double *)field = value.number;
     return 0;
 }
 
@@ -54,27 +58,46 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
     return 0;
 }
 
+/* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with
+ * tells it from others, unless the user has said what a failure is. */
+static int choose_signature(struct check_settings *check, const struct parse *parse, struct error *err)
+{
+    const struct signature_values *typed = PARSE_VALUES(parse, struct signature_values);
+    bool has_original = PARSE_VALUES(parse, struct until_values) == NULL;
+
+    if (typed->signature == SIGNATURE_REGEX && check->fail_patterns.count == 0)
+        return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
+    check->by_pattern = typed->signature == SIGNATURE_REGEX;
+    check->compare_reasons = typed->signature == SIGNATURE_AUTO;
+    if (typed->signature == SIGNATURE_AUTO)
+        check->compare_failures = has_original && check->fail_codes.count == 0 && check->fail_patterns.count == 0;
+    else
+        check->compare_failures = typed->signature != SIGNATURE_OFF;
+    return 0;
+}
+
 static int finish(struct parse *parse, struct error *err)
 {
-    struct check_values *values = PARSE_VALUES(parse, struct check_values);
+    struct check_settings *check = &PARSE_VALUES(parse, struct loop_settings)->check;
+    int rc = choose_signature(check, parse, err);
 
-    if (values->signature == SIGNATURE_REGEX && values->fail_regex.count == 0)
-        return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
-    if (values->on_timeout != TIMEOUT_FAILS && values->timeout.seconds == 0 && !values->timeout.is_auto)
+    if (rc < 0)
+        return rc;
+    if (check->on_timeout != TIMEOUT_FAILS && check->timeout == 0 && !check->auto_timeout)
         log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
-    if (values->no_false_failures && !values->flaky)
+    if (check->no_false_failures && !check->flaky)
         log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
-    if (!parse_given(parse, "--check") && values->flaky)
+    if (!parse_given(parse, "--check") && check->flaky)
         return error_set(err, ERR_INVALID, "--flaky needs --check: nobody wants to be asked as often as that");
     if (!parse_given(parse, "--check")) {
         log_message(parse_log(parse), LOG_START,
                     "Starting interactive debugging session since no `--check` command was provided");
         return 0;
     }
-    if (values->command.count == 0 || values->command.items[0][0] == '\0')
+    if (check->command.count == 0 || check->command.items[0][0] == '\0')
         return error_set(err, ERR_INVALID,
                          "--check: no command follows; leave --check out to be asked about each iteration");
-    values->shell = values->command.count == 1 && is_command_line(values->command.items[0]);
+    check->shell = check->command.count == 1 && is_command_line(check->command.items[0]);
     return 0;
 }
 
@@ -84,7 +107,7 @@ static const struct option options[] = {
         .kind = OPTION_REST,
         .value_name = "COMMAND",
         .stands_alone = is_command_line,
-        OPTION_FIELD(struct check_values, command),
+        OPTION_FIELD(struct loop_settings, check.command),
         .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the "
                 "whole command into quotes: then a shell runs it, and options may follow. Without --check you are "
                 "asked",
@@ -96,7 +119,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct check_values, fail_codes),
+        OPTION_FIELD(struct loop_settings, check.fail_codes),
         .help = "only these exit codes of the check are failures; -N stands for signal N",
     },
     {
@@ -106,7 +129,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct check_values, ignore_fail_codes),
+        OPTION_FIELD(struct loop_settings, check.ignored_codes),
         .help = "these exit codes of the check are no failures",
     },
     {
@@ -115,7 +138,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct check_values, skip_codes),
+        OPTION_FIELD(struct loop_settings, check.skip_codes),
         .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
                 "built. 125 is one unless --fail-code or --ignore-fail-code names it",
     },
@@ -124,7 +147,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATTERN",
         .append = true,
-        OPTION_FIELD(struct check_values, fail_regex),
+        OPTION_FIELD(struct loop_settings, check.fail_patterns),
         .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
                 "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
     },
@@ -134,7 +157,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = signatures,
         .fallback = "auto",
-        OPTION_FIELD(struct check_values, signature),
+        OPTION_FIELD(struct signature_values, signature),
         .help =
             "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
             "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
@@ -147,7 +170,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
-        OPTION_FIELD(struct check_values, timeout),
+        OPTION_FIELD(struct loop_settings, check.timeout),
         .help =
             "end the check, with all processes that it started, after this time; it has then failed. For "
             "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
@@ -159,13 +182,13 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = timeout_meanings,
         .fallback = "fail",
-        OPTION_FIELD(struct check_values, on_timeout),
+        OPTION_FIELD(struct loop_settings, check.on_timeout),
         .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
     },
     {
         .names = {"--flaky"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct check_values, flaky),
+        OPTION_FIELD(struct loop_settings, check.flaky),
         .help =
             "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
             "run it on each candidate as often as a verdict needs",
@@ -173,7 +196,7 @@ static const struct option options[] = {
     {
         .names = {"--no-false-failures"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct check_values, no_false_failures),
+        OPTION_FIELD(struct loop_settings, check.no_false_failures),
         .help = "with --flaky: the check never fails without reason, so that one failure is enough",
     },
     {
@@ -181,7 +204,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "COMMAND",
         .convert = convert_launcher,
-        OPTION_FIELD(struct check_values, launcher),
+        OPTION_FIELD(struct loop_settings, check.launcher),
         .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster",
     },
     {
@@ -189,7 +212,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct check_values, work_folder),
+        OPTION_FIELD(struct loop_settings, work_folder),
         .help =
             "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "
             "{artifact}, or by its usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, "
@@ -199,20 +222,20 @@ static const struct option options[] = {
         .names = {"--show-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct check_values, show_output),
+        OPTION_FIELD(struct loop_settings, check.show_output),
         .help = "show what the check writes even when it passes",
     },
     {
         .names = {"--hide-fail-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct check_values, hide_fail_output),
+        OPTION_FIELD(struct loop_settings, check.hide_fail_output),
         .help = "do not show what the check writes when it fails",
     },
     {
         .names = {"--exit-code"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct check_values, exit_code),
+        OPTION_FIELD(struct debug_values, exit_code),
         .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
                 "whatever the outcome, but for a model that `reduce` was to write and could not (1)",
     },

@@ -1,6 +1,6 @@
 /* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
  *
- *   const struct check_values *check = PARSE_VALUES(context->parse, struct check_values);
+ *   const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
  *
  * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
  * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
@@ -213,68 +213,27 @@ extern const struct option_group tensorflow_run_options;     /* run */
 extern const struct option_group tensorflow_convert_options; /* convert */
 extern const struct option_group tensorflow_inspect_options; /* inspect model */
 
-/* ---- Check command: all debug tools ---- */
+/* ---- The loop of debug tools: struct loop_settings, and ---- */
 
-struct exit_codes {
-    const int *items; /* -N stands for signal N */
-    size_t count;
-};
-
-struct check_values {
-    struct words command; /* items is NULL when there is none: interactive */
-    bool shell;           /* command.items[0] is a whole command line for `sh -c` */
-    struct exit_codes fail_codes, ignore_fail_codes;
-    struct words fail_regex; /* of all occurrences; not compiled yet */
-    struct exit_codes skip_codes;
-    enum check_timeout_meaning on_timeout;
-    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF } signature;
-    bool flaky, no_false_failures;
-    bool show_output, hide_fail_output;
-    struct check_timeout {
-        double seconds; /* 0: none */
-        bool is_auto;   /* what follows from the first check */
-    } timeout;
-    bool exit_code;          /* the outcome decides about the exit status */
-    struct words launcher;   /* in front of the command */
-    const char *work_folder; /* NULL: candidates are where they always are */
+/* What all debug tools are told of their session; their loop gets `loop` from debug_loop_settings(). */
+struct debug_values {
+    bool exit_code;    /* the outcome decides about the exit status */
+    bool copy_weights; /* rather than link external data to candidates */
 };
 
 extern const struct option_group check_options;
 
 /* ---- Artifact sorting: all debug tools ---- */
 
-struct artifact_values {
-    struct words paths;
-    const char *folder;
-};
-
 extern const struct option_group artifact_options;
 extern const struct option_group expected_artifact_options; /* warns when there are none: debug build, repeat */
 
 /* ---- Iterative debugging ---- */
 
-struct intermediate_values {
-    const char *path;
-    bool no_remove_intermediate;
-    bool copy_weights; /* rather than link external data to candidates */
-};
-
 extern const struct option_group intermediate_onnx_options;   /* polygraphy_debug.onnx: debug reduce */
 extern const struct option_group intermediate_engine_options; /* polygraphy_debug.engine: debug build, precision */
 
-struct iteration_values {
-    const char *iteration_info; /* NULL: not wanted */
-    bool force;                 /* write over what lies at the paths of candidates' files */
-};
-
 extern const struct option_group iteration_options; /* all debug tools */
-
-struct replay_values {
-    const char *load_replay; /* NULL: none */
-    const char *save_replay; /* NULL: not wanted ('' on the command line) */
-    bool force_replay;
-    const char *verdict_cache; /* a folder; NULL: none */
-};
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
 
@@ -296,11 +255,6 @@ enum loop_end until_end(const struct until_value *until);
 
 /* Whether the iteration `index`, counted from 0, with this verdict is the last one. */
 bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict);
-
-/* What the groups above say to the loop; also lets it ask the user on the terminal, and find this program. Borrows from
- * the context and its parse. Groups that the command does not have leave their fields empty. */
-struct command_context;
-struct loop_settings debug_loop_settings(const struct command_context *context);
 
 /* ---- debug reduce's own ---- */
 

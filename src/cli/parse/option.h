@@ -17,15 +17,11 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text/text.h"
 
 struct parse;
 
-/* Words of the command line, and numbers made of them. They belong to the parse. */
-struct words {
-    const char *const *items; /* a NULL follows the last one; NULL when there was none at all */
-    size_t count;
-};
-
+/* Numbers made of words. They belong to the parse. */
 struct integers {
     const int64_t *items;
     size_t count;

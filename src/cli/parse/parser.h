@@ -6,7 +6,7 @@
  *   switch (parse_words(&parse, argc - 1, argv + 1, err)) ...
  *   parse_finish_group(&parse, &logging_options, err);
  *   parse_finish(&parse, log, err);
- *   const struct check_values *check = PARSE_VALUES(&parse, struct check_values);
+ *   const struct loop_settings *loop = PARSE_VALUES(&parse, struct loop_settings);
  *
  * The rules in short: long options with `--name value` or `--name=value`, clusters of short flags, positional words
  * anywhere, `--` makes everything after it positional. An option with one or more values takes all following words that

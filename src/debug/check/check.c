@@ -64,20 +64,20 @@ static int resolve_program(struct check *check, struct error *err)
         check->search_path = path_with_self(settings->self);
     free(installed);
 
-    if (settings->command_count == 0 || is_blank(settings->command[0]))
+    if (settings->command.count == 0 || is_blank(settings->command.items[0]))
         return error_set(err, ERR_INVALID, "--check needs a command; leave it out to be asked after each iteration");
-    if (settings->launcher_count > 0) {
-        check->program = process_find(settings->launcher[0]);
-        return check->program ? 0 : refuse_program("--launcher", settings->launcher[0], err);
+    if (settings->launcher.count > 0) {
+        check->program = process_find(settings->launcher.items[0]);
+        return check->program ? 0 : refuse_program("--launcher", settings->launcher.items[0], err);
     }
     if (settings->shell) {
         check->program = memory_strdup("/bin/sh");
         return 0;
     }
-    check->program = process_find(settings->command[0]);
-    if (!check->program && settings->self && strcmp(settings->command[0], "polygraphy") == 0)
+    check->program = process_find(settings->command.items[0]);
+    if (!check->program && settings->self && strcmp(settings->command.items[0], "polygraphy") == 0)
         check->program = memory_strdup(settings->self);
-    return check->program ? 0 : refuse_program("--check", settings->command[0], err);
+    return check->program ? 0 : refuse_program("--check", settings->command.items[0], err);
 }
 
 static void prepare_words(struct check *check)
@@ -86,19 +86,19 @@ static void prepare_words(struct check *check)
     struct string_builder line;
     size_t count = 0;
 
-    check->arguments = memory_alloc_zero(settings->launcher_count + settings->command_count + 3, sizeof(char *));
+    check->arguments = memory_alloc_zero(settings->launcher.count + settings->command.count + 3, sizeof(char *));
     string_init(&line);
-    for (size_t i = 0; i < settings->launcher_count; i++) {
-        check->arguments[count++] = settings->launcher[i];
-        string_add_format(&line, "%s ", settings->launcher[i]);
+    for (size_t i = 0; i < settings->launcher.count; i++) {
+        check->arguments[count++] = settings->launcher.items[i];
+        string_add_format(&line, "%s ", settings->launcher.items[i]);
     }
     if (settings->shell) {
         check->arguments[count++] = "sh";
         check->arguments[count++] = "-c";
     }
-    for (size_t i = 0; i < settings->command_count; i++) {
-        check->arguments[count++] = settings->command[i];
-        string_add_format(&line, "%s%s", i > 0 ? " " : "", settings->command[i]);
+    for (size_t i = 0; i < settings->command.count; i++) {
+        check->arguments[count++] = settings->command.items[i];
+        string_add_format(&line, "%s%s", i > 0 ? " " : "", settings->command.items[i]);
     }
     check->argument_count = count;
     check->command_line = string_take(&line);
@@ -119,11 +119,11 @@ static void list_server_words(struct check *check)
     char *state = NULL;
     size_t count = 0;
 
-    check->server_text = memory_strdup(settings->shell ? settings->command[0] : "");
+    check->server_text = memory_strdup(settings->shell ? settings->command.items[0] : "");
     check->server_words =
-        memory_alloc_zero(settings->command_count + strlen(check->server_text) + 1, sizeof(*check->server_words));
-    for (size_t i = 0; !settings->shell && i < settings->command_count; i++)
-        check->server_words[count++] = settings->command[i];
+        memory_alloc_zero(settings->command.count + strlen(check->server_text) + 1, sizeof(*check->server_words));
+    for (size_t i = 0; !settings->shell && i < settings->command.count; i++)
+        check->server_words[count++] = settings->command.items[i];
     for (char *word = strtok_r(check->server_text, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state))
         check->server_words[count++] = word;
     check->server_word_count = count;
@@ -147,8 +147,8 @@ static void start_server(struct check *check)
 {
     const struct check_settings *settings = &check->settings;
 
-    if (settings->self == NULL || settings->self_main == NULL || settings->launcher_count > 0 ||
-        (settings->shell && !is_plain(settings->command[0])))
+    if (settings->self == NULL || settings->self_main == NULL || settings->launcher.count > 0 ||
+        (settings->shell && !is_plain(settings->command.items[0])))
         return;
     list_server_words(check);
     if (check->server_words[0] != NULL && is_self(check))
@@ -162,18 +162,18 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
 
     check->settings = *settings;
     check->log = log;
-    if (settings->command) {
+    if (settings->command.items) {
         rc = resolve_program(check, err);
         if (rc == 0)
             prepare_words(check);
     }
     if (rc == 0)
-        rc = check_patterns_new(settings->fail_patterns, settings->fail_pattern_count, &check->patterns, err);
+        rc = check_patterns_new(settings->fail_patterns.items, settings->fail_patterns.count, &check->patterns, err);
     if (rc < 0) {
         check_free(check);
         return rc;
     }
-    if (settings->command) {
+    if (settings->command.items) {
         process_guard_start();
         start_server(check);
     }
@@ -187,7 +187,7 @@ void check_free(struct check *check)
         return;
     check_patterns_free(check->patterns);
     fork_server_stop(check->server);
-    if (check->settings.command)
+    if (check->settings.command.items)
         process_guard_stop();
     free(check->server_words);
     free(check->server_text);
@@ -201,7 +201,7 @@ void check_free(struct check *check)
 
 bool check_is_interactive(const struct check *check)
 {
-    return !check->settings.command;
+    return !check->settings.command.items;
 }
 
 /* ---- Running it ---- */
@@ -409,12 +409,12 @@ int check_execute(const struct check *check, const struct check_run *run, struct
         .timeout = run->timeout,
         .stop = run->stop,
         /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
-        .without_input = run->without_input || settings->launcher_count > 0,
+        .without_input = run->without_input || settings->launcher.count > 0,
     };
     struct failure_reason reason;
     int rc;
 
-    if (settings->compare_reasons && settings->launcher_count == 0 && failure_reason_open(&reason))
+    if (settings->compare_reasons && settings->launcher.count == 0 && failure_reason_open(&reason))
         environment[count++] = reason.variable;
     else
         reason.fd = -1;
@@ -447,27 +447,27 @@ struct hash check_hash(const struct check *check)
     struct string_builder builder;
 
     string_init(&builder);
-    string_add(&builder, !settings->command ? "interactive" : settings->shell ? "shell" : "words");
-    for (size_t i = 0; settings->command && i < settings->command_count; i++)
-        add_piece(&builder, settings->command[i]);
+    string_add(&builder, !settings->command.items ? "interactive" : settings->shell ? "shell" : "words");
+    for (size_t i = 0; i < settings->command.count; i++)
+        add_piece(&builder, settings->command.items[i]);
     string_add(&builder, " fail");
-    for (size_t i = 0; i < settings->fail_code_count; i++)
-        string_add_format(&builder, " %d", settings->fail_codes[i]);
+    for (size_t i = 0; i < settings->fail_codes.count; i++)
+        string_add_format(&builder, " %d", settings->fail_codes.items[i]);
     string_add(&builder, " ignore");
-    for (size_t i = 0; i < settings->ignored_code_count; i++)
-        string_add_format(&builder, " %d", settings->ignored_codes[i]);
-    if (settings->skip_code_count > 0 || settings->on_timeout != TIMEOUT_FAILS || settings->compare_failures)
+    for (size_t i = 0; i < settings->ignored_codes.count; i++)
+        string_add_format(&builder, " %d", settings->ignored_codes.items[i]);
+    if (settings->skip_codes.count > 0 || settings->on_timeout != TIMEOUT_FAILS || settings->compare_failures)
         string_add_format(&builder, " %d %d skip", (int)settings->on_timeout,
                           settings->compare_failures + settings->by_pattern);
-    for (size_t i = 0; i < settings->skip_code_count; i++)
-        string_add_format(&builder, " %d", settings->skip_codes[i]);
+    for (size_t i = 0; i < settings->skip_codes.count; i++)
+        string_add_format(&builder, " %d", settings->skip_codes.items[i]);
     if (settings->compare_failures && !settings->by_pattern && !settings->compare_reasons)
         string_add(&builder, " whatever the reason");
     if (settings->flaky)
         string_add_format(&builder, " flaky %d", settings->no_false_failures);
     string_add(&builder, " patterns");
-    for (size_t i = 0; i < settings->fail_pattern_count; i++)
-        add_piece(&builder, settings->fail_patterns[i]);
+    for (size_t i = 0; i < settings->fail_patterns.count; i++)
+        add_piece(&builder, settings->fail_patterns.items[i]);
 
     struct hash hash = hash_bytes(builder.data, builder.size);
     string_release(&builder);

@@ -19,27 +19,25 @@
 #include "base/log.h"
 #include "base/process/process.h"
 #include "base/text/string_builder.h"
+#include "base/text/text.h"
 #include "debug/candidate/place.h"
 #include "debug/check/counts.h"
 #include "debug/check/evidence.h"
 #include "search/search.h"
 
+struct exit_codes {
+    const int *items; /* -N stands for signal N */
+    size_t count;
+};
+
 /* What the command line says; everything is borrowed. */
 struct check_settings {
-    const char *const *command; /* words, NULL-terminated; NULL: interactive */
-    size_t command_count;
-    bool shell;                  /* command[0] is a whole command line for `sh -c` */
-    const char *const *launcher; /* words in front of the command: `srun -n1`; NULL: none */
-    size_t launcher_count;
+    struct words command;         /* a NULL follows; items is NULL when there is none: interactive */
+    bool shell;                   /* the command is a single word, a whole command line for `sh -c` */
+    struct words launcher;        /* words in front of the command: `srun -n1` */
     struct candidate_paths files; /* where a candidate is as a rule. The command may name these paths */
-    const int *fail_codes;
-    size_t fail_code_count;
-    const int *ignored_codes; /* --ignore-fail-code */
-    size_t ignored_code_count;
-    const char *const *fail_patterns; /* --fail-regex */
-    size_t fail_pattern_count;
-    const int *skip_codes; /* --skip-code: says nothing about the candidate */
-    size_t skip_code_count;
+    struct exit_codes fail_codes, ignored_codes, skip_codes; /* skip: says nothing about the candidate */
+    struct words fail_patterns;
     enum check_timeout_meaning { TIMEOUT_FAILS, TIMEOUT_PASSES, TIMEOUT_SKIPS } on_timeout;
     /* Failures that end with another code than the first one are something else, and say nothing. With `by_pattern`
      * those are that match another one of the patterns: the first in their order that is found counts. */

@@ -93,7 +93,7 @@ static int judge(const struct check *check, const struct process_result *result,
     const struct check_settings *settings = &check->settings;
     int code = verdict_exit_code(result);
     bool late = result->end == PROCESS_TIMED_OUT;
-    size_t pattern = settings->fail_pattern_count;
+    size_t pattern = settings->fail_patterns.count;
 
     ret->reason = "";
     if (late && settings->on_timeout != TIMEOUT_FAILS) {
@@ -105,7 +105,7 @@ static int judge(const struct check *check, const struct process_result *result,
         if (rc < 0)
             return rc;
     }
-    ret->verdict = verdict_from_end(settings, code, late || pattern < settings->fail_pattern_count);
+    ret->verdict = verdict_from_end(settings, code, late || pattern < settings->fail_patterns.count);
     ret->signature = !settings->by_pattern ? code : late ? 0 : (int)pattern + 1;
     if (settings->compare_reasons && !late && code == CHECK_NOT_RUN_CODE)
         ret->reason = result->reason;
@@ -129,8 +129,8 @@ static void add_signature(struct string_builder *text, const struct check *check
         string_add_format(text,
                           reason[0] != '\0' ? "the check ended with code %d (%s)" : "the check ended with code %d",
                           signature, reason);
-    else if (signature > 0 && (size_t)signature <= settings->fail_pattern_count)
-        string_add_format(text, "the first pattern found was '%s'", settings->fail_patterns[signature - 1]);
+    else if (signature > 0 && (size_t)signature <= settings->fail_patterns.count)
+        string_add_format(text, "the first pattern found was '%s'", settings->fail_patterns.items[signature - 1]);
     else
         string_add(text, "the check timed out");
 }

@@ -14,40 +14,37 @@ int verdict_exit_code(const struct process_result *result)
     return CHECK_TIMED_OUT_CODE;
 }
 
-static bool has_code(const int *codes, size_t count, int code)
+static bool has_code(const struct exit_codes *codes, int code)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (codes[i] == code)
+    for (size_t i = 0; i < codes->count; i++)
+        if (codes->items[i] == code)
             return true;
-    }
     return false;
 }
 
 bool verdict_names_code(const struct check_settings *rules, int code)
 {
-    return has_code(rules->fail_codes, rules->fail_code_count, code) ||
-           has_code(rules->ignored_codes, rules->ignored_code_count, code) ||
-           has_code(rules->skip_codes, rules->skip_code_count, code);
+    return has_code(&rules->fail_codes, code) || has_code(&rules->ignored_codes, code) ||
+           has_code(&rules->skip_codes, code);
 }
 
 /* By convention code 125 says that nothing was found out; whoever means something else says so. */
 static bool is_skipped(const struct check_settings *rules, int code)
 {
-    return has_code(rules->skip_codes, rules->skip_code_count, code) ||
-           (code == CHECK_UNTESTABLE_CODE && !verdict_names_code(rules, code));
+    return has_code(&rules->skip_codes, code) || (code == CHECK_UNTESTABLE_CODE && !verdict_names_code(rules, code));
 }
 
 /* Whether the exit code leaves room for a failure. */
 static bool code_may_fail(const struct check_settings *rules, int code)
 {
-    if (has_code(rules->ignored_codes, rules->ignored_code_count, code) || is_skipped(rules, code))
+    if (has_code(&rules->ignored_codes, code) || is_skipped(rules, code))
         return false;
-    return rules->fail_code_count == 0 || has_code(rules->fail_codes, rules->fail_code_count, code);
+    return rules->fail_codes.count == 0 || has_code(&rules->fail_codes, code);
 }
 
 bool verdict_needs_output(const struct check_settings *rules, int code)
 {
-    return rules->fail_pattern_count > 0 && code_may_fail(rules, code);
+    return rules->fail_patterns.count > 0 && code_may_fail(rules, code);
 }
 
 enum verdict verdict_from_end(const struct check_settings *rules, int code, bool output_matches)
@@ -56,7 +53,7 @@ enum verdict verdict_from_end(const struct check_settings *rules, int code, bool
         return VERDICT_SKIP;
     if (!code_may_fail(rules, code))
         return VERDICT_PASS;
-    if (rules->fail_pattern_count > 0)
+    if (rules->fail_patterns.count > 0)
         return output_matches ? VERDICT_FAIL : VERDICT_PASS;
-    return rules->fail_code_count > 0 || code != 0 ? VERDICT_FAIL : VERDICT_PASS;
+    return rules->fail_codes.count > 0 || code != 0 ? VERDICT_FAIL : VERDICT_PASS;
 }

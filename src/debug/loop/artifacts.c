@@ -20,7 +20,7 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
     size_t number = 1;
 
     for (size_t i = 0; i < index; i++) {
-        char *other = file_basename(settings->paths[i]);
+        char *other = file_basename(settings->paths.items[i]);
         number += strcmp(other, basename) == 0;
         free(other);
     }
@@ -41,7 +41,7 @@ static size_t extension_start(const char *basename)
 static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
                          size_t number)
 {
-    char *basename = file_basename(settings->paths[index]);
+    char *basename = file_basename(settings->paths.items[index]);
     size_t extension = extension_start(basename);
     char *folder = file_join(settings->folder, verdict_folders[verdict]);
     struct string_builder path;
@@ -76,7 +76,7 @@ static const char *actual_path(const struct artifact_settings *settings, const c
 static int move_artifact(const struct artifact_settings *settings, size_t index, const char *from, enum verdict verdict,
                          const char *key, struct log *log, struct error *err)
 {
-    char *basename = file_basename(settings->paths[index]);
+    char *basename = file_basename(settings->paths.items[index]);
     size_t number = namesake_number(settings, index, basename);
     int rc;
 
@@ -88,7 +88,7 @@ static int move_artifact(const struct artifact_settings *settings, size_t index,
         if (rc == 0)
             rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
         if (rc == 0)
-            log_message(log, LOG_INFO, "Moving %s to %s", settings->paths[index], to);
+            log_message(log, LOG_INFO, "Moving %s to %s", settings->paths.items[index], to);
         free(to);
     } while (rc == ERR_EXISTS);
     return rc;
@@ -99,8 +99,8 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
 {
     int rc = 0;
 
-    for (size_t i = 0; i < settings->count && rc == 0; i++) {
-        const char *path = settings->paths[i], *from = actual_path(settings, path);
+    for (size_t i = 0; i < settings->paths.count && rc == 0; i++) {
+        const char *path = settings->paths.items[i], *from = actual_path(settings, path);
         if (file_exists(from)) {
             rc = move_artifact(settings, i, from, verdict, key, log, err);
         } else if (expected) {

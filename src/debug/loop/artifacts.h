@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text/text.h"
 #include "debug/candidate/place.h"
 #include "search/search.h"
 
 struct artifact_settings {
-    const char *const *paths;
-    size_t count;
+    struct words paths;
     const char *folder; /* "polygraphy_artifacts" */
     time_t started;     /* of the session: its date and time are part of every name. loop_new() fills in a 0 */
     struct candidate_paths usual, actual; /* an artifact at a usual path is at the actual one in this iteration */

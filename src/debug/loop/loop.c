@@ -57,16 +57,16 @@ static int check_jobs(const struct loop *loop, struct error *err)
                              "the check does not name '%s', and with --jobs or --work-dir each candidate has files of "
                              "its own: write %s where the command needs it",
                              files[i], check_placeholder(i));
-    for (size_t i = 0; settings->jobs > 1 && i < settings->artifacts.count; i++) {
+    for (size_t i = 0; settings->jobs > 1 && i < settings->artifacts.paths.count; i++) {
         bool own = false;
 
         for (enum candidate_file j = 0; j < CANDIDATE_FILES; j++)
-            own = own || (files[j] != NULL && strcmp(files[j], settings->artifacts.paths[i]) == 0);
+            own = own || (files[j] != NULL && strcmp(files[j], settings->artifacts.paths.items[i]) == 0);
         if (!own)
             return error_set(err, ERR_INVALID,
                              "--artifacts: with --jobs several checks would write '%s' at the same time; leave out one "
                              "of both",
-                             settings->artifacts.paths[i]);
+                             settings->artifacts.paths.items[i]);
     }
     return 0;
 }
@@ -78,7 +78,7 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
                                              .keep_artifact = settings->keep_intermediate,
                                              .folder = settings->work_folder,
                                              .force = settings->force,
-                                             .jobs = settings->jobs > 1 ? settings->jobs : 1};
+                                             .jobs = settings->jobs > 1 ? (size_t)settings->jobs : 1};
     struct session_replay *replay = &loop->replay;
     int rc = session_locks_take(&loop->locks, &settings->check.files, settings->work_folder,
                                 &loop->settings.save_replay, loop->log, err);
@@ -611,8 +611,8 @@ bool loop_looks_for_other_than_hangs(const struct loop *loop)
 {
     const struct check_settings *settings = &loop->settings.check;
 
-    return settings->fail_pattern_count > 0 ||
-           (settings->fail_code_count > 0 && !verdict_names_code(settings, CHECK_TIMED_OUT_CODE));
+    return settings->fail_patterns.count > 0 ||
+           (settings->fail_codes.count > 0 && !verdict_names_code(settings, CHECK_TIMED_OUT_CODE));
 }
 
 bool loop_is_interactive(const struct loop *loop)

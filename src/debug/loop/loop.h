@@ -20,7 +20,7 @@ struct loop_settings {
     struct check_settings check; /* its `files` are where each candidate is written to */
     struct artifact_settings artifacts;
     bool keep_intermediate;    /* --no-remove-intermediate */
-    size_t jobs;               /* so many checks run at a time; 0 is 1 */
+    int64_t jobs;              /* so many checks run at a time; 0 is 1 */
     const char *work_folder;   /* --work-dir: candidates are written there; NULL: to their usual paths */
     const char *load_replay;   /* NULL: none */
     const char *save_replay;   /* NULL: none */
@@ -32,9 +32,8 @@ struct loop_settings {
      * their order counts (debug/candidate/hash.h). */
     int (*hash_content)(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
 
-    const char *model;       /* what the session is about, and what it is fed: files, or NULL */
-    const char *const *data; /* a check that changes one of them ends the session */
-    size_t data_count;
+    const char *model;  /* what the session is about, and what it is fed: files, or NULL */
+    struct words data;  /* a check that changes one of them ends the session */
     int64_t max_checks; /* no iteration begins after so many checks; 0: no limit */
     double deadline;    /* nor so many seconds after loop_new(); 0: no limit */
 

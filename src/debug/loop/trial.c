@@ -173,7 +173,7 @@ static int sort_artifacts(struct loop *loop, const struct trial *trial, struct e
     artifacts.usual = loop->settings.check.files;
     artifacts.actual = trial->slot->run.files;
     rc = artifacts_sort(&artifacts, trial->verdict, trial->key, loop->log, err);
-    if (artifacts.count > 0)
+    if (artifacts.paths.count > 0)
         candidate_place_forget_moved(&trial->slot->place);
     return rc;
 }

@@ -8,8 +8,8 @@ static bool is_artifact(const struct loop *loop, const char *path)
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (loop->settings.check.files.items[i] != NULL && strcmp(loop->settings.check.files.items[i], path) == 0)
             return true;
-    for (size_t i = 0; i < loop->settings.artifacts.count; i++)
-        if (strcmp(loop->settings.artifacts.paths[i], path) == 0)
+    for (size_t i = 0; i < loop->settings.artifacts.paths.count; i++)
+        if (strcmp(loop->settings.artifacts.paths.items[i], path) == 0)
             return true;
     return false;
 }
@@ -20,8 +20,8 @@ void loop_watch_files(struct loop *loop)
 
     if (loop->settings.model != NULL)
         watched_files_add(&loop->watched, loop->settings.model, true);
-    for (size_t i = 0; i < loop->settings.data_count; i++)
-        watched_files_add(&loop->watched, loop->settings.data[i], true);
+    for (size_t i = 0; i < loop->settings.data.count; i++)
+        watched_files_add(&loop->watched, loop->settings.data.items[i], true);
     check_watch_files(loop->check, &named);
     for (size_t i = 0; i < named.count; i++)
         if (!is_artifact(loop, named.items[i].path))

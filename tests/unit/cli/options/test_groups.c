@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/debug/session.h"
 #include "cli/options/groups.h"
 #include "support/command_line.h"
 #include "support/scratch_folder.h"
@@ -315,9 +316,9 @@ static void runners_keep_their_order_and_number(void **state)
 
 /* ---- Check ---- */
 
-static const struct check_values *check(void)
+static const struct check_settings *check(void)
 {
-    return VALUES(struct check_values);
+    return &VALUES(struct loop_settings)->check;
 }
 
 static void check_takes_the_rest_of_the_line(void **state)
@@ -332,7 +333,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     REPEAT("--check", "grep -q x log", "--artifacts", "log");
     assert_int_equal(check()->command.count, 1);
     assert_true(check()->shell);
-    assert_int_equal(VALUES(struct artifact_values)->paths.count, 1);
+    assert_int_equal(VALUES(struct loop_settings)->artifacts.paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
     assert_true(check()->shell && check()->show_output);
 }
@@ -363,8 +364,8 @@ static void session_without_check_is_announced_as_interactive(void **state)
 static void patterns_of_all_occurrences_add_up(void **state)
 {
     REPEAT("--fail-regex", "a", "b", "--fail-regex", "(", "--check", "x");
-    assert_int_equal(check()->fail_regex.count, 3);
-    assert_string_equal(check()->fail_regex.items[2], "(");
+    assert_int_equal(check()->fail_patterns.count, 3);
+    assert_string_equal(check()->fail_patterns.items[2], "(");
 }
 
 static void exit_codes_may_be_negative_and_must_fit(void **state)
@@ -384,8 +385,8 @@ static void exit_codes_may_be_negative_and_must_fit(void **state)
 static void time_out_is_a_number_of_seconds(void **state)
 {
     REPEAT("--check-timeout", "0.5", "--check", "x");
-    assert_true(check()->timeout.seconds == 0.5);
-    assert_false(check()->timeout.is_auto);
+    assert_true(check()->timeout == 0.5);
+    assert_false(check()->auto_timeout);
     REPEAT("--check-timeout", "-1", "--check", "x");
     assert_fails(ERR_INVALID, "--check-timeout");
     REPEAT("--check-timeout", "nan", "--check", "x");
@@ -397,8 +398,8 @@ static void time_out_is_a_number_of_seconds(void **state)
 static void time_out_may_follow_from_the_first_check(void **state)
 {
     REPEAT("--check-timeout", "auto", "--on-timeout", "skip", "--check", "x");
-    assert_true(check()->timeout.is_auto);
-    assert_float_equal(check()->timeout.seconds, 0, 0);
+    assert_true(check()->auto_timeout);
+    assert_float_equal(check()->timeout, 0, 0);
     assert_false(captured_log_has(&line.log, "--on-timeout"));
 }
 
@@ -407,7 +408,7 @@ static void signature_by_pattern_needs_patterns(void **state)
     REPEAT("--signature", "regex", "--check", "x");
     assert_fails(ERR_INVALID, "--signature regex needs --fail-regex");
     REPEAT("--signature", "regex", "--fail-regex", "a", "--check", "x");
-    assert_int_equal(check()->signature, SIGNATURE_REGEX);
+    assert_true(check()->compare_failures && check()->by_pattern);
 }
 
 /* ---- Iterations ---- */
@@ -443,9 +444,9 @@ static void until_is_a_verdict_or_a_number(void **state)
 static void empty_path_turns_the_replay_off(void **state)
 {
     REPEAT("--save-debug-replay", "", "--check", "x");
-    assert_null(VALUES(struct replay_values)->save_replay);
+    assert_null(VALUES(struct loop_settings)->save_replay);
     REPEAT("--check", "x");
-    assert_string_equal(VALUES(struct replay_values)->save_replay, "polygraphy_debug_replay.json");
+    assert_string_equal(VALUES(struct loop_settings)->save_replay, "polygraphy_debug_replay.json");
 }
 
 static void reduce_needs_somewhere_to_put_the_result(void **state)
@@ -466,17 +467,17 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
            "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
            "--check-timeout", "2", "--check", "x", "y");
-    VALUES(struct check_values);
+    parsed();
     settings = debug_loop_settings(&context);
-    assert_string_equal(settings.check.command[1], "y");
-    assert_null(settings.check.command[2]);
-    assert_int_equal(settings.check.command_count, 2);
-    assert_int_equal(settings.check.fail_codes[0], 3);
-    assert_string_equal(settings.check.fail_patterns[0], "r");
+    assert_string_equal(settings.check.command.items[1], "y");
+    assert_null(settings.check.command.items[2]);
+    assert_int_equal(settings.check.command.count, 2);
+    assert_int_equal(settings.check.fail_codes.items[0], 3);
+    assert_string_equal(settings.check.fail_patterns.items[0], "r");
     assert_true(settings.check.timeout == 2);
     assert_string_equal(settings.check.self, "/bin/polygraphy");
     assert_non_null(settings.check.ask);
-    assert_int_equal(settings.artifacts.count, 2);
+    assert_int_equal(settings.artifacts.paths.count, 2);
     assert_string_equal(settings.artifacts.folder, "d");
     assert_string_equal(settings.check.files.items[CANDIDATE_ARTIFACT], "polygraphy_debug.onnx");
     assert_true(settings.keep_intermediate && settings.force_replay);

@@ -12,9 +12,9 @@
 #include "support/captured_log.h"
 #include "support/scratch_folder.h"
 
-#define WORDS(...) .command = (const char *const[]){__VA_ARGS__, NULL}, .command_count = COUNT(__VA_ARGS__)
+#define WORDS(...) .command = {(const char *const[]){__VA_ARGS__, NULL}, COUNT(__VA_ARGS__)}
 #define COUNT(...) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-#define PATTERNS(...) .fail_patterns = (const char *const[]){__VA_ARGS__}, .fail_pattern_count = COUNT(__VA_ARGS__)
+#define PATTERNS(...) .fail_patterns = {(const char *const[]){__VA_ARGS__}, COUNT(__VA_ARGS__)}
 
 static int run_once(struct check *check, const struct check_run *run, enum verdict *ret, struct error *err)
 {
@@ -71,17 +71,16 @@ static void exit_code_decides(void **state)
 
     assert_int_equal(verdict_of(&(struct check_settings){WORDS("true")}), VERDICT_PASS);
     assert_int_equal(verdict_of(&(struct check_settings){WORDS("false")}), VERDICT_FAIL);
-    assert_int_equal(verdict_of(&(struct check_settings){WORDS("false"), .fail_codes = three, .fail_code_count = 1}),
-                     VERDICT_PASS);
+    assert_int_equal(verdict_of(&(struct check_settings){WORDS("false"), .fail_codes = {three, 1}}), VERDICT_PASS);
 }
 
 static void signal_counts_as_negative_exit_code(void **state)
 {
     const int eleven[] = {-11}, shells[] = {139};
-    struct check_settings settings = {WORDS("sh", "-c", "kill -SEGV $$"), .fail_codes = eleven, .fail_code_count = 1};
+    struct check_settings settings = {WORDS("sh", "-c", "kill -SEGV $$"), .fail_codes = {eleven, 1}};
 
     assert_int_equal(verdict_of(&settings), VERDICT_FAIL);
-    settings.fail_codes = shells;
+    settings.fail_codes.items = shells;
     assert_int_equal(verdict_of(&settings), VERDICT_PASS);
 }
 
@@ -114,8 +113,8 @@ static void check_that_runs_out_of_time_fails_whatever_the_patterns(void **state
     const int timeout[] = {124};
 
     assert_int_equal(verdict_of(&settings), VERDICT_FAIL);
-    settings.ignored_codes = timeout;
-    settings.ignored_code_count = 1;
+    settings.ignored_codes.items = timeout;
+    settings.ignored_codes.count = 1;
     assert_int_equal(verdict_of(&settings), VERDICT_PASS);
 }
 
@@ -200,7 +199,7 @@ static void empty_command_is_refused(void **state)
     const char *message = "--check needs a command; leave it out to be asked after each iteration";
     const char *const none[] = {NULL};
 
-    assert_refused(&(struct check_settings){.command = none}, ERR_INVALID, message);
+    assert_refused(&(struct check_settings){.command.items = none}, ERR_INVALID, message);
     assert_refused(&(struct check_settings){WORDS("")}, ERR_INVALID, message);
     assert_refused(&(struct check_settings){WORDS(" \t"), .shell = true}, ERR_INVALID, message);
 }
@@ -260,10 +259,10 @@ static void hash_tells_commands_and_rules_apart(void **state)
         {WORDS("true", "x", "")},
         {WORDS("true", "x ")},
         {WORDS("true"), .shell = true},
-        {WORDS("true"), .fail_codes = one, .fail_code_count = 1},
-        {WORDS("true"), .ignored_codes = one, .ignored_code_count = 1},
+        {WORDS("true"), .fail_codes = {one, 1}},
+        {WORDS("true"), .ignored_codes = {one, 1}},
         {WORDS("true"), PATTERNS("1")},
-        {.command = NULL},
+        {.command = {NULL, 0}},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {

@@ -60,13 +60,13 @@ static void crash_that_counts_as_a_pass_is_told(void **state)
 {
     const char *pattern = "x";
     const int eleven[] = {-11};
-    struct check_settings settings = {.fail_patterns = &pattern, .fail_pattern_count = 1};
+    struct check_settings settings = {.fail_patterns = {&pattern, 1}};
     struct process_result result = {.end = PROCESS_SIGNALED, .code = 11};
 
     assert_report(&settings, &result, VERDICT_PASS,
                   "W Signal 11 ended the check. It counts as a pass, because no --fail-regex was found\n");
-    settings.ignored_codes = eleven;
-    settings.ignored_code_count = 1;
+    settings.ignored_codes.items = eleven;
+    settings.ignored_codes.count = 1;
     assert_report(&settings, &result, VERDICT_PASS, "");
 }
 

@@ -32,12 +32,9 @@ static void every_row_of_the_truth_table_holds(void **state)
         bool matches = json_is_true(json_object_get(row, "output_matches"));
         bool fails = strcmp(json_string_value(json_object_get(row, "result")), "fail") == 0;
         struct check_settings rules = {
-            .fail_codes = fail_codes,
-            .fail_code_count = read_codes(row, "fail_code", fail_codes),
-            .ignored_codes = ignored_codes,
-            .ignored_code_count = read_codes(row, "ignore_fail_code", ignored_codes),
-            .fail_patterns = &pattern,
-            .fail_pattern_count = !json_is_null(json_object_get(row, "fail_regex")),
+            .fail_codes = {fail_codes, read_codes(row, "fail_code", fail_codes)},
+            .ignored_codes = {ignored_codes, read_codes(row, "ignore_fail_code", ignored_codes)},
+            .fail_patterns = {&pattern, !json_is_null(json_object_get(row, "fail_regex"))},
         };
         if (verdict_from_end(&rules, code, matches) != (fails ? VERDICT_FAIL : VERDICT_PASS))
             fail_msg("row %zu: exit code %d, output %s", index, code, matches ? "matches" : "does not match");
@@ -62,32 +59,29 @@ static void running_out_of_time_counts_as_exit_code_124(void **state)
 
     assert_int_equal(code, 124);
     assert_int_equal(verdict_from_end(&(struct check_settings){0}, code, true), VERDICT_FAIL);
-    assert_int_equal(
-        verdict_from_end(&(struct check_settings){.ignored_codes = listed, .ignored_code_count = 1}, code, true),
-        VERDICT_PASS);
-    assert_int_equal(verdict_from_end(&(struct check_settings){.fail_codes = other, .fail_code_count = 1}, code, true),
+    assert_int_equal(verdict_from_end(&(struct check_settings){.ignored_codes = {listed, 1}}, code, true),
                      VERDICT_PASS);
-    assert_int_equal(verdict_from_end(&(struct check_settings){.fail_codes = listed, .fail_code_count = 1}, code, true),
-                     VERDICT_FAIL);
+    assert_int_equal(verdict_from_end(&(struct check_settings){.fail_codes = {other, 1}}, code, true), VERDICT_PASS);
+    assert_int_equal(verdict_from_end(&(struct check_settings){.fail_codes = {listed, 1}}, code, true), VERDICT_FAIL);
 }
 
 static void output_is_not_searched_when_the_exit_code_decides(void **state)
 {
     const char *pattern = "x";
     const int one[] = {1};
-    struct check_settings rules = {.fail_patterns = &pattern, .fail_pattern_count = 1};
+    struct check_settings rules = {.fail_patterns = {&pattern, 1}};
 
     assert_true(verdict_needs_output(&rules, 0));
-    rules.ignored_codes = one;
-    rules.ignored_code_count = 1;
+    rules.ignored_codes.items = one;
+    rules.ignored_codes.count = 1;
     assert_false(verdict_needs_output(&rules, 1));
     assert_true(verdict_needs_output(&rules, 2));
-    rules.ignored_code_count = 0;
-    rules.fail_codes = one;
-    rules.fail_code_count = 1;
+    rules.ignored_codes.count = 0;
+    rules.fail_codes.items = one;
+    rules.fail_codes.count = 1;
     assert_true(verdict_needs_output(&rules, 1));
     assert_false(verdict_needs_output(&rules, 2));
-    rules.fail_pattern_count = 0;
+    rules.fail_patterns.count = 0;
     assert_false(verdict_needs_output(&rules, 1));
 }
 
@@ -98,15 +92,15 @@ static void code_125_is_skipped_unless_a_list_says_what_it_means(void **state)
     struct check_settings rules = {0};
 
     assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_SKIP);
-    rules.fail_patterns = &pattern;
-    rules.fail_pattern_count = 1;
+    rules.fail_patterns.items = &pattern;
+    rules.fail_patterns.count = 1;
     assert_int_equal(verdict_from_end(&rules, 125, true), VERDICT_SKIP);
     assert_false(verdict_needs_output(&rules, 125));
-    rules = (struct check_settings){.fail_codes = one, .fail_code_count = 1};
+    rules = (struct check_settings){.fail_codes = {one, 1}};
     assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_SKIP);
-    rules = (struct check_settings){.fail_codes = untestable, .fail_code_count = 1};
+    rules = (struct check_settings){.fail_codes = {untestable, 1}};
     assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_FAIL);
-    rules = (struct check_settings){.ignored_codes = untestable, .ignored_code_count = 1};
+    rules = (struct check_settings){.ignored_codes = {untestable, 1}};
     assert_int_equal(verdict_from_end(&rules, 125, false), VERDICT_PASS);
 }
 

@@ -17,8 +17,8 @@ static struct check *make(struct check_settings settings)
     struct check *ret;
     struct error err;
 
-    settings.command = command;
-    settings.command_count = 1;
+    settings.command.items = command;
+    settings.command.count = 1;
     settings.hide_fail_output = true;
     string_clear(&captured.text);
     if (check_new(&settings, &captured.log, &ret, &err) < 0)
@@ -77,8 +77,7 @@ static enum verdict takes(struct check *check, int code, double seconds)
 
 static struct check_settings by_pattern(void)
 {
-    return (struct check_settings){
-        .fail_patterns = patterns, .fail_pattern_count = 2, .compare_failures = true, .by_pattern = true};
+    return (struct check_settings){.fail_patterns = {patterns, 2}, .compare_failures = true, .by_pattern = true};
 }
 
 static void exit_code_of_the_first_failure_is_that_of_all(void **state)
@@ -212,7 +211,7 @@ static void leave_out(struct process_output *output, uint64_t bytes)
 
 static void a_match_that_may_have_been_in_what_was_not_kept_is_no_pass(void **state)
 {
-    struct check *check = make((struct check_settings){.fail_patterns = patterns, .fail_pattern_count = 2});
+    struct check *check = make((struct check_settings){.fail_patterns = {patterns, 2}});
     struct process_result result = result_of(PROCESS_EXITED, 0, "neither", "");
     enum verdict verdict;
     struct error err;
@@ -274,8 +273,7 @@ static void limit_is_neither_very_short_nor_very_long(void **state)
 static void run_that_says_nothing_is_no_measure(void **state)
 {
     const int skipped[] = {125};
-    struct check *check =
-        make((struct check_settings){.auto_timeout = true, .skip_codes = skipped, .skip_code_count = 1});
+    struct check *check = make((struct check_settings){.auto_timeout = true, .skip_codes = {skipped, 1}});
 
     takes(check, 125, 0.01);
     assert_false(check_knows_time_limit(check));
@@ -330,8 +328,8 @@ static void hang_that_is_looked_for_skews_nothing(void **state)
 static void runs_are_counted_by_what_they_say(void **state)
 {
     const int skipped[] = {125};
-    struct check *check = make(
-        (struct check_settings){.compare_failures = true, .timeout = 5, .skip_codes = skipped, .skip_code_count = 1});
+    struct check *check =
+        make((struct check_settings){.compare_failures = true, .timeout = 5, .skip_codes = {skipped, 1}});
     const struct check_counts *counts = check_counts(check);
 
     assert_int_equal(check_counts_runs(counts), 0);
@@ -391,9 +389,8 @@ static void codes_of_a_shell_that_cannot_run_a_command_are_noted_once(void **sta
 static void codes_that_the_user_has_named_are_not(void **state)
 {
     const int named[] = {127};
-    const struct check_settings settings[] = {{.fail_codes = named, .fail_code_count = 1},
-                                              {.ignored_codes = named, .ignored_code_count = 1},
-                                              {.skip_codes = named, .skip_code_count = 1}};
+    const struct check_settings settings[] = {
+        {.fail_codes = {named, 1}}, {.ignored_codes = {named, 1}}, {.skip_codes = {named, 1}}};
 
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
         struct check *check = make(settings[i]);

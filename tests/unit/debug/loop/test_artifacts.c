@@ -17,8 +17,7 @@ static struct captured_log sort(const char *const *paths, size_t count, enum ver
 {
     struct tm moment = {
         .tm_year = 126, .tm_mon = 10, .tm_mday = 21, .tm_hour = 7, .tm_min = 48, .tm_sec = 21, .tm_isdst = -1};
-    struct artifact_settings settings = {
-        .paths = paths, .count = count, .folder = "sorted", .started = mktime(&moment)};
+    struct artifact_settings settings = {.paths = {paths, count}, .folder = "sorted", .started = mktime(&moment)};
     struct captured_log log;
     struct error err;
 
@@ -129,7 +128,7 @@ static void name_that_is_taken_is_not_overwritten_and_the_next_one_is_used(void 
 static void leftovers_may_be_missing(void **state)
 {
     const char *const paths[] = {"gone", "there"};
-    struct artifact_settings settings = {.paths = paths, .count = 2, .folder = "sorted"};
+    struct artifact_settings settings = {.paths = {paths, 2}, .folder = "sorted"};
     struct captured_log log;
     struct error err;
 
@@ -144,7 +143,7 @@ static void leftovers_may_be_missing(void **state)
 static void place_that_cannot_be_made_is_an_error(void **state)
 {
     const char *path = "log.txt";
-    struct artifact_settings settings = {.paths = &path, .count = 1, .folder = "log.txt/below"};
+    struct artifact_settings settings = {.paths = {&path, 1}, .folder = "log.txt/below"};
     struct error err;
 
     scratch_file(path, "x");

@@ -22,7 +22,7 @@ static void begin(struct session *session, const char *line, size_t jobs)
     struct check_settings check;
 
     *session = (struct session){.command = {line, NULL}};
-    check = (struct check_settings){.command = session->command, .command_count = 1, .shell = true, .files = files};
+    check = (struct check_settings){.command = {session->command, 1}, .shell = true, .files = files};
     assert_int_equal(check_new(&check, NULL, &session->check, &session->err), 0);
     session->slots = job_slots_new(session->check, &settings, NULL);
 }

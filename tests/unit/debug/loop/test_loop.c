@@ -97,8 +97,8 @@ static void nothing_but_replays_and_artifacts_remains(void **state)
     fixture_init(&fixture, "cp debug.bin copy.bin");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
-    fixture.settings.artifacts.paths = (const char *const[]){"copy.bin"};
-    fixture.settings.artifacts.count = 1;
+    fixture.settings.artifacts.paths.items = (const char *const[]){"copy.bin"};
+    fixture.settings.artifacts.paths.count = 1;
     fixture.subject.count = 3;
     fixture_run(&fixture, NULL);
     loop_free(fixture.loop); /* and with it its locks */
@@ -116,8 +116,8 @@ static void intermediate_artifact_that_is_sorted_is_not_missed(void **state)
     fixture_init(&fixture, "true");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
-    fixture.settings.artifacts.paths = (const char *const[]){"./debug.bin", "info.json"};
-    fixture.settings.artifacts.count = 2;
+    fixture.settings.artifacts.paths.items = (const char *const[]){"./debug.bin", "info.json"};
+    fixture.settings.artifacts.paths.count = 2;
     fixture_run(&fixture, NULL);
     assert_int_equal(scratch_count("sorted/good"), 2);
     assert_false(captured_log_has(&fixture.log, "Could not clean up"));
@@ -241,8 +241,8 @@ static void skipped_candidate_has_its_verdict_without_a_check(void **state)
     scratch_file("half.json", "left by an attempt to build");
     fixture_init(&fixture, "true");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
-    fixture.settings.artifacts.paths = (const char *const[]){"half.json"};
-    fixture.settings.artifacts.count = 1;
+    fixture.settings.artifacts.paths.items = (const char *const[]){"half.json"};
+    fixture.settings.artifacts.paths.count = 1;
     fixture.subject.actions[0] = CANDIDATE_SKIP;
     fixture.subject.count = 2;
     fixture_run(&fixture, NULL);
@@ -341,8 +341,8 @@ static void check_apart_is_not_counted_or_sorted(void **state)
     fixture.settings.check.hide_fail_output = true;
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
-    fixture.settings.artifacts.paths = (const char *const[]){"log.txt"};
-    fixture.settings.artifacts.count = 1;
+    fixture.settings.artifacts.paths.items = (const char *const[]){"log.txt"};
+    fixture.settings.artifacts.paths.count = 1;
     assert_int_equal(fixture_begin(&fixture), 0);
     assert_int_equal(fixture_check_apart(&fixture, "_verify", &verdict), 0);
     assert_int_equal(verdict, VERDICT_FAIL);

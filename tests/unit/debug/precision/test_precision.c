@@ -87,7 +87,7 @@ struct fixture {
 static void init(struct fixture *fixture, enum precision_mode mode, const char *check)
 {
     *fixture = (struct fixture){.settings = {.mode = mode, .verify = true}, .command = {"sh", "-c", check}};
-    fixture->loop = (struct loop_settings){.check = {.command = fixture->command, .command_count = 3},
+    fixture->loop = (struct loop_settings){.check = {.command = {fixture->command, 3}},
                                            .artifacts = {.folder = "sorted"},
                                            .check.files.items[CANDIDATE_ARTIFACT] = "candidate",
                                            .save_replay = "replay.json"};
