@@ -97,7 +97,8 @@ static void find_foldable(struct folding_pass *pass)
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
 
-        if (bitset_has(&failed, i) || !node_is_foldable(model, node) || !is_constant(model, node, &pass->foldable))
+        if (bitset_has(&failed, i) || !node_is_foldable(model, NULL, node) ||
+            !is_constant(model, node, &pass->foldable))
             continue;
         bitset_add(&pass->foldable, i);
         for (size_t k = 0; k < node->outputs.count; k++)
@@ -333,13 +334,9 @@ static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
 
 static int infer_types(struct folding *folding, struct error *err)
 {
-    struct subgraph whole;
     struct error why = {0};
-    int rc;
+    int rc = types_refine(folding->model, folding->settings->backend, &folding->settings->request, &why);
 
-    subgraph_init_whole(&whole, folding->model);
-    rc = types_refine(&whole, folding->settings->backend, &folding->settings->request, NULL, &why);
-    subgraph_release(&whole);
     if (rc < 0 && bounded_process_is_end(&why)) {
         *err = why;
         return rc;

@@ -6,7 +6,6 @@
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 #include "onnx/model/constants.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
@@ -20,7 +19,7 @@
 
 struct computation {
     const struct constant_values_request *request;
-    struct model *model;
+    const struct model *model;
     struct bitset wanted; /* values that are to be handed over */
     struct bitset lost;   /* values that are not computed, because of a node that cannot be */
     uint32_t *readers;    /* of each value: how often nodes that are still to be computed read it */
@@ -184,22 +183,23 @@ static void find_outputs(const struct computation *computation, const struct val
 static int open_piece(const struct computation *computation, const struct subgraph *piece,
                       const struct tensor_list *feed, struct subgraph_session *ret, struct error *err)
 {
-    struct model *model = computation->model;
-    struct value *stated = memory_alloc_zero(piece->inputs.count + 1, sizeof(*stated));
+    struct subgraph fed = *piece; /* shares all of it */
+    struct known_types known;
+    struct arena arena;
     int rc;
 
+    arena_init(&arena);
+    known_types_init(&known, computation->model, &arena);
+    fed.known = &known;
     for (size_t i = 0; i < piece->inputs.count; i++) {
-        uint32_t value = piece->inputs.items[i];
         const struct tensor *tensor = &feed->items[i].tensor;
         struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
 
-        stated[i] = model->values.items[value];
-        model_set_type(model, value, &type);
+        known_types_set(&known, piece->inputs.items[i], &type);
     }
-    rc = subgraph_session_open(ret, piece, computation->request->backend, &computation->request->runtime, err);
-    for (size_t i = 0; i < piece->inputs.count; i++)
-        model->values.items[piece->inputs.items[i]] = stated[i];
-    free(stated);
+    rc = subgraph_session_open(ret, &fed, computation->request->backend, &computation->request->runtime, err);
+    known_types_release(&known);
+    arena_release(&arena);
     return rc;
 }
 

@@ -13,7 +13,7 @@
 #include "onnx/model/model.h"
 
 struct constant_values_request {
-    struct model *model;             /* its nodes in topological order */
+    const struct model *model;       /* its nodes in topological order */
     const struct bitset *nodes;      /* which may be computed: all that they need is constant, or made by one of them */
     const struct value_list *wanted; /* what is to be known */
     const struct backend *backend;

@@ -64,38 +64,37 @@ static int try_to_load(const struct subgraph *subgraph, const struct backend *ba
     return 0;
 }
 
-/* With all weights: then what has been refused may be taken. */
-static int load_whole(struct subgraph *copy, const struct value_list *inputs, const struct backend *backend,
-                      const struct backend_request *request, enum loading *ret, struct error *ret_why,
-                      struct error *err)
-{
-    struct error why = {0};
-    int rc;
-
-    value_list_assign(&copy->inputs, inputs);
-    rc = try_to_load(copy, backend, request, ret, &why, err);
-    if (strstr(why.message, "External data path") == NULL) /* else the first reason tells more */
-        *ret_why = why;
-    return rc;
-}
-
 int model_loading(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
                   enum loading *ret, struct error *ret_why, struct error *err)
 {
     struct model *model = model_copy(subgraph->model);
+    struct known_types known;
     struct subgraph copy;
-    int rc = name_nodes(model, err);
+    int rc;
 
     *ret = LOADING_UNKNOWN;
+    known_types_init(&known, model, &model->arena);
     subgraph_init_copy(&copy, subgraph);
     copy.model = model;
-    if (rc == 0)
-        rc = weights_to_inputs(&copy, err);
-    if (rc == 0)
-        rc = try_to_load(&copy, backend, request, ret, ret_why, err);
-    if (rc == 0 && *ret == LOADING_REFUSED && !bounded_process_is_end(ret_why))
-        rc = load_whole(&copy, &subgraph->inputs, backend, request, ret, ret_why, err);
+    copy.known = &known;
+    rc = name_nodes(model, err);
+    if (rc < 0)
+        goto done;
+    rc = weights_to_inputs(&copy, &known, err);
+    if (rc < 0)
+        goto done;
+    rc = try_to_load(&copy, backend, request, ret, ret_why, err);
+    if (rc == 0 && *ret == LOADING_REFUSED && !bounded_process_is_end(ret_why)) {
+        struct error why = {0};
+
+        value_list_assign(&copy.inputs, &subgraph->inputs); /* with all weights it may be taken */
+        rc = try_to_load(&copy, backend, request, ret, &why, err);
+        if (strstr(why.message, "External data path") == NULL) /* else the first reason tells more */
+            *ret_why = why;
+    }
+done:
     subgraph_release(&copy);
+    known_types_release(&known);
     model_free(model);
     return rc;
 }

@@ -12,39 +12,38 @@
 #include "onnx/model/function_call.h"
 #include "onnx/proto/value_info.h"
 
-static bool lacks_type(const struct value *value)
+static bool lacks_type(const struct subgraph *single, uint32_t value)
 {
     struct value_type type;
 
-    value_info_decode(value->info, &type);
+    subgraph_type(single, value, &type);
     return type.not_a_tensor == NULL && type.element == DATA_UNDEFINED;
 }
 
-/* An operator that is not known at all, whatever it is fed: one without a type gets one for as long as this takes. */
+/* An operator that is not known at all, whatever it is fed. */
 static int find_unknown_operator(const struct subgraph *single, const struct backend *backend,
                                  const struct backend_request *request, char **ret_reason, struct error *err)
 {
-    struct model *model = single->model;
-    struct span *infos = memory_alloc_zero(single->inputs.count + 1, sizeof(*infos));
+    const struct value_type any = {.element = DATA_FLOAT32};
+    struct subgraph typed = *single; /* shares all of it */
+    struct known_types known;
+    struct arena arena;
     struct subgraph_session session;
     struct error why = {0};
     bool unknown;
     int rc;
 
-    for (size_t i = 0; i < single->inputs.count; i++) {
-        const struct value_type any = {.element = DATA_FLOAT32};
-        const struct value *value = &model->values.items[single->inputs.items[i]];
-
-        infos[i] = value->info;
-        if (lacks_type(value))
-            model_set_type(model, single->inputs.items[i], &any);
-    }
-    rc = subgraph_session_open(&session, single, backend, request, &why);
+    arena_init(&arena);
+    known_types_init(&known, single->model, &arena);
+    typed.known = &known;
+    for (size_t i = 0; i < single->inputs.count; i++)
+        if (lacks_type(single, single->inputs.items[i]))
+            known_types_set(&known, single->inputs.items[i], &any);
+    rc = subgraph_session_open(&session, &typed, backend, request, &why);
     unknown = rc == ERR_BACKEND && strstr(why.message, "is not a registered function/op") != NULL;
     subgraph_session_close(&session);
-    for (size_t i = 0; i < single->inputs.count; i++)
-        model->values.items[single->inputs.items[i]].info = infos[i];
-    free(infos);
+    known_types_release(&known);
+    arena_release(&arena);
     if (bounded_process_is_end(&why)) {
         *err = why;
         return rc;
@@ -59,17 +58,18 @@ static int find_unknown_input(const struct subgraph *single, const struct backen
 {
     *ret_reason = NULL;
     for (size_t i = 0; i < single->inputs.count; i++) {
-        const struct value *value = &single->model->values.items[single->inputs.items[i]];
+        uint32_t value = single->inputs.items[i];
         struct string_builder reason;
         int rc;
 
-        if (!lacks_type(value))
+        if (!lacks_type(single, value))
             continue;
         rc = find_unknown_operator(single, backend, request, ret_reason, err);
         if (rc < 0 || *ret_reason != NULL)
             return rc;
         string_init(&reason);
-        string_add_format(&reason, "the type of its input '" TEXT_FORMAT "' is not known", TEXT_ARGS(value->name));
+        string_add_format(&reason, "the type of its input '" TEXT_FORMAT "' is not known",
+                          TEXT_ARGS(single->model->values.items[value].name));
         *ret_reason = string_take(&reason);
         return 0;
     }
@@ -78,38 +78,47 @@ static int find_unknown_input(const struct subgraph *single, const struct backen
 
 /* What the runtime says of a node's outputs helps with the nodes behind it: a model with a refused node is never
  * inferred as a whole. */
-static void learn_types(const struct subgraph *single, const struct subgraph_session *session)
+static void learn_types(struct model *model, const struct subgraph_session *session)
 {
     size_t count;
     const struct backend_io *outputs = session->backend->outputs(session->session, &count);
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t value = model_find_value(single->model, text_of(outputs[i].name));
+        uint32_t value = model_find_value(model, text_of(outputs[i].name));
         struct value_type type;
 
         if (value == VALUE_NONE)
             continue;
-        value_info_decode(single->model->values.items[value].info, &type);
+        value_info_decode(model->values.items[value].info, &type);
         if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED) {
             types_from_io(&outputs[i], &type);
-            model_set_type(single->model, value, &type);
+            model_set_type(model, value, &type);
         }
     }
 }
 
-static int try_node(const struct subgraph *single, const struct backend *backend, const struct backend_request *request,
-                    char **ret_reason, struct error *err)
+/* What holds for all nodes of the model and of its functions. */
+struct search {
+    const struct backend *backend;
+    const struct backend_request *request;
+    unsigned depth;         /* of functions that are looked into now */
+    size_t looked_into;     /* calls of functions */
+    size_t not_looked_into; /* refused ones, because there are too many, or too many inside of each other */
+};
+
+static int try_node(const struct search *search, struct model *model, const struct subgraph *single, char **ret_reason,
+                    struct error *err)
 {
     struct subgraph_session session;
     struct error why = {0};
     int rc;
 
-    rc = find_unknown_input(single, backend, request, ret_reason, err);
+    rc = find_unknown_input(single, search->backend, search->request, ret_reason, err);
     if (rc < 0 || *ret_reason != NULL)
         return rc;
-    rc = subgraph_session_open(&session, single, backend, request, &why);
+    rc = subgraph_session_open(&session, single, search->backend, search->request, &why);
     if (rc == 0)
-        learn_types(single, &session);
+        learn_types(model, &session);
     subgraph_session_close(&session);
     if (rc < 0 && ((rc != ERR_BACKEND && rc != ERR_UNSUPPORTED) || bounded_process_is_end(&why))) {
         *err = why;
@@ -122,17 +131,7 @@ static int try_node(const struct subgraph *single, const struct backend *backend
     return 0;
 }
 
-/* What holds for all nodes of the model and of its functions. */
-struct search {
-    const struct backend *backend;
-    const struct backend_request *request;
-    unsigned depth;         /* of functions that are looked into now */
-    size_t looked_into;     /* calls of functions */
-    size_t not_looked_into; /* refused ones, because there are too many, or too many inside of each other */
-};
-
-static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
-                   struct error *err);
+static int find_in(struct search *search, struct model *model, struct node_support_list *ret, struct error *err);
 
 static char *extend_stack(const char *stack, struct model *model, uint32_t node)
 {
@@ -179,7 +178,6 @@ static int look_inside(struct search *search, struct model *model, struct node_s
     enum { MAX_DEPTH = 64 };   /* as bodies; functions that call themselves are refused by every runtime */
     enum { MAX_CALLS = 1000 }; /* forty functions that call the next one twice each make 2^40 of them */
     struct node_support_list found = {0};
-    struct subgraph whole;
     struct model *body;
     struct span function;
     int rc;
@@ -195,28 +193,26 @@ static int look_inside(struct search *search, struct model *model, struct node_s
     if (rc < 0)
         return rc;
     search->depth++;
-    subgraph_init_whole(&whole, body);
-    rc = types_infer(&whole, search->backend, search->request, NULL, err);
+    rc = types_infer(body, NULL, search->backend, search->request, NULL, err);
     if (rc == 0 || !bounded_process_is_end(err))
-        rc = find_in(search, &whole, &found, err);
+        rc = find_in(search, body, &found, err);
     if (rc == 0)
         take_refusals(model, call, body, &found);
     node_support_release(&found);
-    subgraph_release(&whole);
     search->depth--;
     model_free(body);
     return rc;
 }
 
-static int find_in(struct search *search, const struct subgraph *subgraph, struct node_support_list *ret,
-                   struct error *err)
+static int find_in(struct search *search, struct model *model, struct node_support_list *ret, struct error *err)
 {
     struct node_cutter cutter;
+    struct subgraph whole;
     int rc = 0;
 
-    node_cutter_init(&cutter, subgraph);
-    for (size_t i = bitset_next(&subgraph->nodes, 0); rc == 0 && i < subgraph->nodes.size;
-         i = bitset_next(&subgraph->nodes, i + 1)) {
+    subgraph_init_whole(&whole, model);
+    node_cutter_init(&cutter, &whole);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
         struct node_support *support;
         char *reason = NULL;
 
@@ -224,23 +220,24 @@ static int find_in(struct search *search, const struct subgraph *subgraph, struc
             rc = error_set(err, ERR_INTERRUPTED, "interrupted");
             break;
         }
-        rc = try_node(node_cutter_cut(&cutter, (uint32_t)i), search->backend, search->request, &reason, err);
+        rc = try_node(search, model, node_cutter_cut(&cutter, i), &reason, err);
         if (rc < 0)
             break;
         support = VECTOR_APPEND(ret);
-        *support = (struct node_support){.node = (uint32_t)i, .reason = reason};
+        *support = (struct node_support){.node = i, .reason = reason};
         if (reason != NULL)
-            rc = look_inside(search, subgraph->model, support, err);
+            rc = look_inside(search, model, support, err);
     }
     node_cutter_release(&cutter);
+    subgraph_release(&whole);
     return rc;
 }
 
-int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
-                      const struct backend_request *request, struct node_support_list *ret, struct error *err)
+int node_support_find(struct model *model, const struct backend *backend, const struct backend_request *request,
+                      struct node_support_list *ret, struct error *err)
 {
     struct search search = {.backend = backend, .request = request};
-    int rc = find_in(&search, subgraph, ret, err);
+    int rc = find_in(&search, model, ret, err);
 
     ret->not_looked_into = search.not_looked_into;
     return rc;

@@ -3,7 +3,7 @@
 #define BACKEND_NODE_SUPPORT_H
 
 #include "backend/backend.h"
-#include "onnx/model/subgraph.h"
+#include "onnx/model/model.h"
 
 /* A node that is refused inside of a function of the model. */
 struct inner_refusal {
@@ -28,13 +28,13 @@ struct node_support_list {
     size_t not_looked_into; /* refused calls of functions, because there are too many: their reasons are the calls' */
 };
 
-/* Loads every node of `subgraph` as a model of its own; nothing is run. Types of tensors that the model does not
+/* Loads every node of `model` as a model of its own; nothing is run. Types of tensors that the model does not
  * describe are learnt on the way and become part of it; a node that reads a tensor whose type stays unknown is refused
  * for that reason. Where a call of the model's own function is refused, the function is looked into, each call by
  * itself, up to a thousand of them: functions of a small model can call each other any number of times. `ret` is in the
  * order of nodes and the caller's to release. `request` gives library and custom operators. */
-int node_support_find(const struct subgraph *subgraph, const struct backend *backend,
-                      const struct backend_request *request, struct node_support_list *ret, struct error *err);
+int node_support_find(struct model *model, const struct backend *backend, const struct backend_request *request,
+                      struct node_support_list *ret, struct error *err);
 void node_support_release(struct node_support_list *list);
 
 #endif

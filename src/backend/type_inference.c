@@ -5,7 +5,6 @@
 
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/proto/tensor_proto.h"
 
@@ -66,11 +65,12 @@ static bool is_weight(const struct initializer *initializer, const struct tensor
     return tensor_bytes(header->type, shape_elements(&header->shape)) > WEIGHT_SIZE;
 }
 
-/* Adds an initializer to `ret` if it is a weight, which gets a description in the model: that is true and does no harm
- * there. `*passed` counts the bytes of initializers since pages were last given back. */
-static int add_if_weight(struct model *model, const struct initializer *initializer, size_t *passed,
+/* Adds an initializer to `ret` if it is a weight, which gets a description: that is true and does no harm. `*passed`
+ * counts the bytes of initializers since pages were last given back. */
+static int add_if_weight(struct known_types *known_types, const struct initializer *initializer, size_t *passed,
                          struct value_list *ret, struct error *err)
 {
+    const struct model *model = known_types->model;
     struct value_type type = {.has_shape = true}, known;
     struct tensor_header header;
     int rc;
@@ -87,21 +87,21 @@ static int add_if_weight(struct model *model, const struct initializer *initiali
         return rc;
     type.element = header.type;
     type.shape = header.shape;
-    value_info_decode(model->values.items[initializer->value].info, &known);
+    value_info_decode(known_types_info(known_types, model, initializer->value), &known);
     if (!known.has_shape || !shape_equal(&known.shape, &type.shape))
-        model_set_type(model, initializer->value, &type);
+        known_types_set(known_types, initializer->value, &type);
     value_list_add(ret, initializer->value);
     return 0;
 }
 
-int weights_to_inputs(struct subgraph *subgraph, struct error *err)
+int weights_to_inputs(struct subgraph *subgraph, struct known_types *known, struct error *err)
 {
-    struct model *model = subgraph->model;
+    const struct model *model = subgraph->model;
     size_t passed = 0;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < model->initializers.count; i++)
-        rc = add_if_weight(model, &model->initializers.items[i], &passed, &subgraph->inputs, err);
+        rc = add_if_weight(known, &model->initializers.items[i], &passed, &subgraph->inputs, err);
     return rc;
 }
 
@@ -110,20 +110,16 @@ int weights_to_inputs(struct subgraph *subgraph, struct error *err)
 /* How the descriptions that the runtime gives are used, and what is known so far. */
 struct inference {
     const struct subgraph *whole;
-    const struct backend *backend;
-    struct backend_request request;
-    size_t piece_nodes;
-    bool refine;               /* look for sizes of dynamic dimensions, too */
-    bool assume;               /* what nobody can tell is taken for float32 of any shape */
+    const struct types_request *how;
+    struct backend_request runtime;
+    struct known_types *known;
     struct bitset not_tensors; /* values that have no description because they are no tensors */
     struct bitset inputs;      /* values that `whole` is fed with */
     struct bitset frozen;      /* values that are constants in it */
-    struct {                   /* descriptions that were replaced by more exact ones for the time being */
+    struct {                   /* what was known, and is replaced by what is more exact for the time being */
         struct stated {
             uint32_t value;
             struct span info;
-            uint8_t info_prefix;
-            bool info_of_input;
         } * items;
         size_t count, capacity;
     } stated;
@@ -132,6 +128,11 @@ struct inference {
     struct name_map refused; /* operators that are not ONNX's own, to a node of each */
     struct error first_refusal;
 };
+
+static void type_of(const struct inference *inference, uint32_t value, struct value_type *ret)
+{
+    value_info_decode(known_types_info(inference->known, inference->whole->model, value), ret);
+}
 
 static bool is_dynamic(const struct value_type *type)
 {
@@ -144,7 +145,7 @@ static bool is_open(const struct inference *inference, uint32_t value, bool *ret
     struct value_type known;
     bool complete;
 
-    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    type_of(inference, value, &known);
     complete = value_type_is_complete(&known) || bitset_has(&inference->not_tensors, value);
     *ret_lacks = !complete;
     return !complete || (known.has_shape && is_dynamic(&known));
@@ -199,33 +200,21 @@ static bool is_more_static(const struct shape *found, const struct shape *known)
  * out. */
 static void describe(struct inference *inference, uint32_t value, const struct value_type *found)
 {
-    struct model *model = inference->whole->model;
-    const struct value *v = &model->values.items[value];
+    struct known_types *all = inference->known;
     struct value_type known;
 
-    value_info_decode(v->info, &known);
+    type_of(inference, value, &known);
     if (found->element == DATA_UNDEFINED)
         return;
     if (known.element != DATA_UNDEFINED && value_type_is_complete(&known)) {
         if (known.not_a_tensor != NULL || !found->has_shape || found->shape.rank != known.shape.rank ||
             !is_more_static(&found->shape, &known.shape))
             return;
-        if (!inference->refine)
-            *VECTOR_APPEND(&inference->stated) = (struct stated){value, v->info, v->info_prefix, v->info_of_input};
+        if (!inference->how->refine)
+            *VECTOR_APPEND(&inference->stated) =
+                (struct stated){value, known_types_has(all, value) ? all->infos[value] : (struct span){NULL, 0}};
     }
-    model_set_type(model, value, found);
-}
-
-static void restore_stated(struct inference *inference)
-{
-    for (size_t i = inference->stated.count; i-- > 0;) {
-        const struct stated *stated = &inference->stated.items[i];
-        struct value *value = &inference->whole->model->values.items[stated->value];
-
-        value->info = stated->info;
-        value->info_prefix = stated->info_prefix;
-        value->info_of_input = stated->info_of_input;
-    }
+    known_types_set(all, value, found);
 }
 
 static void read_types(struct inference *inference, const struct subgraph_session *session)
@@ -261,7 +250,7 @@ static bool needs_maker(const struct inference *inference, uint32_t value, uint3
         return true;
     if (text_equal_string(node->op_type, "Constant") && node->domain.size == 0)
         return true;
-    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    type_of(inference, value, &known);
     if (known.not_a_tensor != NULL || (known.element != DATA_INT64 && known.element != DATA_INT32))
         return false;
     return !known.has_shape || known.shape.rank == 0 ||
@@ -322,7 +311,8 @@ static int find_inputs(struct inference *inference, struct subgraph *piece, stru
             }
             if (is_constant(inference, value)) {
                 if (!bitset_has(&inference->frozen, value))
-                    rc = add_if_weight(piece->model, &model->initializers.items[model->values.items[value].initializer],
+                    rc = add_if_weight(inference->known,
+                                       &model->initializers.items[model->values.items[value].initializer],
                                        &inference->passed, ret_weights, err);
                 continue;
             }
@@ -355,7 +345,7 @@ static void find_outputs(const struct inference *inference, const struct value_l
 static int ask_session(struct inference *inference, const struct subgraph *piece, struct error *err)
 {
     struct subgraph_session session;
-    int rc = subgraph_session_open(&session, piece, inference->backend, &inference->request, err);
+    int rc = subgraph_session_open(&session, piece, inference->how->backend, &inference->runtime, err);
 
     if (rc == 0)
         read_types(inference, &session);
@@ -366,7 +356,8 @@ static int ask_session(struct inference *inference, const struct subgraph *piece
 /* Asks about `nodes`. */
 static int ask(struct inference *inference, const struct value_list *nodes, struct error *err)
 {
-    struct subgraph piece = {.model = inference->whole->model, .frozen = inference->whole->frozen};
+    struct subgraph piece = {
+        .model = inference->whole->model, .known = inference->known, .frozen = inference->whole->frozen};
     struct value_list weights = {0};
     size_t given;
     int rc;
@@ -407,7 +398,7 @@ static bool lacks_input(const struct inference *inference, const struct node *no
         if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
             continue;
         maker = maker_of(inference, value);
-        value_info_decode(model->values.items[value].info, &known);
+        type_of(inference, value, &known);
         if (known.element == DATA_UNDEFINED && known.not_a_tensor == NULL &&
             (maker == NODE_NONE || !bitset_has(nodes, maker)))
             return true;
@@ -482,7 +473,7 @@ static bool lacks_element(const struct inference *inference, uint32_t value)
 
     if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
         return false;
-    value_info_decode(inference->whole->model->values.items[value].info, &known);
+    type_of(inference, value, &known);
     return known.element == DATA_UNDEFINED && known.not_a_tensor == NULL;
 }
 
@@ -491,7 +482,7 @@ static void assume(const struct inference *inference, uint32_t value)
     struct value_type type = {.element = DATA_FLOAT32};
 
     if (lacks_element(inference, value))
-        model_set_type(inference->whole->model, value, &type);
+        known_types_set(inference->known, value, &type);
 }
 
 static bool makes_unknown(const struct inference *inference, const struct node *node)
@@ -567,7 +558,7 @@ static int assume_about(struct inference *inference, const uint32_t *nodes, size
 /* The nodes that a session can tell something about, in topological order; none when all types are stated. */
 static int list_open_nodes(const struct inference *inference, struct value_list *ret, struct error *err)
 {
-    struct model *model = inference->whole->model;
+    const struct model *model = inference->whole->model;
     struct value_list order = {0};
     bool any_lacks = false, lacks;
     int rc = model_order_nodes(model, &order, err);
@@ -580,99 +571,97 @@ static int list_open_nodes(const struct inference *inference, struct value_list 
         any_lacks |= lacks;
         value_list_add(ret, order.items[i]);
     }
-    if (!any_lacks && !inference->refine)
+    if (!any_lacks && !inference->how->refine)
         ret->count = 0;
     free(order.items);
     return rc;
 }
 
-static int infer(struct inference *inference, struct bitset *ret_not_tensors, struct error *err)
+int types_find(const struct subgraph *part, const struct types_request *request, struct known_types *known,
+               struct bitset *ret_not_tensors, struct error *err)
 {
-    const struct subgraph *whole = inference->whole;
+    size_t values = part->model->values.count;
+    size_t piece = request->piece_nodes > 0 ? request->piece_nodes : session_piece_nodes(part->model);
+    struct inference inference = {.whole = part, .how = request, .runtime = *request->runtime, .known = known};
+    struct log *log = request->refine || request->assume ? NULL : request->runtime->log;
     struct value_list nodes = {0};
     struct error own = {0};
     int rc;
 
-    inference->request.optimization_level = 0;
-    inference->request.providers = NULL;
-    bitset_init(&inference->not_tensors, whole->model->values.count);
-    bitset_init(&inference->inputs, whole->model->values.count);
-    bitset_init(&inference->frozen, whole->model->values.count);
-    for (size_t i = 0; i < whole->inputs.count; i++)
-        bitset_add(&inference->inputs, whole->inputs.items[i]);
-    for (size_t i = 0; i < whole->frozen.count; i++)
-        bitset_add(&inference->frozen, whole->frozen.items[i].value);
+    if (bitset_count(&part->nodes) == 0) /* no tensor is made; a runtime may refuse such a model */
+        return 0;
+    log_message(log, LOG_VERBOSE, "Starting shape inference");
+    inference.runtime.optimization_level = 0;
+    inference.runtime.providers = NULL;
+    bitset_init(&inference.not_tensors, values);
+    value_list_to_set(&part->inputs, values, &inference.inputs);
+    bitset_init(&inference.frozen, values);
+    for (size_t i = 0; i < part->frozen.count; i++)
+        bitset_add(&inference.frozen, part->frozen.items[i].value);
 
-    rc = list_open_nodes(inference, &nodes, &own);
-    if (inference->assume)
-        assume_sources(inference, &nodes);
-    for (size_t i = 0; rc == 0 && i < nodes.count; i += inference->piece_nodes) {
-        size_t left = nodes.count - i, count = left < inference->piece_nodes ? left : inference->piece_nodes;
+    rc = list_open_nodes(&inference, &nodes, &own);
+    if (request->assume)
+        assume_sources(&inference, &nodes);
+    for (size_t i = 0; rc == 0 && i < nodes.count; i += piece) {
+        size_t left = nodes.count - i, count = left < piece ? left : piece;
 
-        rc = ask_about(inference, nodes.items + i, count, &own);
-        if (rc == 0 && inference->assume)
-            rc = assume_about(inference, nodes.items + i, count, &own);
+        rc = ask_about(&inference, nodes.items + i, count, &own);
+        if (rc == 0 && request->assume)
+            rc = assume_about(&inference, nodes.items + i, count, &own);
     }
-    if (rc == 0 && inference->first_refusal.code != 0) {
-        own = inference->first_refusal;
+    if (rc == 0 && inference.first_refusal.code != 0) {
+        own = inference.first_refusal;
         rc = own.code;
     }
     if (rc < 0 && err != NULL)
         *err = own;
-    restore_stated(inference);
+    for (size_t i = inference.stated.count; i-- > 0;)
+        known->infos[inference.stated.items[i].value] = inference.stated.items[i].info;
     if (ret_not_tensors != NULL)
-        bitset_unite(ret_not_tensors, &inference->not_tensors);
+        bitset_unite(ret_not_tensors, &inference.not_tensors);
+    if (rc == 0) {
+        log_once(log, LOG_VERBOSE,
+                 "Inferred shapes in the model with `onnxruntime`.\n"
+                 "Note: --no-onnxruntime-shape-inference turns this off where there is such an option.");
+        log_message(log, LOG_VERBOSE, "Shape inference completed successfully");
+    }
     free(nodes.items);
-    free(inference->stated.items);
-    name_map_release(&inference->refused);
-    bitset_release(&inference->not_tensors);
-    bitset_release(&inference->inputs);
-    bitset_release(&inference->frozen);
+    free(inference.stated.items);
+    name_map_release(&inference.refused);
+    bitset_release(&inference.not_tensors);
+    bitset_release(&inference.inputs);
+    bitset_release(&inference.frozen);
     return rc;
 }
 
-int types_infer_in_pieces(const struct subgraph *subgraph, const struct backend *backend,
-                          const struct backend_request *request, size_t piece_nodes, struct bitset *ret_not_tensors,
-                          struct error *err)
+static int find_and_state(struct model *model, const struct subgraph *part, const struct types_request *request,
+                          struct bitset *ret_not_tensors, struct error *err)
 {
-    struct inference inference = {
-        .whole = subgraph, .backend = backend, .request = *request, .piece_nodes = piece_nodes};
-
-    return infer(&inference, ret_not_tensors, err);
-}
-
-int types_infer(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
-                struct bitset *ret_not_tensors, struct error *err)
-{
+    struct known_types known;
+    struct subgraph whole;
     int rc;
 
-    if (bitset_count(&subgraph->nodes) == 0) /* no tensor is made; a runtime may refuse such a model */
-        return 0;
-    log_message(request->log, LOG_VERBOSE, "Starting shape inference");
-    rc = types_infer_in_pieces(subgraph, backend, request, session_piece_nodes(subgraph->model), ret_not_tensors, err);
-    if (rc < 0)
-        return rc;
-    log_once(request->log, LOG_VERBOSE,
-             "Inferred shapes in the model with `onnxruntime`.\n"
-             "Note: --no-onnxruntime-shape-inference turns this off where there is such an option.");
-    log_message(request->log, LOG_VERBOSE, "Shape inference completed successfully");
-    return 0;
+    known_types_init(&known, model, &model->arena);
+    subgraph_init_whole(&whole, model);
+    rc = types_find(part != NULL ? part : &whole, request, &known, ret_not_tensors, err);
+    known_types_state(&known, model);
+    subgraph_release(&whole);
+    known_types_release(&known);
+    return rc;
 }
 
-int types_refine(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
-                 struct bitset *ret_not_tensors, struct error *err)
+int types_infer(struct model *model, const struct subgraph *part, const struct backend *backend,
+                const struct backend_request *runtime, struct bitset *ret_not_tensors, struct error *err)
 {
-    size_t piece = session_piece_nodes(subgraph->model);
-    struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .refine = true};
+    const struct types_request request = {.backend = backend, .runtime = runtime};
 
-    return infer(&inference, ret_not_tensors, err);
+    return find_and_state(model, part, &request, ret_not_tensors, err);
 }
 
-int types_assume(const struct subgraph *subgraph, const struct backend *backend, const struct backend_request *request,
-                 struct bitset *ret_not_tensors, struct error *err)
+int types_refine(struct model *model, const struct backend *backend, const struct backend_request *runtime,
+                 struct error *err)
 {
-    size_t piece = session_piece_nodes(subgraph->model);
-    struct inference inference = {subgraph, backend, *request, .piece_nodes = piece, .assume = true};
+    const struct types_request request = {.backend = backend, .runtime = runtime, .refine = true};
 
-    return infer(&inference, ret_not_tensors, err);
+    return find_and_state(model, NULL, &request, NULL, err);
 }

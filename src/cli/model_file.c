@@ -123,16 +123,13 @@ int model_file_infer(const struct command_context *context, struct model *model,
 {
     struct model_file_options options = model_file_options(context);
     struct backend_request request;
-    struct subgraph whole;
     struct error why = {0};
     int rc;
 
     if (options.inference == NULL || !options.inference->enabled)
         return 0;
     request = model_file_request_for(context, model);
-    subgraph_init_whole(&whole, model);
-    types_infer(&whole, model_file_runtime(context), &request, NULL, &why);
-    subgraph_release(&whole);
+    types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why);
     rc = model_file_report_end(&why, "cannot infer the shapes", model,
                                "--no-onnxruntime-shape-inference does without shapes", err);
     if (rc == 0 && why.code != 0)
@@ -185,14 +182,14 @@ struct float16_inference {
 };
 
 /* Types of the main graph, or of a body, for the conversion. */
-static void infer_for_float16(void *data, const struct subgraph *graph)
+static void infer_for_float16(void *data, struct model *model, const struct subgraph *graph)
 {
     struct float16_inference *inference = data;
     const struct command_context *context = inference->context;
     struct error why = {0};
 
     if (inference->end.code != 0 ||
-        types_infer(graph, model_file_runtime(context), &inference->request, NULL, &why) == 0)
+        types_infer(model, graph, model_file_runtime(context), &inference->request, NULL, &why) == 0)
         return;
     if (bounded_process_is_end(&why))
         inference->end = why;

@@ -234,15 +234,17 @@ static int save(struct model_run *run, struct error *err)
 {
     const struct external_settings inside = {0};
     int rc = candidate_fill(&run->maker, &run->bad, err);
+    struct known_types types;
+    struct subgraph written;
 
     /* Hours may have passed since it was looked at first. */
     if (rc == 0)
         rc = check_output(run->request, err);
     if (rc < 0)
         return rc;
-    candidate_assume(&run->maker, &run->bad);
-    rc = model_save(&run->bad, run->request->output, &inside, false, err);
-    candidate_assume_no_more(&run->maker);
+    written = candidate_assume(&run->maker, &run->bad, &types);
+    rc = model_save(&written, run->request->output, &inside, false, err);
+    known_types_release(&types);
     return rc;
 }
 

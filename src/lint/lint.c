@@ -132,10 +132,11 @@ static void describe_input(const struct value *value, struct arena *arena, struc
 
 static void log_inputs(const struct lint *lint)
 {
+    const struct subgraph whole = {.model = lint->model};
     struct string_builder text;
 
     string_init(&text);
-    tensor_block(&text, lint->model, &lint->model->inputs);
+    tensor_block(&text, &whole, &lint->model->inputs);
     log_message(lint->log, LOG_INFO, "Will generate inference input data according to provided TensorMetadata: %s",
                 text.data);
     string_release(&text);

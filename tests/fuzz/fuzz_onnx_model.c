@@ -50,11 +50,11 @@ static void describe_subgraph(struct subgraph *subgraph)
 
     string_init(&text);
     subgraph_summary(&text, subgraph);
-    variable_list_text(&text, subgraph->model, &subgraph->inputs);
-    string_release(&text);
+    variable_list_text(&text, subgraph, &subgraph->inputs);
     for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
          i = bitset_next(&subgraph->nodes, i + 1))
-        model_node_label(subgraph->model, (uint32_t)i);
+        model_add_node_label(subgraph->model, (uint32_t)i, &text);
+    string_release(&text);
     external_data_locations(subgraph, &locations, &error);
     free(locations.items);
 }

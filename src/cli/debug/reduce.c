@@ -353,7 +353,7 @@ static int find_sizes(const struct command_context *context, struct model *model
     if (!has_open_sizes(context, model))
         return 0;
     subgraph_init_whole(&whole, model);
-    rc = input_sizes_find(sandbox, &whole, &sizes, err);
+    rc = input_sizes_find(sandbox, &whole, &model->arena, &sizes, err);
     if (rc == 0)
         report_sizes(context, &sizes);
     if (rc == 0 && sizes.outcome == INPUT_SIZES_FOUND)

@@ -229,12 +229,16 @@ static int save_part(const struct command_context *context, const struct subgrap
         values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
         first, end - 1);
     struct external_settings external = model_file_external(PARSE_VALUES(context->parse, struct onnx_save_values));
+    struct string_builder file_name;
     struct subgraph part;
     struct bitset nodes;
     int rc;
 
-    if (external.file_name != NULL)
-        external.file_name = arena_printf(&whole->model->arena, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
+    string_init(&file_name);
+    if (external.file_name != NULL) {
+        string_add_format(&file_name, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
+        external.file_name = file_name.data;
+    }
     bitset_init(&nodes, whole->nodes.size);
     for (size_t i = first; i < end; i++)
         bitset_add(&nodes, i);
@@ -243,6 +247,7 @@ static int save_part(const struct command_context *context, const struct subgrap
     rc = model_save(&part, path, &external, false, err);
     subgraph_release(&part);
     bitset_release(&nodes);
+    string_release(&file_name);
     free(path);
     return rc;
 }
@@ -338,10 +343,10 @@ static int inspect(const struct command_context *context, struct model *model, s
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, runtime, &request, NULL, &why) < 0)
+    if (types_infer(model, NULL, runtime, &request, NULL, &why) < 0)
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
     if (!bounded_process_is_end(&why))
-        rc = node_support_find(&whole, runtime, &request, &support, &why);
+        rc = node_support_find(model, runtime, &request, &support, &why);
     if (model_file_report_end(&why, "cannot tell the capability", model, "nothing else was tried", err) < 0)
         rc = ERR_BACKEND;
     else if (rc < 0)

@@ -97,14 +97,11 @@ static int show(const struct command_context *context, struct model *model, cons
 static void list_unbounded(const struct command_context *context, struct model *model, struct value_list *ret)
 {
     struct backend_request request = model_file_request_for(context, model);
-    struct subgraph whole;
     struct error why = {0};
     struct string_builder names;
 
-    subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, model_file_runtime(context), &request, NULL, &why) < 0)
+    if (types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "Only shapes that the model states are looked at: %s", why.message);
-    subgraph_release(&whole);
     unbounded_shapes_find(model, ret);
     string_init(&names);
     for (size_t i = 0; i < ret->count; i++)

@@ -224,12 +224,12 @@ static bool says_all(const struct subgraph *open)
     struct value_type type;
 
     for (size_t i = 0; i < open->inputs.count; i++) {
-        value_info_decode(open->model->values.items[open->inputs.items[i]].info, &type);
+        subgraph_type(open, open->inputs.items[i], &type);
         if (type.not_a_tensor == NULL && (type.element == DATA_UNDEFINED || !type.has_shape))
             return false;
     }
     for (size_t i = 0; i < open->outputs.count; i++) {
-        value_info_decode(open->model->values.items[open->outputs.items[i]].info, &type);
+        subgraph_type(open, open->outputs.items[i], &type);
         if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
             return false;
     }
@@ -246,6 +246,7 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
     int rc;
 
     subgraph_init_copy(&open, part);
+    open.known = &maker->known.types;
     list_open(&part->inputs, &values->inputs, true, &open.inputs);
     list_open(&part->outputs, &values->outputs, false, &open.outputs);
     if (!maker->settings->force_fallback && maker->settings->static_inference && !says_all(&open))
@@ -262,19 +263,20 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
 }
 
 /* Other inputs make other shapes. ONNX Runtime may be able to tell which; else the part is written without them. */
-static void infer_anew(const struct command_context *context, struct subgraph *part)
+static void infer_anew(const struct command_context *context, struct model *model, const struct subgraph *part)
 {
-    struct backend_request request = model_file_request_for(context, part->model);
+    struct backend_request request = model_file_request_for(context, model);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
 
-    value_list_assign(&part->model->inputs, &part->inputs);
-    model_forget_shapes(part->model);
+    value_list_assign(&model->inputs, &part->inputs);
+    model_forget_shapes(model);
     if (!inference->no_onnxruntime)
-        (void)types_infer(part, model_file_runtime(context), &request, NULL, NULL);
+        (void)types_infer(model, part, model_file_runtime(context), &request, NULL, NULL);
 }
 
-static int complete(const struct command_context *context, struct candidate_maker *maker, struct subgraph *part,
-                    struct error *err)
+/* What is found out is stated in the model. */
+static int complete(const struct command_context *context, struct model *model, struct candidate_maker *maker,
+                    const struct subgraph *part, struct error *err)
 {
     const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
     int rc = 0;
@@ -282,17 +284,18 @@ static int complete(const struct command_context *context, struct candidate_make
     if (maker->settings->force_fallback)
         rc = candidate_maker_force_shapes(maker, err);
     if (rc == 0)
-        rc = describe_constants(part->model, &part->inputs, err);
+        rc = describe_constants(model, &part->inputs, err);
     if (rc == 0)
-        rc = describe_constants(part->model, &part->outputs, err);
+        rc = describe_constants(model, &part->outputs, err);
     if (rc == 0)
         rc = complete_open(maker, part, values, err);
+    known_types_state(&maker->known.types, model);
     if (rc == 0) {
-        bool contradicted = contradicts(part->model, values);
+        bool contradicted = contradicts(model, values);
 
-        rc = describe_all(part->model, values, err);
+        rc = describe_all(model, values, err);
         if (rc == 0 && contradicted)
-            infer_anew(context, part);
+            infer_anew(context, model, part);
     }
     return rc;
 }
@@ -319,7 +322,7 @@ static int extract(const struct command_context *context, struct model *model, s
     subgraph_init_whole(&part, model);
     rc = cut(model, values, context->log, &part, err);
     if (rc == 0)
-        rc = complete(context, &maker, &part, err);
+        rc = complete(context, model, &maker, &part, err);
     if (rc == 0)
         rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
     if (rc == 0)

@@ -67,15 +67,12 @@ static void describe(const struct command_context *context, struct model *model,
 {
     struct backend_request request = model_file_request_for(context, model);
     struct descriptions descriptions;
-    struct subgraph whole;
     struct error why = {0};
 
     set_aside(&descriptions, model, node);
-    subgraph_init_whole(&whole, model);
-    if (types_infer(&whole, model_file_runtime(context), &request, NULL, &why) < 0)
+    if (types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "The types behind the new node are left as they were: %s", why.message);
     put_back(&descriptions);
-    subgraph_release(&whole);
 }
 
 static int insert(const struct command_context *context, struct model *model, struct error *err)

@@ -68,15 +68,18 @@ static int observe_shapes(const struct command_context *context, struct model *m
     struct reference_values *reference = NULL;
     struct data_loader *loader = NULL;
     struct value_list all = {0};
+    struct known_types known;
     struct subgraph whole;
     struct error why = {0};
     int rc = data_loader_from_options(context, model_file_options(context).model, &loader, err);
 
     if (rc < 0)
         return rc;
+    known_types_init(&known, model, &model->arena);
     subgraph_init_whole(&whole, model);
+    whole.known = &known;
     reference_values_new(&whole, model_file_runtime(context), &request, loader, context->log, &reference);
-    reference_values_list_tensors(reference, &all);
+    reference_values_list_tensors(reference, &known, &all);
     rc = reference_values_record(reference, &all, &why);
     if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model,
                                         "without --force-fallback-shape-inference it is not run", err) == 0)
@@ -85,8 +88,10 @@ static int observe_shapes(const struct command_context *context, struct model *m
         const struct tensor *tensor = reference_values_get(reference, all.items[i]);
         struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
 
-        model_set_type(model, all.items[i], &type);
+        known_types_set(&known, all.items[i], &type);
     }
+    known_types_state(&known, model);
+    known_types_release(&known);
     reference_values_free(reference);
     subgraph_release(&whole);
     data_loader_free(loader);

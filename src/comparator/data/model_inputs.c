@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/proto/value_info.h"
 
 struct backend_io *model_inputs_new(const struct subgraph *whole)
 {
@@ -14,7 +13,7 @@ struct backend_io *model_inputs_new(const struct subgraph *whole)
         const struct value *value = &whole->model->values.items[whole->inputs.items[i]];
         struct value_type type;
 
-        value_info_decode(value->info, &type);
+        subgraph_type(whole, whole->inputs.items[i], &type);
         inputs[i].name = memory_copy(value->name.data, value->name.size);
         inputs[i].type = type.element;
         inputs[i].not_a_tensor = type.not_a_tensor;

@@ -228,21 +228,18 @@ static int infer_from_feed(struct model *model, const struct backend *backend, c
                            const struct tensor_list *feed, struct bitset *not_tensors, struct error *err)
 {
     struct span *infos = input_infos(model);
-    struct subgraph whole;
     int rc = fix_input_shapes(model, feed, err);
 
-    subgraph_init_whole(&whole, model);
     if (rc == 0)
-        rc = types_infer(&whole, backend, request, not_tensors, err);
+        rc = types_infer(model, NULL, backend, request, not_tensors, err);
     for (size_t i = 0; i < model->inputs.count; i++) {
         model->values.items[model->inputs.items[i]].info = infos[i];
         model->values.items[model->inputs.items[i]].info_prefix = 0;
     }
     if (rc == ERR_BACKEND) {
         model_forget_shapes(model);
-        rc = types_infer(&whole, backend, request, not_tensors, err);
+        rc = types_infer(model, NULL, backend, request, not_tensors, err);
     }
-    subgraph_release(&whole);
     free(infos);
     return rc;
 }

@@ -172,12 +172,12 @@ int reference_run_session(struct reference_run *run, struct backend_session *ses
 
 /* ---- In groups ---- */
 
-static uint64_t described_size(const struct model *model, uint32_t value)
+static uint64_t described_size(struct span info)
 {
     struct value_type type;
     size_t elements;
 
-    value_info_decode(model->values.items[value].info, &type);
+    value_info_decode(info, &type);
     if (type.not_a_tensor != NULL || !type.has_shape || type.element == DATA_UNDEFINED || type.element == DATA_STRING ||
         !shape_is_static(&type.shape))
         return UINT64_MAX;
@@ -193,7 +193,7 @@ static bool is_small_as_described(const struct reference_run *run)
 
     types_list_all(run->whole, &all);
     for (size_t i = 0; i < all.count; i++)
-        sum = larger_sum(sum, described_size(run->whole->model, all.items[i]));
+        sum = larger_sum(sum, described_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
     free(all.items);
     return sum <= run->memory;
 }
@@ -203,6 +203,8 @@ static int copy_model(struct reference_run *run, struct error *err)
     int rc;
 
     run->copy = model_copy(run->whole->model);
+    if (run->whole->known != NULL)
+        known_types_state(run->whole->known, run->copy);
     run->copy->outputs.count = 0;
     types_list_all(run->whole, &run->copy->outputs);
     rc = model_lower_constants(run->copy, err);
@@ -244,7 +246,7 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
     uint64_t largest = 0;
 
     for (size_t i = 0; i < run->count; i++) {
-        sizes[i] = described_size(plan->model, run->items[i].value);
+        sizes[i] = described_size(plan->model->values.items[run->items[i].value].info);
         if (sizes[i] != UINT64_MAX && sizes[i] > largest)
             largest = sizes[i];
     }

@@ -456,7 +456,8 @@ size_t reference_values_samples(const struct reference_values *reference)
     return reference->samples;
 }
 
-void reference_values_list_tensors(const struct reference_values *reference, struct value_list *ret)
+void reference_values_list_tensors(const struct reference_values *reference, struct known_types *known,
+                                   struct value_list *ret)
 {
     struct backend_request request = {.library = reference->request->library,
                                       .custom_op_libraries = reference->request->custom_op_libraries,
@@ -469,13 +470,14 @@ void reference_values_list_tensors(const struct reference_values *reference, str
     size_t kept = 0;
 
     bitset_init(&not_tensors, whole->model->values.count);
-    types_infer(whole, runtime, &request, &not_tensors, NULL); /* what it cannot tell a run will */
+    types_find(whole, &(struct types_request){.backend = runtime, .runtime = &request}, known, &not_tensors,
+               NULL); /* what it cannot tell a run will */
     value_list_assign(ret, &whole->inputs);
     types_list_all(whole, ret);
     for (size_t i = 0; i < ret->count; i++) {
         struct value_type type;
 
-        value_info_decode(whole->model->values.items[ret->items[i]].info, &type);
+        value_info_decode(known_types_info(known, whole->model, ret->items[i]), &type);
         if (type.not_a_tensor == NULL && !bitset_has(&not_tensors, ret->items[i]))
             ret->items[kept++] = ret->items[i];
     }

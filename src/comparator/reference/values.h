@@ -51,7 +51,8 @@ const struct tensor *reference_values_in(const struct reference_values *referenc
 bool reference_values_agree(const struct reference_values *reference, uint32_t value);
 
 /* The inputs and everything that nodes make, each once, but for what is no tensor: sequences, maps and the like. Types
- * that the model does not state are asked of ONNX Runtime, and described. */
-void reference_values_list_tensors(const struct reference_values *reference, struct value_list *ret);
+ * that the model does not state are asked of ONNX Runtime, and described in `known`. */
+void reference_values_list_tensors(const struct reference_values *reference, struct known_types *known,
+                                   struct value_list *ret);
 
 #endif

@@ -48,7 +48,7 @@ int precision_onnx_make(const struct network *network, const struct bitset *half
         if (bitset_has(half, i) || goes_along(network, layer, &nodes))
             add_nodes(layer, &nodes);
     }
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     int rc = mixed_precision_apply(model, &nodes, &names, log, err);
     unused_names_release(&names);
     bitset_release(&nodes);
@@ -70,7 +70,7 @@ int precision_onnx_make_rounded(const struct network *network, const struct bits
     for (size_t i = 0; i < network->layers.count; i++)
         if (bitset_has(half, i))
             add_nodes(&network->layers.items[i], &nodes);
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     int rc = model_round_nodes(model, &nodes, &names, err);
     unused_names_release(&names);
     bitset_release(&nodes);

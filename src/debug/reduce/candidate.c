@@ -2,95 +2,74 @@
 #include "debug/reduce/candidate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "debug/reduce/candidate_types.h"
 #include "onnx/model/text.h"
 #include "tensor/compare/validate.h"
 
-static bool are_static(const struct model *model, const struct value_list *values)
+void candidate_maker_init(struct candidate_maker *maker, const struct model *model,
+                          const struct reduce_settings *settings, struct log *log)
 {
-    for (size_t i = 0; i < values->count; i++)
-        if (!value_is_static(model, values->items[i]))
-            return false;
-    return true;
-}
+    struct candidate_knowledge *known = &maker->known;
 
-void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
-                          struct log *log)
-{
     *maker = (struct candidate_maker){
         .settings = settings,
         .log = log,
     };
+    arena_init(&maker->arena);
+    known_types_init(&known->types, model, &maker->arena);
+    known_types_init(&known->assumed, model, &maker->arena);
+    bitset_init(&known->not_tensors, model->values.count);
+    bitset_init(&known->untold, model->values.count);
+    bitset_init(&known->valueless, model->values.count);
     subgraph_init_whole(&maker->whole, model);
-    maker->whole.only_stated =
-        true; /* what is known is more with every candidate, and they should not differ by that */
+    maker->whole.known = &known->types;
+    /* What is known is more with every candidate, and they should not differ by that. */
+    maker->whole.only_stated = true;
     value_list_to_set(&maker->whole.inputs, model->values.count, &maker->whole_inputs);
-    bitset_init(&maker->not_tensors, model->values.count);
-    bitset_init(&maker->untold, model->values.count);
-    bitset_init(&maker->valueless, model->values.count);
-    maker->fixes_shapes = settings->fixed_shapes && are_static(model, &maker->whole.inputs);
+    maker->fixes_shapes = settings->fixed_shapes;
+    for (size_t i = 0; i < model->inputs.count; i++)
+        maker->fixes_shapes &= value_is_static(&maker->whole, model->inputs.items[i]);
     reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
                          settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
                          log, &maker->reference);
+}
+
+static void release_knowledge(struct candidate_knowledge *known)
+{
+    known_types_release(&known->types);
+    known_types_release(&known->assumed);
+    bitset_release(&known->not_tensors);
+    bitset_release(&known->untold);
+    bitset_release(&known->valueless);
 }
 
 void candidate_maker_release(struct candidate_maker *maker)
 {
     reference_values_free(maker->reference);
     bitset_release(&maker->whole_inputs);
-    bitset_release(&maker->not_tensors);
-    bitset_release(&maker->untold);
-    bitset_release(&maker->valueless);
-    free(maker->assumed);
-    free(maker->lent.items);
+    release_knowledge(&maker->known);
     subgraph_release(&maker->whole);
+    arena_release(&maker->arena);
 }
 
-void candidate_maker_remember(const struct candidate_maker *maker, struct candidate_knowledge *ret)
+void candidate_maker_remember(struct candidate_maker *maker, struct candidate_knowledge *ret)
 {
-    const struct model *model = maker->whole.model;
+    struct candidate_knowledge *known = &maker->known;
 
-    *ret = (struct candidate_knowledge){
-        .values = memory_alloc(model->values.count * sizeof(*model->values.items)),
-        .values_missing = maker->values_missing,
-        .inference_done = maker->inference_done,
-        .whole_refused = maker->whole_refused,
-        .no_values = maker->no_values,
-        .no_shapes = maker->no_shapes,
-        .inference_error = maker->inference_error,
-        .has_assumed = maker->assumed != NULL,
-    };
-    memcpy(ret->values, model->values.items, model->values.count * sizeof(*model->values.items));
-    bitset_init_copy(&ret->not_tensors, &maker->not_tensors);
-    bitset_init_copy(&ret->untold, &maker->untold);
-    bitset_init_copy(&ret->valueless, &maker->valueless);
+    *ret = *known;
+    known_types_init_copy(&known->types, &ret->types);
+    known_types_init_copy(&known->assumed, &ret->assumed);
+    bitset_init_copy(&known->not_tensors, &ret->not_tensors);
+    bitset_init_copy(&known->untold, &ret->untold);
+    bitset_init_copy(&known->valueless, &ret->valueless);
 }
 
 void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
 {
-    struct model *model = maker->whole.model;
-
-    memcpy(model->values.items, before->values, model->values.count * sizeof(*model->values.items));
-    bitset_assign(&maker->not_tensors, &before->not_tensors);
-    maker->values_missing = before->values_missing;
-    maker->inference_done = before->inference_done;
-    maker->whole_refused = before->whole_refused;
-    maker->no_values = before->no_values;
-    maker->no_shapes = before->no_shapes;
-    maker->inference_error = before->inference_error;
-    bitset_assign(&maker->untold, &before->untold);
-    bitset_assign(&maker->valueless, &before->valueless);
-    if (!before->has_assumed) {
-        free(maker->assumed);
-        maker->assumed = NULL;
-    }
-    bitset_release(&before->not_tensors);
-    bitset_release(&before->untold);
-    bitset_release(&before->valueless);
-    free(before->values);
+    release_knowledge(&maker->known);
+    maker->known = *before;
 }
 
 /* Logs what was marked; its types are looked up first, so that the line can show them. */
@@ -104,7 +83,7 @@ static void log_marked(struct candidate_maker *maker, const char *what, const st
     if (!log_shows(maker->log, LOG_INFO))
         return;
     string_init(&text);
-    variable_list_text(&text, maker->whole.model, values);
+    variable_list_text(&text, &maker->whole, values);
     log_message(maker->log, LOG_INFO, "%s%s", what, text.data);
     string_release(&text);
 }
@@ -171,10 +150,10 @@ static void feed(struct subgraph *candidate, const struct value_list *missing)
 
 static void feed_instead(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing)
 {
-    if (maker->no_values.code != 0)
+    if (maker->known.no_values.code != 0)
         log_once(maker->log, LOG_WARNING,
                  "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
-                 maker->no_values.message);
+                 maker->known.no_values.message);
     feed(candidate, missing);
 }
 
@@ -186,7 +165,7 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
     int rc;
 
     *ret_frozen = false;
-    if (maker->values_missing) {
+    if (maker->known.values_missing) {
         feed_instead(maker, candidate, missing);
         return 0;
     }
@@ -196,8 +175,8 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
     freeze(&frozen, missing);
     rc = candidate_fill(maker, &frozen, err);
     if (rc < 0 && rc != ERR_INTERRUPTED && maker->settings->random_data) {
-        maker->values_missing = true;
-        maker->no_values = *err;
+        maker->known.values_missing = true;
+        maker->known.no_values = *err;
         subgraph_release(&frozen);
         feed_instead(maker, candidate, missing);
         return 0;
@@ -220,7 +199,7 @@ static void log_freezing(struct candidate_maker *maker, const struct value_list 
         struct string_builder text;
 
         string_init(&text);
-        variable_list_text(&text, maker->whole.model, &one);
+        variable_list_text(&text, &maker->whole, &one);
         log_message(maker->log, LOG_INFO, "Freezing tensor: %.*s to eliminate branches.", (int)text.size - 2,
                     text.data + 1);
         string_release(&text);
@@ -231,7 +210,7 @@ static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
 {
     struct value_type type;
 
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    subgraph_type(&maker->whole, value, &type);
     return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
 }
 
@@ -267,7 +246,7 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
             depends_on_constants_alone(maker, candidate->inputs.items[i]))
             value_list_add(&certain, candidate->inputs.items[i]);
     }
-    if (certain.count > 0 && certain.count < candidate->inputs.count && !maker->values_missing)
+    if (certain.count > 0 && certain.count < candidate->inputs.count && !maker->known.values_missing)
         rc = reference_values_record(maker->reference, &certain, &why);
     else
         certain.count = 0;
@@ -358,12 +337,12 @@ static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *re
     *ret = false;
     if (candidate_lacks_type(maker, value, true))
         candidate_infer_once(maker);
-    if (maker->values_missing || bitset_has(&maker->whole_inputs, value) || !is_discrete(maker, value) ||
-        bitset_has(&maker->valueless, value))
+    if (maker->known.values_missing || bitset_has(&maker->whole_inputs, value) || !is_discrete(maker, value) ||
+        bitset_has(&maker->known.valueless, value))
         return 0;
     rc = reference_values_record(maker->reference, &one, err);
     if (rc == ERR_BACKEND) {
-        bitset_add(&maker->valueless, value);
+        bitset_add(&maker->known.valueless, value);
         rc = 0;
         log_once(maker->log, LOG_WARNING,
                  "Tensors of integers that cannot be computed are fed instead of being frozen: %s", err->message);
@@ -434,11 +413,13 @@ int candidate_write(struct candidate_maker *maker, const struct subgraph *candid
                     const struct candidate_paths *paths, const struct external_settings *external, struct error *err)
 {
     int rc = candidate_data_write(maker->reference, candidate, paths, err);
+    struct known_types types;
+    struct subgraph written;
 
     if (rc < 0)
         return rc;
-    candidate_assume(maker, candidate);
-    rc = model_write(candidate, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err);
-    candidate_assume_no_more(maker);
+    written = candidate_assume(maker, candidate, &types);
+    rc = model_write(&written, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err);
+    known_types_release(&types);
     return rc;
 }

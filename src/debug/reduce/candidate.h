@@ -14,14 +14,21 @@
 #include "debug/reduce/candidate_data.h"
 #include "debug/reduce/reduce.h"
 
-/* A description that the model has, while an assumption stands in its place. */
-struct assumption_list {
-    struct assumption {
-        uint32_t value;
-        struct span info;
-        uint8_t info_prefix;
-    } * items;
-    size_t count, capacity;
+/* What was found out about the model while candidates were made. */
+struct candidate_knowledge {
+    struct known_types types;
+    struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
+    bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
+    struct error no_values;    /* why, unless that was known beforehand */
+    struct error no_shapes;    /* why shapes cannot be taken from a run; code 0: they can */
+    bool inference_done;
+    struct error inference_error; /* code 0: there was none */
+    bool whole_refused;           /* by the runtime that infers: only parts of the model can be asked about */
+    /* --mode minimal also cuts where nobody can tell what a tensor is: */
+    struct bitset untold;    /* values about which neither inference nor a run says enough for an input */
+    struct bitset valueless; /* values that were asked for, and that no run gives */
+    bool has_assumed;
+    struct known_types assumed; /* what each value is taken for at a candidate's border, once that was needed */
 };
 
 struct candidate_maker {
@@ -30,38 +37,19 @@ struct candidate_maker {
     struct subgraph whole;      /* the prepared model */
     struct bitset whole_inputs; /* values: the same as whole.inputs */
     struct reference_values *reference;
-    struct bitset not_tensors; /* values that are known to be sequences, maps or the like */
-    bool values_missing;       /* the model cannot be run for the values of its tensors, so none is frozen */
-    struct error no_values;    /* why, unless that was known beforehand */
-    bool fixes_shapes;         /* settings->fixed_shapes, and the model's inputs have fixed shapes */
-    struct error no_shapes;    /* why that is not possible; code 0: it is */
-    bool inference_done;
-    struct error inference_error; /* code 0: there was none */
-    bool whole_refused;           /* by the runtime that infers: only parts of the model can be asked about */
-    /* --mode minimal also cuts where nobody can tell what a tensor is: */
-    struct bitset untold;        /* values about which neither inference nor a run says enough for an input */
-    struct bitset valueless;     /* values that were asked for, and that no run gives */
-    struct span *assumed;        /* what each value is taken for at a candidate's border; NULL until needed */
-    struct assumption_list lent; /* descriptions that assumptions replace for the time being */
+    bool fixes_shapes; /* settings->fixed_shapes, and the model's inputs have fixed shapes */
+    struct candidate_knowledge known;
+    struct arena arena; /* descriptions */
 };
 
-void candidate_maker_init(struct candidate_maker *maker, struct model *model, const struct reduce_settings *settings,
-                          struct log *log);
+/* `model` stays as it is. The maker must not be moved: candidates point to what it knows of types. */
+void candidate_maker_init(struct candidate_maker *maker, const struct model *model,
+                          const struct reduce_settings *settings, struct log *log);
 void candidate_maker_release(struct candidate_maker *maker);
 
-/* What is known of the model. A candidate that is made ahead of its turn, which may never come, must add nothing to it:
- * others would be written in another way then. */
-struct candidate_knowledge {
-    struct value *values;
-    struct bitset not_tensors;
-    bool values_missing, inference_done, whole_refused;
-    struct error no_values, no_shapes, inference_error;
-    struct bitset untold, valueless;
-    bool has_assumed;
-};
-
-/* Ends with candidate_maker_forget(), which goes back to what was known here. */
-void candidate_maker_remember(const struct candidate_maker *maker, struct candidate_knowledge *ret);
+/* A candidate that is made ahead of its turn, which may never come, must add nothing to what is known: others would be
+ * written in another way then. Ends with candidate_maker_forget(), which goes back to what was known here. */
+void candidate_maker_remember(struct candidate_maker *maker, struct candidate_knowledge *ret);
 void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before);
 
 /* Takes all types and shapes from one run of the model (--force-fallback-shape-inference). */
@@ -83,10 +71,11 @@ int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err);
 
-/* Inputs of the candidate about which nobody can tell enough get the descriptions that they are taken to have, for as
- * long as it is written. Ends with candidate_assume_no_more(). candidate_write() does both itself. */
-void candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate);
-void candidate_assume_no_more(struct candidate_maker *maker);
+/* The candidate as it is written, which shares all but its types with `candidate`: inputs about which nobody can tell
+ * enough have the descriptions that they are taken to have. `ret_types` is to be released once it is written.
+ * candidate_write() does it all itself. */
+struct subgraph candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate,
+                                 struct known_types *ret_types);
 
 /* Gets the values of what is frozen. To be called before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);

@@ -5,13 +5,12 @@
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 
-bool value_is_static(const struct model *model, uint32_t value)
+bool value_is_static(const struct subgraph *whole, uint32_t value)
 {
     struct value_type type;
 
-    value_info_decode(model->values.items[value].info, &type);
+    subgraph_type(whole, value, &type);
     return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
 }
 
@@ -20,7 +19,7 @@ static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
     const struct tensor *tensor = reference_values_get(maker->reference, value);
     struct value_type type = {.element = tensor->type, .has_shape = true, .shape = tensor->shape};
 
-    model_set_type(maker->whole.model, value, &type);
+    known_types_set(&maker->known.types, value, &type);
 }
 
 int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err)
@@ -28,7 +27,7 @@ int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *er
     struct value_list all = {0};
     int rc;
 
-    reference_values_list_tensors(maker->reference, &all);
+    reference_values_list_tensors(maker->reference, &maker->known.types, &all);
     rc = reference_values_record(maker->reference, &all, err);
     for (size_t i = 0; rc == 0 && i < all.count; i++)
         set_type_from_value(maker, all.items[i]);
@@ -40,9 +39,9 @@ bool candidate_lacks_type(const struct candidate_maker *maker, uint32_t value, b
 {
     struct value_type type;
 
-    if (bitset_has(&maker->not_tensors, value))
+    if (bitset_has(&maker->known.not_tensors, value))
         return false;
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    subgraph_type(&maker->whole, value, &type);
     if (type.not_a_tensor != NULL)
         return false;
     return type.element == DATA_UNDEFINED || (needs_shape && !type.has_shape);
@@ -51,33 +50,32 @@ bool candidate_lacks_type(const struct candidate_maker *maker, uint32_t value, b
 /* A model that the runtime refuses is not the end: parts of it or values may still tell. */
 void candidate_infer_once(struct candidate_maker *maker)
 {
+    struct candidate_knowledge *known = &maker->known;
+    const struct types_request request = {
+        .backend = maker->settings->backend, .runtime = &maker->settings->request, .refine = maker->fixes_shapes};
     int rc;
 
     if (!maker->settings->static_inference)
         return;
-    if (!maker->inference_done) {
-        if (maker->fixes_shapes)
-            rc = types_refine(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
-                              &maker->inference_error);
-        else
-            rc = types_infer(&maker->whole, maker->settings->backend, &maker->settings->request, &maker->not_tensors,
-                             &maker->inference_error);
-        maker->whole_refused = rc == ERR_BACKEND && !bounded_process_is_end(&maker->inference_error);
+    if (!known->inference_done) {
+        rc = types_find(&maker->whole, &request, &known->types, &known->not_tensors, &known->inference_error);
+        known->whole_refused = rc == ERR_BACKEND && !bounded_process_is_end(&known->inference_error);
     }
-    maker->inference_done = true;
-    if (maker->inference_error.code != 0)
-        log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", maker->inference_error.message);
+    known->inference_done = true;
+    if (known->inference_error.code != 0)
+        log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", known->inference_error.message);
 }
 
 /* Inference over the part of a refused model that `values` are computed with: what is wrong may lie elsewhere. */
 static void infer_upstream(struct candidate_maker *maker, const struct value_list *values)
 {
+    const struct types_request request = {.backend = maker->settings->backend, .runtime = &maker->settings->request};
     struct subgraph part;
 
     subgraph_init_copy(&part, &maker->whole);
     value_list_assign(&part.outputs, values);
     subgraph_clean(&part, NULL, NULL, NULL);
-    types_infer(&part, maker->settings->backend, &maker->settings->request, &maker->not_tensors, NULL);
+    types_find(&part, &request, &maker->known.types, &maker->known.not_tensors, NULL);
     subgraph_release(&part);
 }
 
@@ -86,57 +84,43 @@ static void infer_upstream(struct candidate_maker *maker, const struct value_lis
 /* Once, for all values. */
 static void make_assumptions(struct candidate_maker *maker)
 {
-    struct model *model = maker->whole.model;
-    struct candidate_knowledge before;
+    const struct types_request request = {
+        .backend = maker->settings->backend, .runtime = &maker->settings->request, .assume = true};
+    struct candidate_knowledge *known = &maker->known;
 
-    if (maker->assumed != NULL)
+    if (known->has_assumed)
         return;
-    candidate_maker_remember(maker, &before);
-    before.has_assumed = true;
+    known->has_assumed = true;
+    known_types_release(&known->assumed);
+    known_types_init_copy(&known->assumed, &known->types);
     if (maker->settings->static_inference)
-        types_assume(&maker->whole, maker->settings->backend, &maker->settings->request, &before.not_tensors, NULL);
-    maker->assumed = memory_alloc(model->values.count * sizeof(*maker->assumed));
-    for (size_t i = 0; i < model->values.count; i++)
-        maker->assumed[i] = model->values.items[i].info;
-    candidate_maker_forget(maker, &before);
+        types_find(&maker->whole, &request, &known->assumed, NULL, NULL);
 }
 
-static void assume_type(struct candidate_maker *maker, uint32_t value)
+struct subgraph candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate,
+                                 struct known_types *ret_types)
 {
     const struct value_type anything = {.element = DATA_FLOAT32};
-    struct model *model = maker->whole.model;
-    struct value *described = &model->values.items[value];
+    struct subgraph ret = *candidate;
 
-    *VECTOR_APPEND(&maker->lent) = (struct assumption){value, described->info, described->info_prefix};
-    if (maker->assumed[value].size > 0) {
-        described->info = maker->assumed[value];
-        described->info_prefix = 0;
-    }
-    if (candidate_lacks_type(maker, value, false))
-        model_set_type(model, value, &anything);
-}
-
-void candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate)
-{
+    known_types_init_copy(ret_types, &maker->known.types);
+    ret.known = ret_types;
     for (size_t i = 0; i < candidate->inputs.count; i++) {
         uint32_t value = candidate->inputs.items[i];
+        struct value_type type;
+        struct span assumed;
 
-        if (!bitset_has(&maker->untold, value) || !candidate_lacks_type(maker, value, true))
+        if (!bitset_has(&maker->known.untold, value) || !candidate_lacks_type(maker, value, true))
             continue;
         make_assumptions(maker);
-        assume_type(maker, value);
+        assumed = known_types_info(&maker->known.assumed, candidate->model, value);
+        value_info_decode(assumed, &type);
+        if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
+            known_types_set(ret_types, value, &anything);
+        else
+            known_types_set_info(ret_types, value, assumed);
     }
-}
-
-void candidate_assume_no_more(struct candidate_maker *maker)
-{
-    for (size_t i = maker->lent.count; i-- > 0;) {
-        struct value *described = &maker->whole.model->values.items[maker->lent.items[i].value];
-
-        described->info = maker->lent.items[i].info;
-        described->info_prefix = maker->lent.items[i].info_prefix;
-    }
-    maker->lent.count = 0;
+    return ret;
 }
 
 /* ---- At the border ---- */
@@ -150,13 +134,13 @@ static size_t list_lacking(const struct candidate_maker *maker, const struct sub
 
     ret->count = 0;
     for (size_t i = 0; i < candidate->inputs.count; i++)
-        if (!bitset_has(&maker->untold, candidate->inputs.items[i]) &&
+        if (!bitset_has(&maker->known.untold, candidate->inputs.items[i]) &&
             candidate_lacks_type(maker, candidate->inputs.items[i],
                                  !bitset_has(&maker->whole_inputs, candidate->inputs.items[i])))
             value_list_add(ret, candidate->inputs.items[i]);
     inputs = ret->count;
     for (size_t i = 0; i < candidate->outputs.count; i++)
-        if (!bitset_has(&maker->untold, candidate->outputs.items[i]) &&
+        if (!bitset_has(&maker->known.untold, candidate->outputs.items[i]) &&
             candidate_lacks_type(maker, candidate->outputs.items[i], false))
             value_list_add(ret, candidate->outputs.items[i]);
     return inputs;
@@ -166,8 +150,8 @@ static bool is_sequence(const struct candidate_maker *maker, uint32_t value)
 {
     struct value_type type;
 
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
-    return type.not_a_tensor != NULL || bitset_has(&maker->not_tensors, value);
+    subgraph_type(&maker->whole, value, &type);
+    return type.not_a_tensor != NULL || bitset_has(&maker->known.not_tensors, value);
 }
 
 /* A value among `values` that is no tensor and that the original model does not have at its own border. */
@@ -221,7 +205,7 @@ static int complete_one_by_one(struct candidate_maker *maker, const struct value
         if (rc == 0) {
             set_type_from_value(maker, lacking->items[i]);
         } else if (rc == ERR_BACKEND) {
-            bitset_add(&maker->untold, lacking->items[i]);
+            bitset_add(&maker->known.untold, lacking->items[i]);
             rc = 0;
         }
     }
@@ -231,7 +215,7 @@ static int complete_one_by_one(struct candidate_maker *maker, const struct value
 static bool is_any_untold(const struct candidate_maker *maker, const struct value_list *values)
 {
     for (size_t i = 0; i < values->count; i++)
-        if (bitset_has(&maker->untold, values->items[i]))
+        if (bitset_has(&maker->known.untold, values->items[i]))
             return true;
     return false;
 }
@@ -240,7 +224,7 @@ static bool is_any_untold(const struct candidate_maker *maker, const struct valu
 static void warn_of_assumptions(const struct candidate_maker *maker, const struct subgraph *candidate)
 {
     for (size_t i = 0; i < candidate->inputs.count; i++)
-        if (bitset_has(&maker->untold, candidate->inputs.items[i]) &&
+        if (bitset_has(&maker->known.untold, candidate->inputs.items[i]) &&
             candidate_lacks_type(maker, candidate->inputs.items[i], true))
             log_once(
                 maker->log, LOG_WARNING,
@@ -255,9 +239,9 @@ static void list_dynamic(const struct candidate_maker *maker, const struct subgr
     ret->count = 0;
     for (size_t i = 0; i < candidate->inputs.count; i++)
         if (!bitset_has(&maker->whole_inputs, candidate->inputs.items[i]) &&
-            !bitset_has(&maker->not_tensors, candidate->inputs.items[i]) &&
-            !bitset_has(&maker->untold, candidate->inputs.items[i]) &&
-            !value_is_static(maker->whole.model, candidate->inputs.items[i]))
+            !bitset_has(&maker->known.not_tensors, candidate->inputs.items[i]) &&
+            !bitset_has(&maker->known.untold, candidate->inputs.items[i]) &&
+            !value_is_static(&maker->whole, candidate->inputs.items[i]))
             value_list_add(ret, candidate->inputs.items[i]);
 }
 
@@ -267,7 +251,7 @@ static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
     const struct shape *first = &reference_values_get(maker->reference, value)->shape;
     struct value_type type;
 
-    value_info_decode(maker->whole.model->values.items[value].info, &type);
+    subgraph_type(&maker->whole, value, &type);
     if (type.shape.rank != first->rank)
         return;
     for (size_t i = 0; i < first->rank; i++) {
@@ -278,7 +262,7 @@ static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
         if (same)
             type.shape.dims[i] = first->dims[i];
     }
-    model_set_type(maker->whole.model, value, &type);
+    known_types_set(&maker->known.types, value, &type);
 }
 
 /* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for
@@ -295,13 +279,13 @@ static int fix_shapes(struct candidate_maker *maker, const struct subgraph *cand
         candidate_infer_once(maker);
         list_dynamic(maker, candidate, &dynamic);
     }
-    if (dynamic.count > 0 && maker->no_shapes.code == 0)
-        rc = reference_values_record(maker->reference, &dynamic, &maker->no_shapes);
+    if (dynamic.count > 0 && maker->known.no_shapes.code == 0)
+        rc = reference_values_record(maker->reference, &dynamic, &maker->known.no_shapes);
     if (rc == ERR_INTERRUPTED)
-        error_set(err, ERR_INTERRUPTED, "%s", maker->no_shapes.message);
-    else if (dynamic.count > 0 && maker->no_shapes.code != 0)
+        error_set(err, ERR_INTERRUPTED, "%s", maker->known.no_shapes.message);
+    else if (dynamic.count > 0 && maker->known.no_shapes.code != 0)
         log_once(maker->log, LOG_WARNING, "Inputs of cuts keep the dynamic shapes that they have in the model: %s",
-                 maker->no_shapes.message);
+                 maker->known.no_shapes.message);
     else
         for (size_t i = 0; i < dynamic.count; i++)
             set_sizes_from_values(maker, dynamic.items[i]);
@@ -323,7 +307,7 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
         candidate_infer_once(maker);
         lacking_inputs = list_lacking(maker, candidate, &lacking);
     }
-    if (lacking.count > 0 && maker->whole_refused) {
+    if (lacking.count > 0 && maker->known.whole_refused) {
         infer_upstream(maker, &lacking);
         lacking_inputs = list_lacking(maker, candidate, &lacking);
     }

@@ -8,7 +8,7 @@
 #include "debug/reduce/candidate.h"
 
 /* Whether all sizes of the value are stated; what is no tensor has none. */
-bool value_is_static(const struct model *model, uint32_t value);
+bool value_is_static(const struct subgraph *whole, uint32_t value);
 
 /* Whether nothing says yet what the value is: its element type, and with `needs_shape` its shape. */
 bool candidate_lacks_type(const struct candidate_maker *maker, uint32_t value, bool needs_shape);

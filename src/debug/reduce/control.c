@@ -70,16 +70,16 @@ static bool was_tried(const struct control *control, struct text kind)
     return false;
 }
 
-static bool makes_floats(const struct model *model, const struct node *node)
+static bool makes_floats(const struct subgraph *whole, const struct node *node)
 {
     struct value_type type;
 
     for (size_t i = 0; i < node->outputs.count; i++) {
-        uint32_t value = model_edge(model, node->outputs, i);
+        uint32_t value = model_edge(whole->model, node->outputs, i);
 
         if (value == VALUE_NONE)
             continue;
-        value_info_decode(model->values.items[value].info, &type);
+        subgraph_type(whole, value, &type);
         if (type.not_a_tensor == NULL && !data_type_is_integer(type.element) && type.element != DATA_BOOL)
             return true;
     }
@@ -97,7 +97,7 @@ static size_t choose_node(const struct control *control)
         const struct node *node = &model->nodes.items[i];
         size_t kinds = answer_has_kind(control, node->op_type) ? 0 : was_tried(control, node->op_type) ? 2 : 4;
         size_t distance = i > from ? i - from : from - i;
-        size_t rank = (kinds + (makes_floats(model, node) ? 1 : 0)) * (model->nodes.count + 1) + distance;
+        size_t rank = (kinds + (makes_floats(control->answer, node) ? 1 : 0)) * (model->nodes.count + 1) + distance;
 
         if (best == control->rest.size || rank > best_rank) {
             best = i;
@@ -162,7 +162,7 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
 {
     struct loop_subject subject = {
         .data = control, .describe = describe_part, .prepare = prepare_part, .write = write_part};
-    struct model *model = control->answer->model;
+    const struct model *model = control->answer->model;
     struct text kind = model->nodes.items[node].op_type;
     struct string_builder what;
     bool made;
@@ -172,8 +172,9 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     if (rc < 0 || !made)
         return rc;
     string_init(&what);
-    string_add_format(&what, "'%s' (" TEXT_FORMAT ") alone, which is no part of the result",
-                      model_node_label(model, (uint32_t)node), TEXT_ARGS(kind));
+    string_add(&what, "'");
+    model_add_node_label(model, (uint32_t)node, &what);
+    string_add_format(&what, "' (" TEXT_FORMAT ") alone, which is no part of the result", TEXT_ARGS(kind));
     rc = check(control, &subject, what.data, ret, err);
     string_release(&what);
     subgraph_release(&control->part);
@@ -229,7 +230,7 @@ static bool value_of_output(const struct control *control, uint32_t value, struc
     struct value_type type;
     struct error why;
 
-    if (!maker->values_missing && reference_values_record(maker->reference, &one, &why) == 0) {
+    if (!maker->known.values_missing && reference_values_record(maker->reference, &one, &why) == 0) {
         const struct tensor *known = reference_values_get(maker->reference, value);
 
         if (known->size > MOST_CONSTANTS)
@@ -241,7 +242,7 @@ static bool value_of_output(const struct control *control, uint32_t value, struc
         /* A check that compares with these values wants them as they are. */
         return maker->settings->iteration_golden == NULL && make_zeros(known->type, &known->shape, ret, &why) == 0;
     }
-    value_info_decode(control->answer->model->values.items[value].info, &type);
+    subgraph_type(control->answer, value, &type);
     return type.not_a_tensor == NULL && type.element != DATA_UNDEFINED && type.element != DATA_STRING &&
            type.has_shape && shape_is_static(&type.shape) &&
            tensor_bytes(type.element, shape_elements(&type.shape)) <= MOST_CONSTANTS &&
@@ -312,7 +313,7 @@ static bool make_constants(struct control *control)
     string_init(&others);
     string_init(&model);
     for (size_t i = 0; i < answer->inputs.count; i++) {
-        const struct span info = answer->model->values.items[answer->inputs.items[i]].info;
+        const struct span info = known_types_info(answer->known, answer->model, answer->inputs.items[i]);
 
         wire_write_bytes(&others, GRAPH_INPUT, info.data, info.size);
     }

@@ -25,7 +25,7 @@ bool input_sizes_are_open(const struct subgraph *subgraph)
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
         struct value_type type;
 
-        value_info_decode(subgraph->model->values.items[subgraph->inputs.items[i]].info, &type);
+        subgraph_type(subgraph, subgraph->inputs.items[i], &type);
         if (is_open(&type))
             return true;
     }
@@ -38,7 +38,7 @@ static void list_batches(const struct subgraph *subgraph, struct name_map *ret)
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
         struct value_type type;
 
-        value_info_decode(subgraph->model->values.items[subgraph->inputs.items[i]].info, &type);
+        subgraph_type(subgraph, subgraph->inputs.items[i], &type);
         if (is_open(&type) && type.shape.rank > 1 && type.shape.dims[0] < 0)
             name_map_add(ret, type.symbols[0], 0);
     }
@@ -55,55 +55,61 @@ static void fill(const struct name_map *batches, struct value_type *type, int64_
     }
 }
 
+struct search {
+    const struct sandbox *sandbox;
+    const struct subgraph *subgraph;
+    struct arena *names;
+    struct input_sizes *sizes;
+};
+
 /* Gives the copy of the model's open inputs these sizes. False when that is too much to try. */
-static bool set_sizes(const struct subgraph *subgraph, struct model *copy, int64_t size, bool batch_too,
-                      struct input_sizes *ret)
+static bool set_sizes(const struct search *search, struct model *copy, int64_t size, bool batch_too)
 {
+    const struct subgraph *subgraph = search->subgraph;
     struct name_map batches;
     bool fits = true;
 
     name_map_init(&batches);
     list_batches(subgraph, &batches);
-    ret->count = 0;
+    search->sizes->count = 0;
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
-        struct model *model = subgraph->model;
         uint32_t value = subgraph->inputs.items[i];
         struct value_type type;
 
-        value_info_decode(model->values.items[value].info, &type);
+        subgraph_type(subgraph, value, &type);
         if (!is_open(&type))
             continue;
         fill(&batches, &type, size, batch_too);
         fits &= shape_elements(&type.shape) <= LARGEST_INPUT;
         model_set_type(copy, value, &type);
-        *VECTOR_APPEND(ret) =
-            (struct data_loader_shape){arena_text(&model->arena, model->values.items[value].name), type.shape};
+        *VECTOR_APPEND(search->sizes) = (struct data_loader_shape){
+            arena_text(search->names, subgraph->model->values.items[value].name), type.shape};
     }
     name_map_release(&batches);
     return fits;
 }
 
-static int try_sizes(const struct sandbox *sandbox, const struct subgraph *subgraph, int64_t size, bool batch_too,
-                     struct input_sizes *ret, enum soundness *ret_soundness, struct error *ret_why, struct error *err)
+static int try_sizes(const struct search *search, int64_t size, bool batch_too, enum soundness *ret,
+                     struct error *ret_why, struct error *err)
 {
-    struct subgraph copy;
+    struct model *model = model_copy(search->subgraph->model);
+    struct subgraph copy = *search->subgraph; /* shares all but the model */
     int rc = 0;
 
-    *ret_soundness = SOUND_TO_LOAD;
-    subgraph_init_copy(&copy, subgraph);
-    copy.model = model_copy(subgraph->model);
-    if (set_sizes(subgraph, copy.model, size, batch_too, ret)) {
-        model_forget_shapes(copy.model);
-        rc = model_soundness(sandbox, &copy, false, ret_soundness, ret_why, err);
+    *ret = SOUND_TO_LOAD;
+    copy.model = model;
+    if (set_sizes(search, model, size, batch_too)) {
+        model_forget_shapes(model);
+        rc = model_soundness(search->sandbox, &copy, false, ret, ret_why, err);
     }
-    model_free(copy.model);
-    subgraph_release(&copy);
+    model_free(model);
     return rc;
 }
 
-int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct input_sizes *ret,
-                     struct error *err)
+int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct arena *names,
+                     struct input_sizes *ret, struct error *err)
 {
+    const struct search search = {sandbox, subgraph, names, ret};
     double start = stopwatch_now();
     enum soundness soundness;
     int rc;
@@ -111,14 +117,14 @@ int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgr
     *ret = (struct input_sizes){.outcome = INPUT_SIZES_FIT};
     if (!input_sizes_are_open(subgraph))
         return 0;
-    rc = try_sizes(sandbox, subgraph, 1, true, ret, &soundness, &ret->why, err);
+    rc = try_sizes(&search, 1, true, &soundness, &ret->why, err);
     if (rc < 0 || soundness > SOUND_TO_LOAD)
         return rc;
     ret->outcome = soundness == SOUND_NOT_AT_ALL ? INPUT_SIZES_UNKNOWN : INPUT_SIZES_NONE;
     for (size_t i = 0; ret->outcome == INPUT_SIZES_NONE && i < 2 * ARRAY_LEN(tried_sizes); i++) {
         if (stopwatch_now() - start > LONGEST_SEARCH)
             break;
-        rc = try_sizes(sandbox, subgraph, tried_sizes[i / 2], i % 2 == 1, ret, &soundness, NULL, err);
+        rc = try_sizes(&search, tried_sizes[i / 2], i % 2 == 1, &soundness, NULL, err);
         if (rc < 0)
             return rc;
         if (soundness > SOUND_TO_LOAD)

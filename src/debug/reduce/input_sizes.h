@@ -19,7 +19,7 @@ enum input_sizes_outcome {
 struct input_sizes {
     enum input_sizes_outcome outcome;
     struct error why; /* why it does not run with 1 */
-    /* Of the inputs that leave something open, as they were tried last; names belong to the model. */
+    /* Of the inputs that leave something open, as they were tried last. */
     struct data_loader_shape *items;
     size_t count, capacity;
 };
@@ -29,10 +29,10 @@ bool input_sizes_are_open(const struct subgraph *subgraph);
 
 /* Runs `subgraph` on the sandbox's data with 1 for all open dimensions, then with 2, 8, 16, 64, 224 and 512: with each
  * of them first for all but the first dimensions of inputs, which mostly are the size of a batch, then for all.
- * Dimensions of one name get one size. Gives up after a minute. The result is to be released after an error as well,
- * which is ERR_INTERRUPTED or one of writing the model. */
-int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct input_sizes *ret,
-                     struct error *err);
+ * Dimensions of one name get one size. Gives up after a minute. Names in the result lie in `names`. It is to be
+ * released after an error as well, which is ERR_INTERRUPTED or one of writing the model. */
+int input_sizes_find(const struct sandbox *sandbox, const struct subgraph *subgraph, struct arena *names,
+                     struct input_sizes *ret, struct error *err);
 void input_sizes_release(struct input_sizes *sizes);
 
 #endif

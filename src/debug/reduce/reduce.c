@@ -150,12 +150,14 @@ static void log_summary(struct reduce *reduce, const char *title, const struct s
 static int save(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
 {
     int rc = candidate_fill(&reduce->maker, subgraph, err);
+    struct known_types types;
+    struct subgraph written;
 
     log_message(reduce->log, LOG_INFO, "Saving ONNX model to: %s", path);
     if (rc == 0) {
-        candidate_assume(&reduce->maker, subgraph);
-        rc = model_save(subgraph, path, &reduce->results, reduce->settings->ignore_external_data, err);
-        candidate_assume_no_more(&reduce->maker);
+        written = candidate_assume(&reduce->maker, subgraph, &types);
+        rc = model_save(&written, path, &reduce->results, reduce->settings->ignore_external_data, err);
+        known_types_release(&types);
     }
     if (rc == 0)
         candidate_files_leave_for(&reduce->files, subgraph, path);
@@ -164,20 +166,25 @@ static int save(struct reduce *reduce, struct subgraph *subgraph, const char *pa
 
 static void report_found(struct reduce *reduce)
 {
-    struct model *model = reduce->maker.whole.model;
+    const struct model *model = reduce->maker.whole.model;
+    struct string_builder label;
     size_t nodes = bitset_count(&reduce->bad.nodes);
     size_t first = bitset_next(&reduce->bad.nodes, 0);
     long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
 
     loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->bad));
+    string_init(&label);
+    if (nodes == 1)
+        model_add_node_label(model, (uint32_t)first, &label);
     if (nodes == 1)
         log_message(reduce->log, LOG_FINISH,
                     "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s", reduce->original_nodes,
-                    model_node_label(model, (uint32_t)first), TEXT_ARGS(model->nodes.items[first].op_type), checks,
+                    label.data, TEXT_ARGS(model->nodes.items[first].op_type), checks,
                     stopwatch_now() - reduce->started);
     else
         log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu, %lld iterations in %.1f s",
                     reduce->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
+    string_release(&label);
 }
 
 /* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has
@@ -558,11 +565,11 @@ void reduce_result_release(struct reduce_result *result)
 
 /* ---- Around the search ---- */
 
-static bool is_dynamic(const struct model *model, uint32_t value)
+static bool is_dynamic(const struct subgraph *whole, uint32_t value)
 {
     struct value_type type;
 
-    value_info_decode(model->values.items[value].info, &type);
+    subgraph_type(whole, value, &type);
     return type.not_a_tensor == NULL && (!type.has_shape || !shape_is_static(&type.shape));
 }
 
@@ -571,7 +578,7 @@ static void warn_of_shapes(struct reduce *reduce)
     const struct model *model = reduce->maker.whole.model;
 
     for (size_t i = 0; i < model->inputs.count; i++)
-        if (is_dynamic(model, model->inputs.items[i])) {
+        if (is_dynamic(&reduce->maker.whole, model->inputs.items[i])) {
             log_message(
                 reduce->log, LOG_WARNING,
                 "This model uses dynamic input shapes. You may need to give shapes with --model-input-shapes, so that "
@@ -603,7 +610,7 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     }
     rc = external_data_locations(&reduce->maker.whole, &locations, err);
     if (locations.count > 0) {
-        reduce->maker.values_missing = true;
+        reduce->maker.known.values_missing = true;
         log_message(
             reduce->log, LOG_WARNING,
             "Without its external data the model has no values to freeze tensors to: branches that are cut off stay, "
@@ -613,8 +620,8 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
-int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
-               struct log *log, struct reduce_result *ret, struct error *err)
+int reduce_run(const struct model *model, size_t original_nodes, const struct reduce_settings *settings,
+               struct loop *loop, struct log *log, struct reduce_result *ret, struct error *err)
 {
     struct reduce reduce = {.settings = settings,
                             .loop = loop,

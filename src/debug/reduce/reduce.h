@@ -72,9 +72,8 @@ struct reduce_result {
 
 void reduce_result_release(struct reduce_result *result);
 
-/* `model` is changed on the way (Constant nodes become initializers, missing descriptions are filled in).
- * `original_nodes` is how many nodes its file has. */
-int reduce_run(struct model *model, size_t original_nodes, const struct reduce_settings *settings, struct loop *loop,
-               struct log *log, struct reduce_result *ret, struct error *err);
+/* `model` is prepared: its Constant nodes are initializers. `original_nodes` is how many nodes its file has. */
+int reduce_run(const struct model *model, size_t original_nodes, const struct reduce_settings *settings,
+               struct loop *loop, struct log *log, struct reduce_result *ret, struct error *err);
 
 #endif

@@ -129,7 +129,7 @@ static int complete_types(const struct simplify *simplify, struct changed_model 
 
     if (simplify->kind->changes_types && !changed->is_complete) {
         model_forget_shapes(changed->model);
-        rc = types_infer(&changed->whole, settings->backend, &settings->request, NULL, err);
+        rc = types_infer(changed->model, NULL, settings->backend, &settings->request, NULL, err);
         keep_ranks(simplify, changed);
     }
     changed->is_complete = rc == 0;
@@ -547,7 +547,8 @@ int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, stru
 {
     struct simplify simplify = {
         .maker = maker, .bad = bad, .loop = loop, .log = maker->log, .identity = subgraph_identity(bad)};
-    struct subgraph filled;
+    struct subgraph filled, written;
+    struct known_types types;
     int rc;
 
     *ret = (struct simplified_model){0};
@@ -560,9 +561,9 @@ int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, stru
     subgraph_init_copy(&filled, bad);
     rc = candidate_prepare(maker, &filled, NULL, err);
     if (rc == 0) {
-        candidate_assume(maker, &filled);
-        rc = take_over(&simplify, &filled, err);
-        candidate_assume_no_more(maker);
+        written = candidate_assume(maker, &filled, &types);
+        rc = take_over(&simplify, &written, err);
+        known_types_release(&types);
     }
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
         if (maker->settings->simplify[i])

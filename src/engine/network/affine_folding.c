@@ -505,7 +505,7 @@ int affine_nodes_fold(struct model *model, const struct bitset *own_outputs, str
     int rc;
 
     fusion_init(&state.fusion, model, own_outputs);
-    unused_names_init(&state.names, model);
+    unused_names_init(&state.names, model, &model->arena);
     state.fields = memory_alloc_zero(model->nodes.count + 1, sizeof(*state.fields));
     for (size_t i = 0; i < model->nodes.count; i++)
         state.fields[i] = model->nodes.items[i].field;

@@ -69,7 +69,7 @@ static bool is_control(const struct model *model, uint32_t value)
         if (node == NULL) {
             control = is_constant(model, next) || is_control_input(model, next);
         } else if (!node_is(node, "Shape") && !node_is(node, "Size")) {
-            control = !node->has_subgraphs && node_is_foldable(model, node);
+            control = !node->has_subgraphs && node_is_foldable(model, NULL, node);
             follow(model, node->inputs, &seen, &pending);
         }
     }
@@ -267,7 +267,7 @@ static int decide_all(struct decision *decision, struct error *err)
     struct model *model = decision->model;
     int rc = 0;
 
-    unused_names_init(&decision->names, model);
+    unused_names_init(&decision->names, model, &model->arena);
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
         if (bitset_has(&decision->nodes, i))
             rc = decide_node(decision, i, err);

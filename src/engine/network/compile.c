@@ -98,12 +98,8 @@ static int infer_types(struct network_builder *builder, struct error *err)
     struct model *model = builder->network->model;
     const struct folding_settings *folding = &builder->settings->folding;
     struct error why = {0};
-    struct subgraph whole;
-    int rc;
+    int rc = types_infer(model, NULL, folding->backend, &folding->request, &builder->not_tensors, &why);
 
-    subgraph_init_whole(&whole, model);
-    rc = types_infer(&whole, folding->backend, &folding->request, &builder->not_tensors, &why);
-    subgraph_release(&whole);
     if (rc == ERR_BACKEND || rc == ERR_MISSING || rc == ERR_UNSUPPORTED) {
         log_message(builder->settings->log, LOG_VERBOSE, "Types of tensors are not known: %s", why.message);
         return 0;

@@ -236,7 +236,7 @@ int model_inline_branches(struct model *model, bool *ret_changed, struct error *
         found = is_decided(model, &model->nodes.items[i]);
     if (!found)
         return 0;
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
 

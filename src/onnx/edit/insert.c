@@ -206,7 +206,7 @@ int model_insert_node(struct model *model, const struct node_recipe *recipe, uin
 
     if (rc < 0)
         return rc;
-    unused_names_init(&insertion.names, model);
+    unused_names_init(&insertion.names, model, &model->arena);
     rename_map_init(&insertion.read);
     rename_map_init(&insertion.made);
     insertion.recipe.inputs = insertion.inputs =

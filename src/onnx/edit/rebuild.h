@@ -20,7 +20,7 @@ int model_set_nodes(struct model *model, const struct span_list *fields, struct 
 int model_sort_nodes(struct model *model, struct error *err);
 
 /* That order, without changing anything: indices of nodes, malloc'd. After an error `ret` is as it was. */
-int model_order_nodes(struct model *model, struct value_list *ret, struct error *err);
+int model_order_nodes(const struct model *model, struct value_list *ret, struct error *err);
 
 /* Makes `value` a constant, or another constant: a TensorProto, of whatever name, whose bytes have to outlive the
  * model. A node that makes the value has to go. */

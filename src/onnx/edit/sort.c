@@ -20,7 +20,7 @@ struct step {
 };
 
 struct sort {
-    struct model *model;
+    const struct model *model;
     struct bitset on_path, done; /* nodes */
     struct {
         struct step *items;
@@ -35,6 +35,13 @@ static void enter(struct sort *sort, uint32_t node)
     *VECTOR_APPEND(&sort->path) = (struct step){node, 0};
 }
 
+static void add_label(struct string_builder *out, const struct model *model, uint32_t node)
+{
+    string_add(out, "'");
+    model_add_node_label(model, node, out);
+    string_add(out, "'");
+}
+
 /* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
 static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
 {
@@ -46,12 +53,14 @@ static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
         first--;
     length = sort->path.count - first;
     string_init(&text);
-    string_add_format(&text, "'%s'", model_node_label(sort->model, node));
+    add_label(&text, sort->model, node);
     for (size_t i = sort->path.count; i-- > first;) {
         if (length > SHOWN_NODES && i == first + SHOWN_NODES - 2)
             string_add(&text, " -> ...");
-        if (length <= SHOWN_NODES || i == first || i > sort->path.count - SHOWN_NODES)
-            string_add_format(&text, " -> '%s'", model_node_label(sort->model, sort->path.items[i].node));
+        if (length <= SHOWN_NODES || i == first || i > sort->path.count - SHOWN_NODES) {
+            string_add(&text, " -> ");
+            add_label(&text, sort->model, sort->path.items[i].node);
+        }
     }
     rc = error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
                    text.data);
@@ -118,7 +127,7 @@ static void reorder(struct model *model, const struct value_list *order)
     model->nodes.capacity = model->nodes.count + 1;
 }
 
-int model_order_nodes(struct model *model, struct value_list *ret, struct error *err)
+int model_order_nodes(const struct model *model, struct value_list *ret, struct error *err)
 {
     struct sort sort = {.model = model};
     int rc = 0;

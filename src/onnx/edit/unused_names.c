@@ -49,9 +49,9 @@ static void gather(struct unused_names *names, const struct name_source *source,
     }
 }
 
-void unused_names_init(struct unused_names *names, struct model *model)
+void unused_names_init(struct unused_names *names, const struct model *model, struct arena *arena)
 {
-    names->model = model;
+    names->arena = arena;
     name_map_init(&names->taken);
     for (size_t i = 0; i < model->values.count; i++)
         name_map_add(&names->taken, model->values.items[i].name, 1);
@@ -69,11 +69,10 @@ void unused_names_release(struct unused_names *names)
 
 struct text unused_names_make(struct unused_names *names, struct text base, const char *suffix)
 {
-    struct arena *arena = &names->model->arena;
-    struct text name = text_of(arena_printf(arena, TEXT_FORMAT "%s", TEXT_ARGS(base), suffix));
+    struct text name = text_of(arena_printf(names->arena, TEXT_FORMAT "%s", TEXT_ARGS(base), suffix));
 
     for (unsigned i = 1; name_map_find(&names->taken, name) != NAME_MAP_NONE; i++)
-        name = text_of(arena_printf(arena, TEXT_FORMAT "%s_%u", TEXT_ARGS(base), suffix, i));
+        name = text_of(arena_printf(names->arena, TEXT_FORMAT "%s_%u", TEXT_ARGS(base), suffix, i));
     name_map_add(&names->taken, name, 1);
     return name;
 }

@@ -95,7 +95,7 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
             model->display_name, (long long)model_opset(model), INTEGER_MIN_OPSET);
     mins = memory_alloc_zero(count, sizeof(*mins));
     rename_map_init(&outputs);
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = bound_value(model, &bounds[i], &names, &mins[i], &outputs, err);
     if (rc == 0)

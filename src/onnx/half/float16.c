@@ -304,7 +304,7 @@ static void infer(const struct conversion *conversion, struct model *graph, cons
     subgraph_init_whole(&whole, graph);
     for (size_t i = 0; i < captured->count; i++)
         value_list_add(&whole.inputs, captured->items[i]);
-    conversion->settings->infer(conversion->settings->data, &whole);
+    conversion->settings->infer(conversion->settings->data, graph, &whole);
     subgraph_release(&whole);
 }
 
@@ -354,7 +354,7 @@ int float16_convert(struct model *model, const struct float16_settings *settings
     int rc;
 
     conversion.keep_used = memory_alloc_zero(settings->keep_count + 1, sizeof(*conversion.keep_used));
-    unused_names_init(&conversion.names, model);
+    unused_names_init(&conversion.names, model, &model->arena);
     rc = convert_graph(&conversion, model, &nothing, 0, err);
     if (rc == 0)
         report(&conversion);

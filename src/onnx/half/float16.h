@@ -15,9 +15,9 @@ struct float16_settings {
     const char *const *keep;
     size_t keep_count;
 
-    /* Describes the values of a graph, as far as it can; asked for the main graph and for every body, whose inputs then
-     * are all that it reads from outside. */
-    void (*infer)(void *data, const struct subgraph *graph);
+    /* Describes the values of a graph, all of `model`, as far as it can; asked for the main graph and for every body,
+     * whose inputs then are all that it reads from outside. */
+    void (*infer)(void *data, struct model *model, const struct subgraph *graph);
     void *data;
     struct log *log; /* may be NULL */
 };

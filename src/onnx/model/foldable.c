@@ -82,7 +82,7 @@ static bool body_is_random(struct span body, unsigned depth)
     return false;
 }
 
-bool node_is_foldable(const struct model *model, const struct node *node)
+bool node_is_foldable(const struct model *model, const struct known_types *known, const struct node *node)
 {
     bool is_own_function =
         model->function_count > 0 && node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx");
@@ -96,7 +96,7 @@ bool node_is_foldable(const struct model *model, const struct node *node)
 
         if (value == VALUE_NONE)
             continue;
-        value_info_decode(model->values.items[value].info, &type);
+        value_info_decode(known_types_info(known, model, value), &type);
         if (type.not_a_tensor != NULL)
             return false;
     }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "onnx/model/text.h"
-#include "onnx/proto/value_info.h"
 
 static bool is_constant(const struct node *node)
 {
@@ -12,13 +11,11 @@ static bool is_constant(const struct node *node)
            (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
 }
 
-static bool is_tensor(const struct value *value)
+static bool is_tensor(const struct subgraph *subgraph, uint32_t value)
 {
     struct value_type type;
 
-    if (value->info.size == 0)
-        return true;
-    value_info_decode(value->info, &type);
+    subgraph_type(subgraph, value, &type);
     return type.not_a_tensor == NULL;
 }
 
@@ -40,7 +37,7 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
             if (value == VALUE_NONE || bitset_has(&seen, value))
                 continue;
             bitset_add(&seen, value);
-            if (is_tensor(&model->values.items[value]))
+            if (is_tensor(subgraph, value))
                 value_list_add(&subgraph->outputs, value);
             else if (ret_skipped != NULL)
                 value_list_add(ret_skipped, value);

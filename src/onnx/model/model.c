@@ -501,13 +501,26 @@ void model_free(struct model *model)
     free(model);
 }
 
-const char *model_node_label(struct model *model, uint32_t node)
+void model_add_node_label(const struct model *model, uint32_t node, struct string_builder *out)
 {
     const struct node *n = &model->nodes.items[node];
 
     if (n->name.size > 0)
-        return arena_text(&model->arena, n->name);
-    return arena_printf(&model->arena, "%.*s #%u", TEXT_ARGS(n->op_type), node);
+        string_add_text(out, n->name);
+    else
+        string_add_format(out, TEXT_FORMAT " #%u", TEXT_ARGS(n->op_type), node);
+}
+
+const char *model_node_label(struct model *model, uint32_t node)
+{
+    struct string_builder label;
+    const char *ret;
+
+    string_init(&label);
+    model_add_node_label(model, node, &label);
+    ret = arena_strdup(&model->arena, label.data);
+    string_release(&label);
+    return ret;
 }
 
 int64_t model_opset(const struct model *model)

@@ -12,6 +12,7 @@
 #include "base/container/name_map.h"
 #include "base/container/span.h"
 #include "base/file/file.h"
+#include "base/text/string_builder.h"
 
 #define VALUE_NONE UINT32_MAX /* an omitted optional input or output */
 #define NODE_NONE UINT32_MAX
@@ -154,7 +155,9 @@ uint32_t model_add_value(struct model *model, struct text name);
  * onnx/edit/rebuild.h. */
 int model_add_node(struct model *model, struct span field, struct error *err);
 
-/* What a diagnostic calls a node: its name, or its operator and number when it has none. Lives in the model's arena. */
+/* What a diagnostic calls a node: its name, or its operator and number when it has none. Appended, or in the model's
+ * arena. */
+void model_add_node_label(const struct model *model, uint32_t node, struct string_builder *out);
 const char *model_node_label(struct model *model, uint32_t node);
 
 /* The version of ONNX's own operator set, or 0. */

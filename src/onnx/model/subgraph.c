@@ -34,7 +34,7 @@ void value_list_assign(struct value_list *list, const struct value_list *from)
         value_list_add(list, from->items[i]);
 }
 
-void subgraph_init_whole(struct subgraph *subgraph, struct model *model)
+void subgraph_init_whole(struct subgraph *subgraph, const struct model *model)
 {
     *subgraph = (struct subgraph){.model = model};
     bitset_init(&subgraph->nodes, model->nodes.count);
@@ -45,7 +45,7 @@ void subgraph_init_whole(struct subgraph *subgraph, struct model *model)
 
 void subgraph_init_copy(struct subgraph *subgraph, const struct subgraph *from)
 {
-    *subgraph = (struct subgraph){.model = from->model, .only_stated = from->only_stated};
+    *subgraph = (struct subgraph){.model = from->model, .known = from->known, .only_stated = from->only_stated};
     bitset_init_copy(&subgraph->nodes, &from->nodes);
     value_list_assign(&subgraph->inputs, &from->inputs);
     value_list_assign(&subgraph->outputs, &from->outputs);
@@ -60,6 +60,11 @@ void subgraph_release(struct subgraph *subgraph)
     free(subgraph->outputs.items);
     free(subgraph->frozen.items);
     *subgraph = (struct subgraph){0};
+}
+
+void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value_type *ret)
+{
+    value_info_decode(known_types_info(subgraph->known, subgraph->model, value), ret);
 }
 
 static struct hash hash_list(const struct value_list *list)
@@ -306,7 +311,7 @@ static bool fold_node(struct fold *fold, size_t index)
     bool any_frozen = false;
 
     if (bitset_has(&fold->known, index) || !edges_are_constant(fold, node->inputs, &any_frozen) ||
-        !edges_are_constant(fold, node->captures, &any_frozen) || !node_is_foldable(model, node))
+        !edges_are_constant(fold, node->captures, &any_frozen) || !node_is_foldable(model, fold->subgraph->known, node))
         return false;
     bitset_add(&fold->known, index);
     for (size_t i = 0; any_frozen && i < node->outputs.count; i++) {

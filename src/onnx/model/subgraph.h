@@ -9,7 +9,7 @@
 
 #include "base/container/bitset.h"
 #include "base/hash.h"
-#include "onnx/model/model.h"
+#include "onnx/model/known_types.h"
 #include "tensor/values/tensor.h"
 
 /* A value that has become a constant. The tensor belongs to whoever recorded it. */
@@ -24,7 +24,8 @@ struct frozen_list {
 };
 
 struct subgraph {
-    struct model *model;
+    const struct model *model;
+    const struct known_types *known; /* of the model's tensors, beside what it says itself; NULL: nothing */
     struct bitset nodes;
     struct value_list inputs, outputs; /* each value once */
     struct frozen_list frozen;
@@ -32,9 +33,12 @@ struct subgraph {
     bool only_stated;
 };
 
-void subgraph_init_whole(struct subgraph *subgraph, struct model *model);
+void subgraph_init_whole(struct subgraph *subgraph, const struct model *model);
 void subgraph_init_copy(struct subgraph *subgraph, const struct subgraph *from);
 void subgraph_release(struct subgraph *subgraph);
+
+/* What is known of a value of its model. */
+void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value_type *ret);
 
 /* Equal for equal node sets, inputs, outputs and frozen values of one model. */
 struct hash subgraph_identity(const struct subgraph *subgraph);

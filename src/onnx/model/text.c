@@ -46,30 +46,30 @@ void tensor_line(struct string_builder *out, struct text name, const struct valu
     string_add(out, "]");
 }
 
-void tensor_block(struct string_builder *out, const struct model *model, const struct value_list *values)
+void tensor_block(struct string_builder *out, const struct subgraph *subgraph, const struct value_list *values)
 {
     string_add(out, "{");
     for (size_t i = 0; i < values->count; i++) {
-        const struct value *value = &model->values.items[values->items[i]];
+        struct text name = subgraph->model->values.items[values->items[i]].name;
         struct value_type type;
 
-        value_info_decode(value->info, &type);
+        subgraph_type(subgraph, values->items[i], &type);
         if (i > 0)
             string_add(out, ",\n ");
-        tensor_line(out, value->name, &type);
+        tensor_line(out, name, &type);
     }
     string_add(out, "}");
 }
 
-void variable_list_text(struct string_builder *out, const struct model *model, const struct value_list *values)
+void variable_list_text(struct string_builder *out, const struct subgraph *subgraph, const struct value_list *values)
 {
     string_add(out, "[");
     for (size_t i = 0; i < values->count; i++) {
-        const struct value *value = &model->values.items[values->items[i]];
+        struct text name = subgraph->model->values.items[values->items[i]].name;
         struct value_type type;
 
-        value_info_decode(value->info, &type);
-        string_add_format(out, "%sVariable (" TEXT_FORMAT "): (shape=", i > 0 ? ", " : "", TEXT_ARGS(value->name));
+        subgraph_type(subgraph, values->items[i], &type);
+        string_add_format(out, "%sVariable (" TEXT_FORMAT "): (shape=", i > 0 ? ", " : "", TEXT_ARGS(name));
         if (type.has_shape) {
             string_add(out, "[");
             dimensions(out, &type);
@@ -143,13 +143,11 @@ void model_headline(struct string_builder *out, const struct model *model)
 
 void subgraph_summary(struct string_builder *out, const struct subgraph *subgraph)
 {
-    const struct model *model = subgraph->model;
-
-    model_headline(out, model);
+    model_headline(out, subgraph->model);
     string_add_format(out, "\n\n---- %zu Graph Input(s) ----\n", subgraph->inputs.count);
-    tensor_block(out, model, &subgraph->inputs);
+    tensor_block(out, subgraph, &subgraph->inputs);
     string_add_format(out, "\n\n---- %zu Graph Output(s) ----\n", subgraph->outputs.count);
-    tensor_block(out, model, &subgraph->outputs);
+    tensor_block(out, subgraph, &subgraph->outputs);
     string_add_format(out, "\n\n---- %zu Initializer(s) ----\n\n---- %zu Node(s) ----\n", count_initializers(subgraph),
                       bitset_count(&subgraph->nodes));
 }

@@ -21,10 +21,10 @@ int tensor_refuse_unknown(const struct model *model, struct text name, struct er
 void model_headline(struct string_builder *out, const struct model *model);
 
 /* "{a [...],\n b [...]}", or "{}". */
-void tensor_block(struct string_builder *out, const struct model *model, const struct value_list *values);
+void tensor_block(struct string_builder *out, const struct subgraph *subgraph, const struct value_list *values);
 
 /* "[Variable (add_out_4): (shape=[1], dtype=float32)]" as in `Marking model outputs: [...]`. */
-void variable_list_text(struct string_builder *out, const struct model *model, const struct value_list *values);
+void variable_list_text(struct string_builder *out, const struct subgraph *subgraph, const struct value_list *values);
 
 /* The summary behind `Minimum Bad Model:`: name and opset, inputs, outputs, counts. The log shows an empty line
  * after it. */

@@ -435,7 +435,7 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
     bool changed = false, any = false;
     int rc = 0;
 
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
 

@@ -46,7 +46,7 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
     struct unused_names names;
     struct string_builder message;
 
-    unused_names_init(&names, writer->subgraph->model);
+    unused_names_init(&names, writer->model, &writer->out->arena);
     string_init(&message);
     while (wire_next(&reader, &field)) {
         struct text name = span_text(field.bytes);
@@ -164,9 +164,9 @@ static int write_initializers(struct graph_writer *writer, struct error *err)
 /* A ValueInfoProto for `value`, without a type when none is known. */
 static struct span describe(struct graph_writer *writer, uint32_t value)
 {
-    const struct value *v = &writer->model->values.items[value];
+    struct span info = known_types_info(writer->subgraph->known, writer->model, value);
 
-    return v->info.size > 0 ? v->info : value_info_make(&writer->out->arena, v->name, NULL);
+    return info.size > 0 ? info : value_info_make(&writer->out->arena, writer->model->values.items[value].name, NULL);
 }
 
 static void write_interface(struct graph_writer *writer, uint32_t field, const struct value_list *values)
@@ -182,12 +182,11 @@ static void write_initializer_input(struct graph_writer *writer, uint32_t value,
                                     const struct shape *shape)
 {
     struct value_type type = {.element = element, .has_shape = true, .shape = *shape}, known;
-    const struct value *v = &writer->model->values.items[value];
-    struct span info = v->info;
+    struct span info = known_types_info(writer->subgraph->known, writer->model, value);
 
     value_info_decode(info, &known);
     if (known.element != element) /* not described, or replaced by a constant of another type */
-        info = value_info_make(&writer->out->arena, v->name, &type);
+        info = value_info_make(&writer->out->arena, writer->model->values.items[value].name, &type);
     pieces_add_field(writer->out, GRAPH_INPUT, info);
     bitset_add(&writer->written, value);
 }
@@ -220,18 +219,22 @@ static int write_initializer_inputs(struct graph_writer *writer, struct error *e
 
 static void write_value_info(struct graph_writer *writer)
 {
+    const struct known_types *known = writer->subgraph->known;
+
     for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1)) {
         const struct value *v = &writer->model->values.items[i];
+        struct span info = known_types_info(known, writer->model, (uint32_t)i);
+        uint8_t prefix = known_types_has(known, (uint32_t)i) ? 0 : v->info_prefix;
         bool is_constant = v->initializer != INITIALIZER_NONE || bitset_has(&writer->replaced, i);
 
         /* What a constant is, it says itself; an entry that the file has is kept all the same. */
-        if (v->info.size == 0 || bitset_has(&writer->written, i) ||
-            ((is_constant || writer->subgraph->only_stated) && v->info_prefix == 0))
+        if (info.size == 0 || bitset_has(&writer->written, i) ||
+            ((is_constant || writer->subgraph->only_stated) && prefix == 0))
             continue;
-        if (v->info_prefix > 0)
-            pieces_add(writer->out, (struct span){v->info.data - v->info_prefix, v->info.size + v->info_prefix});
+        if (prefix > 0)
+            pieces_add(writer->out, (struct span){info.data - prefix, info.size + prefix});
         else
-            pieces_add_field(writer->out, GRAPH_VALUE_INFO, v->info);
+            pieces_add_field(writer->out, GRAPH_VALUE_INFO, info);
     }
 }
 

@@ -29,19 +29,32 @@ static void forget_types(struct model *model)
             model->values.items[i].info = (struct span){0};
 }
 
+static int infer_in_pieces(struct model *model, size_t piece_nodes, struct error *err)
+{
+    struct backend_request runtime = {.optimization_level = 0};
+    struct types_request request = {.backend = &onnxrt_backend, .runtime = &runtime, .piece_nodes = piece_nodes};
+    struct known_types known;
+    struct subgraph whole;
+    int rc;
+
+    known_types_init(&known, model, &model->arena);
+    subgraph_init_whole(&whole, model);
+    rc = types_find(&whole, &request, &known, NULL, err);
+    known_types_state(&known, model);
+    subgraph_release(&whole);
+    known_types_release(&known);
+    return rc;
+}
+
 static struct model *infer(const char *path, size_t piece_nodes, int *ret_rc)
 {
-    struct backend_request request = {.optimization_level = 0};
     struct model *model;
-    struct subgraph whole;
     struct error err = {0};
 
     if (model_open(path, NULL, &model, &err) < 0)
         fail_msg("%s", err.message);
     forget_types(model);
-    subgraph_init_whole(&whole, model);
-    *ret_rc = types_infer_in_pieces(&whole, &onnxrt_backend, &request, piece_nodes, NULL, &err);
-    subgraph_release(&whole);
+    *ret_rc = infer_in_pieces(model, piece_nodes, &err);
     return model;
 }
 
@@ -117,10 +130,8 @@ static void real_models_in_pieces_have_the_types_of_the_whole(void **state)
  * too. */
 static void shape_that_is_computed_is_known_in_pieces_of_one_node(void **state)
 {
-    struct backend_request request = {.optimization_level = 0};
     struct made_model made;
     struct model *model;
-    struct subgraph whole;
     struct value_type type;
     struct error err = {0};
 
@@ -134,8 +145,7 @@ static void shape_that_is_computed_is_known_in_pieces_of_one_node(void **state)
     made_output(&made, "z");
     model = made_open(&made);
     forget_types(model);
-    subgraph_init_whole(&whole, model);
-    if (types_infer_in_pieces(&whole, &onnxrt_backend, &request, 1, NULL, &err) < 0)
+    if (infer_in_pieces(model, 1, &err) < 0)
         fail_msg("%s", err.message);
     value_info_decode(model->values.items[model_find_value(model, TEXT("z"))].info, &type);
     assert_int_equal(type.element, DATA_FLOAT32);
@@ -143,7 +153,6 @@ static void shape_that_is_computed_is_known_in_pieces_of_one_node(void **state)
     assert_int_equal(type.shape.rank, 2);
     assert_int_equal(type.shape.dims[0], 2);
     assert_int_equal(type.shape.dims[1], 3);
-    subgraph_release(&whole);
     model_free(model);
     made_release(&made);
 }
@@ -158,7 +167,6 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
     struct backend_request request = {.optimization_level = 0};
     struct made_model made;
     struct model *model;
-    struct subgraph whole;
     struct error err = {0};
 
     REQUIRE_ONNXRUNTIME();
@@ -172,8 +180,7 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
     made_output(&made, "d");
     model = made_open(&made);
     forget_types(model);
-    subgraph_init_whole(&whole, model);
-    assert_int_equal(types_infer(&whole, &onnxrt_backend, &request, NULL, &err), ERR_BACKEND);
+    assert_int_equal(types_infer(model, NULL, &onnxrt_backend, &request, NULL, &err), ERR_BACKEND);
     assert_mentions(err.message, "NoSuchOperator");
     for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
         struct value_type type;
@@ -182,7 +189,6 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
         if (type.element != expected[i].element)
             fail_msg("'%s' is %d", expected[i].name, (int)type.element);
     }
-    subgraph_release(&whole);
     model_free(model);
     made_release(&made);
 }

@@ -70,7 +70,7 @@ static void list_tensors(struct bench *bench)
     struct error err = {0};
 
     bitset_init(&bench->not_tensors, bench->model->values.count);
-    if (types_infer(&bench->whole, &onnxrt_backend, &bench->request, &bench->not_tensors, &err) < 0)
+    if (types_infer(bench->model, NULL, &onnxrt_backend, &bench->request, &bench->not_tensors, &err) < 0)
         fail_with(bench->path, &err);
     types_list_all(&bench->whole, &all);
     for (size_t i = 0; i < all.count; i++)

@@ -464,7 +464,7 @@ static void unused_name_is_one_that_nothing_has(void **state)
     struct model *model = fixture_open("nested_bodies");
     struct unused_names names;
 
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     assert_true(text_equal_string(unused_names_make(&names, TEXT("new"), "_x"), "new_x"));
     assert_true(text_equal_string(unused_names_make(&names, TEXT("new"), "_x"), "new_x_1"));
     assert_true(text_equal_string(unused_names_make(&names, TEXT("new"), "_x"), "new_x_2"));

@@ -16,7 +16,7 @@ static void narrow(struct model *model, struct log *log, const char *const *node
     bitset_init(&half, model->nodes.count);
     for (size_t i = 0; i < count; i++)
         bitset_add(&half, fixture_node(model, nodes[i]));
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     if (mixed_precision_apply(model, &half, &names, log, &err) < 0)
         fail_msg("%s", err.message);
     unused_names_release(&names);

@@ -15,7 +15,7 @@ static void round_nodes(struct model *model, const char *const *nodes, size_t co
     bitset_init(&rounded, model->nodes.count);
     for (size_t i = 0; i < count; i++)
         bitset_add(&rounded, fixture_node(model, nodes[i]));
-    unused_names_init(&names, model);
+    unused_names_init(&names, model, &model->arena);
     if (model_round_nodes(model, &rounded, &names, &err) < 0)
         fail_msg("%s", err.message);
     unused_names_release(&names);

@@ -54,10 +54,10 @@ static void block_lists_one_tensor_to_a_line(void **state)
     struct string_builder text;
 
     string_init(&text);
-    tensor_block(&text, model, &model->inputs);
+    tensor_block(&text, &(struct subgraph){.model = model}, &model->inputs);
     assert_string_equal(text.data, "{X0 [dtype=float32, shape=(1,)],\n Y0 [dtype=float32, shape=(1,)]}");
     string_clear(&text);
-    tensor_block(&text, model, &(struct value_list){0});
+    tensor_block(&text, &(struct subgraph){.model = model}, &(struct value_list){0});
     assert_string_equal(text.data, "{}");
     string_release(&text);
     model_free(model);
@@ -70,14 +70,14 @@ static void marked_tensors_are_listed_as_variables(void **state)
     struct value_list none = {0};
 
     string_init(&text);
-    variable_list_text(&text, model, &model->inputs);
+    variable_list_text(&text, &(struct subgraph){.model = model}, &model->inputs);
     assert_string_equal(text.data, "[Variable (a): (shape=['n', -1, 2], dtype=float32), "
                                    "Variable (b): (shape=['m', 1, 2], dtype=float32)]");
     string_clear(&text);
-    variable_list_text(&text, model, &model->outputs);
+    variable_list_text(&text, &(struct subgraph){.model = model}, &model->outputs);
     assert_string_equal(text.data, "[Variable (sum): (shape=None, dtype=float32)]");
     string_clear(&text);
-    variable_list_text(&text, model, &none);
+    variable_list_text(&text, &(struct subgraph){.model = model}, &none);
     assert_string_equal(text.data, "[]");
     string_release(&text);
     model_free(model);
@@ -91,7 +91,7 @@ static void variable_without_a_type_says_none(void **state)
     struct string_builder text;
 
     string_init(&text);
-    variable_list_text(&text, model, &one);
+    variable_list_text(&text, &(struct subgraph){.model = model}, &one);
     assert_string_equal(text.data, "[Variable (t3): (shape=None, dtype=None)]");
     string_release(&text);
     model_free(model);
