@@ -50,7 +50,7 @@ fuzzers  := $(fuzz_sources:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
 objects_of = $(1:%.c=$(BUILD)/%.o)
 quiet      = $(if $(V),,@)
 
-version    = $(shell sed -n 's/^\#define POLYGRAPHY_VERSION "\(.*\)"/\1/p' src/*/version.h)
+version    = $(shell sed -n 's/^\#define POLYGRAPHY_VERSION "\(.*\)"/\1/p' src/base/system.h)
 
 # What programs started from here need to find each other; see tests/run.sh for the rest.
 export POLYGRAPHY := $(abspath $(program))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "tensor/compare/compare.h"
 
 static int by_size(const void *a, const void *b)

@@ -12,7 +12,7 @@
 
 #include "../tests/support/block_graph.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "search/lookahead.h"
 #include "search/minimal_search.h"
 

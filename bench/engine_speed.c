@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/build/builder.h"
 #include "engine/plan/plan.h"
 #include "engine/run/executor.h"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 #define MOST_LINES 1000
 

@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* exit(), not _exit(): temporary files are removed on the way out. */
 static _Noreturn void run_out(size_t size)
@@ -83,3 +88,39 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size)
     *capacity = larger;
     return items;
 }
+
+/* ---- Room ---- */
+
+#if defined(__GLIBC__) && defined(__linux__)
+
+enum {
+    AT_A_TIME = 64 << 20,
+    LARGEST_BLOCK = 32 << 20, /* what is larger has a mapping of its own: more is not allowed */
+    LARGE_PAGE = 2 << 20,
+};
+
+void memory_make_roomy(void)
+{
+    uintptr_t start, end;
+    void *volatile block; /* or the compiler would leave it out */
+
+    mallopt(M_TOP_PAD, AT_A_TIME);
+    mallopt(M_TRIM_THRESHOLD, 2 * AT_A_TIME);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK);
+    start = (uintptr_t)sbrk(0);
+    block = malloc(LARGEST_BLOCK / 2); /* the heap grows now */
+    free(block);
+    end = (uintptr_t)sbrk(0);
+    /* Small models need no more than what comes before: making a large page costs as much as making many small ones. */
+    start = (start + 2 * LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
+    if (start < end)
+        madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
+
+#else
+
+void memory_make_roomy(void)
+{
+}
+
+#endif

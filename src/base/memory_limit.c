@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/system.h"
 
 #define ALWAYS_ALLOWED ((size_t)64 << 20) /* bytes */
 #define MIB 0x1p20
@@ -197,7 +198,6 @@ static struct rlimit before, bounded;
  * that much. */
 static uint64_t stacks_to_come(void)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pthread_attr_t attributes;
     size_t size = 0;
 
@@ -205,7 +205,7 @@ static uint64_t stacks_to_come(void)
         return 0;
     pthread_attr_getstacksize(&attributes, &size);
     pthread_attr_destroy(&attributes);
-    return processors > 0 ? 2 * (uint64_t)processors * size : 0;
+    return 2 * (uint64_t)system_processors() * size;
 }
 
 /* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes

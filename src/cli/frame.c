@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "base/text/string_builder.h"
 #include "cli/exit_status.h"
 #include "debug/check/failure_reason.h"

@@ -1,6 +1,5 @@
 /* cli/main.c: the table of tools, and the way from the words of the command line to one of them. */
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/process/process.h"
+#include "base/system.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/files.h"
@@ -21,9 +21,10 @@
 #include "cli/parse/help.h"
 #include "cli/terminal/log_sink.h"
 #include "cli/terminal/progress_line.h"
-#include "cli/version.h"
 #include "debug/check/check.h"
 #include "debug/check/failure_reason.h"
+
+#define COMPATIBLE_WITH "0.49.27" /* the Polygraphy whose behaviour this program follows */
 
 #ifdef __has_feature /* clang */
 #define SANITIZED                                                                                                      \
@@ -62,19 +63,6 @@ static const struct command polygraphy = {
     .missing = missing_tools,
 };
 
-/* The path of this program's file, malloc'd; NULL when it cannot be found out. */
-static char *find_program(const char *name)
-{
-#ifdef __linux__
-    char path[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
-
-    if (size > 0 && (size_t)size < sizeof(path))
-        return memory_copy(path, (size_t)size);
-#endif
-    return name ? process_find(name) : NULL;
-}
-
 /* A model must never land in what everybody takes for standard output because that was closed when we started. */
 static void open_standard_streams(void)
 {
@@ -100,7 +88,7 @@ static void print_version(struct log_sink *sink, const char *program)
 
     string_init(&text);
     string_add_format(&text, "Polygraphy | Version: %s (compatible with %s) | Path: ['%s']\n", POLYGRAPHY_VERSION,
-                      POLYGRAPHY_COMPATIBLE_WITH, program ? program : "");
+                      COMPATIBLE_WITH, program ? program : "");
     log_sink_print(sink, (struct text){text.data, text.size});
     string_release(&text);
 }
@@ -237,7 +225,9 @@ int main(int argc, char **argv)
     interrupt_install();
     install_last_sentence();
 
-    program = find_program(argv[0]);
+    program = system_program_path();
+    if (program == NULL && argv[0] != NULL)
+        program = process_find(argv[0]);
     log_sink_init(&sink);
     progress_line_init(&progress);
     sink.progress = &progress;

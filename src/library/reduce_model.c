@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "debug/candidate/place.h"
 #include "debug/reduce/candidate.h"
 #include "debug/reduce/candidate_files.h"
@@ -146,9 +147,7 @@ static const char *data_file(const struct model_run *run, const char *name)
 /* A folder that nobody else has: nothing in it can be in the way, and several searches can go on beside each other. */
 static int make_folder(struct model_run *run, struct error *err)
 {
-    const char *variable = getenv("TMPDIR");
-    const char *system = variable != NULL && variable[0] != '\0' ? variable : "/tmp";
-    const char *parent = run->request->folder != NULL ? run->request->folder : system;
+    const char *parent = run->request->folder != NULL ? run->request->folder : system_temporary_folder();
     char *folder = file_join(parent, "polygraphy-XXXXXX");
 
     if (mkdtemp(folder) == NULL) {

@@ -9,6 +9,7 @@
 #include "backend/onnxrt/message.h"
 #include "base/container/arena.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #define GIGABYTE ((uint64_t)1 << 30)
 #define TIMES_TO_RUN 10           /* as long as it may take to load */
@@ -33,7 +34,7 @@ struct backend_session {
 
 struct bounds onnxrt_apart_bounds(uint64_t model_size, uint64_t wanted)
 {
-    uint64_t stacks = 2 * STACK * (unsigned)onnxrt_usable_processors(); /* the runtime's threads, and a session's */
+    uint64_t stacks = 2 * STACK * (unsigned)system_processors(); /* the runtime's threads, and a session's */
     uint64_t own = stacks + (wanted > 0 ? GIGABYTE + 3 * model_size + wanted : 4 * GIGABYTE + 8 * model_size);
 
     return (struct bounds){.memory = own, .seconds = 60 + 60 * ((double)model_size / (double)GIGABYTE)};

@@ -3,9 +3,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +11,7 @@
 
 #include "backend/onnxrt/search.h"
 #include "base/memory_limit.h"
+#include "base/system.h"
 #include "base/text/string_builder.h"
 
 static _Thread_local struct log *current_log;
@@ -28,19 +26,6 @@ int onnxrt_severity_for(const struct log *log)
     if (log_shows(log, LOG_EXTRA_VERBOSE))
         return ORT_SEVERITY_INFO;
     return log_shows(log, LOG_VERBOSE) ? ORT_SEVERITY_WARNING : ORT_SEVERITY_ERROR;
-}
-
-int onnxrt_usable_processors(void)
-{
-#ifdef __linux__
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-#endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return online > 0 ? (int)online : 1;
 }
 
 /* ---- Memory ---- */
@@ -158,7 +143,7 @@ void onnxrt_explain_bound(struct error *err)
 struct ort_status *onnxrt_share_threads(const struct onnxrt *ort, struct ort_session_options *options, int threads)
 {
     const struct ort_api *api = ort->api;
-    int wanted = threads > 0 ? threads : onnxrt_usable_processors();
+    int wanted = threads > 0 ? threads : system_processors();
     struct ort_status *status = api->set_inter_op_threads(options, 1);
 
     if (!status && wanted > 1 && wanted == ort->shared_threads && getpid() == ort->shared_threads_process)
@@ -277,7 +262,7 @@ static struct ort_status *start(struct onnxrt *ort)
     struct ort_threading_options *threads = NULL;
     struct ort_status *status;
 
-    ort->shared_threads = onnxrt_usable_processors();
+    ort->shared_threads = system_processors();
     ort->shared_threads_process = getpid();
     status = api->create_threading_options(&threads);
     if (!status)

@@ -40,9 +40,6 @@ int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct err
  * log; and its narration only in an extra verbose one. Messages of its own threads are dropped. */
 void onnxrt_set_log(struct log *log);
 
-/* The processors that this process may use. */
-int onnxrt_usable_processors(void);
-
 /* Makes sessions that `options` are for use `threads` threads (0: one for each processor) without having them of their
  * own: those of the environment where there are as many; else their own, which sleep when there is nothing to do.
  * Memory comes from one pool for all. For processes that have hundreds of sessions. */

@@ -12,7 +12,7 @@
 #include "base/crash.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 struct backend_session {
     const struct onnxrt *ort;
@@ -44,8 +44,8 @@ static int register_custom_ops(const struct onnxrt *ort, struct ort_session_opti
 static struct ort_status *set_options(const struct ort_api *api, const struct backend_request *request,
                                       struct ort_session_options *options)
 {
-    int intra = request->intra_threads > 0 ? request->intra_threads : onnxrt_usable_processors();
-    int inter = request->inter_threads > 0 ? request->inter_threads : onnxrt_usable_processors();
+    int intra = request->intra_threads > 0 ? request->intra_threads : system_processors();
+    int inter = request->inter_threads > 0 ? request->inter_threads : system_processors();
     struct ort_status *status;
 
     status = api->set_intra_op_threads(options, intra);

@@ -2,13 +2,12 @@
 #include "backend/onnxrt/search.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "base/text/string_builder.h"
 
 static const char *const library_names[] = {"libonnxruntime.so.1", "libonnxruntime.so"};
@@ -71,26 +70,12 @@ static void try_place(struct search *search, const char *place)
         note(search, "folder '%s'", place);
 }
 
-/* The folder of the running program, malloc'd; NULL where the system does not tell. */
-static char *program_folder(void)
-{
-#ifdef __linux__
-    char path[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-    if (size > 0) {
-        path[size] = '\0';
-        return file_folder(path);
-    }
-#endif
-    return NULL;
-}
-
 static void try_beside_program(struct search *search)
 {
-    char *folder = program_folder();
+    char *program = system_program_path();
+    char *folder = program != NULL ? file_folder(program) : NULL;
 
-    if (folder) {
+    if (folder != NULL) {
         try_place(search, folder);
         if (!search->handle) {
             char *installed = file_join(folder, "../lib/polygraphy");
@@ -100,6 +85,7 @@ static void try_beside_program(struct search *search)
         }
     }
     free(folder);
+    free(program);
 }
 
 static bool is_set(const char *variable)

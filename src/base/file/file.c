@@ -1,15 +1,17 @@
-/* base/file/file.c: reading files, and questions about paths. */
+/* base/file/file.c: reading and locking files, and questions about paths. */
 #include "base/file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crash.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 
 static int cannot_open(const char *path, struct error *err)
@@ -95,6 +97,18 @@ bool file_map_holds(const struct file_map *map, const void *data, size_t size)
            begin - (uintptr_t)map->data <= map->size - size;
 }
 
+size_t file_read_start(const char *path, void *ret, size_t size)
+{
+    int fd = file_open_to_read(path, NULL);
+    ssize_t got;
+
+    if (fd < 0)
+        return 0;
+    got = read(fd, ret, size);
+    close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
 /* Room in the buffer to begin with: a regular file's size and one byte more, which the end of file is noticed by. */
 static size_t first_guess(int fd, size_t limit)
 {
@@ -150,6 +164,46 @@ int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, stru
 done:
     free(data);
     close(fd);
+    return rc;
+}
+
+static int wait_for_turn(int fd, enum file_lock kind, const char *path, struct error *err)
+{
+    while (flock(fd, kind == FILE_LOCK_TO_CHANGE ? LOCK_EX : LOCK_SH) != 0) {
+        if (errno != EINTR)
+            return error_set_errno(err, ERR_IO, "cannot lock '%s'", path);
+        if (interrupt_pending())
+            return error_set(err, ERR_INTERRUPTED, "interrupted");
+    }
+    return 0;
+}
+
+/* Whoever held the lock before may have put another file in place: the lock is on a file without a name then. */
+static bool is_still_there(int fd, const char *path)
+{
+    struct stat locked, named;
+
+    return fstat(fd, &locked) == 0 && stat(path, &named) == 0 && locked.st_dev == named.st_dev &&
+           locked.st_ino == named.st_ino;
+}
+
+int file_lock(const char *path, enum file_lock kind, int *ret_fd, struct error *err)
+{
+    int flags = kind == FILE_LOCK_TO_CHANGE ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
+    int rc = kind == FILE_LOCK_TO_CHANGE ? file_make_parent_folders(path, err) : 0;
+
+    while (rc == 0) {
+        int fd = open(path, flags, 0666);
+
+        if (fd < 0)
+            return error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO, "cannot open '%s'", path);
+        rc = wait_for_turn(fd, kind, path, err);
+        if (rc == 0 && is_still_there(fd, path)) {
+            *ret_fd = fd;
+            return 0;
+        }
+        close(fd);
+    }
     return rc;
 }
 
@@ -240,6 +294,14 @@ char *file_join(const char *folder, const char *name)
         ret[length++] = '/';
     memcpy(ret + length, name, name_length + 1);
     return ret;
+}
+
+const char *file_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+
+    return dot != NULL && dot > name + strspn(name, ".") ? dot : path + strlen(path);
 }
 
 /* Folders that are not there yet have no links. */

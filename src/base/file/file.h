@@ -35,6 +35,10 @@ bool file_map_holds(const struct file_map *map, const void *data, size_t size);
 /* Opens a regular file for reading, close-on-exec. Returns the descriptor; errors as file_map_open(). */
 int file_open_to_read(const char *path, struct error *err);
 
+/* Reads the first bytes of a regular file, `size` at the most. Returns how many there are; 0 also for what cannot be
+ * read. */
+size_t file_read_start(const char *path, void *ret, size_t size);
+
 /* Reads a whole file into malloc'd memory with a NUL behind it; `limit` bytes at the most (ERR_UNSUPPORTED above). */
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, struct error *err);
 
@@ -84,6 +88,11 @@ void file_writer_release(struct file_writer *writer); /* without commit: the tem
 /* Writes `size` bytes to `path` at once through a writer. */
 int file_write(const char *path, const void *data, size_t size, enum file_durability durability, struct error *err);
 
+/* A name beside `path` that probably nobody has: "<folder>/.<basename>.<process>.<sixteen digits>.<six characters>".
+ * The process is told, and by the digits where its number counts (which start of which machine, which PID namespace),
+ * so that file_remove_leftovers() knows what nobody is writing any more. malloc'd. */
+char *file_temporary_name(const char *path);
+
 /* Removes what processes that were killed have left of their writers for `path`: regular files of our temporary names
  * whose process was of this machine, since its last start, and of our PID namespace, and is gone. Not to be called
  * while a writer for `path` is open here. What cannot be removed stays. */
@@ -110,6 +119,10 @@ int file_move(const char *from, const char *to, struct error *err);
 char *file_folder(const char *path);   /* "." when there is none */
 char *file_basename(const char *path); /* ignores trailing slashes: "a/b/" gives "b" */
 char *file_join(const char *folder, const char *name);
+
+/* Where the extension of the last part of a path begins, with its dot; at the end of the path when there is none:
+ * ".hidden" is a name. */
+const char *file_extension(const char *path);
 
 /* What a chain of symbolic links at `path` ends at, whether that exists or not; `path` itself when it is no link.
  * NULL with errno set when the chain goes in a circle. malloc'd. */

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file/temporary.h"
-
 #define DEEPEST_FOLDER 256
 
 /* Renames unless `to` exists: errno is EEXIST then. */

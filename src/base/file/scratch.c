@@ -11,19 +11,16 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #define PIECE ((size_t)1 << 30) /* some systems refuse more than 2 GiB at once */
 
 int scratch_file_open(struct scratch_file *ret, struct error *err)
 {
-    const char *folder = getenv("TMPDIR");
-    char *name;
-    int fd;
+    const char *folder = system_temporary_folder();
+    char *name = file_join(folder, "polygraphy-values-XXXXXX");
+    int fd = mkostemp(name, O_CLOEXEC);
 
-    if (folder == NULL || folder[0] == '\0')
-        folder = "/tmp";
-    name = file_join(folder, "polygraphy-values-XXXXXX");
-    fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);
     else

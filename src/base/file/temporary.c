@@ -1,6 +1,4 @@
 /* base/file/temporary.c: names for what is not finished, and what is left under such names. */
-#include "base/file/temporary.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,11 +38,8 @@ static bool write_space(char ret[SPACE_LENGTH + 1])
 {
     char boot[SPACE_LENGTH / 2 + 1] = "";
     struct stat space;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, boot, sizeof(boot) - 1) : -1;
+    size_t size = file_read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot) - 1);
 
-    if (fd >= 0)
-        close(fd);
     memset(ret, '0', SPACE_LENGTH);
     ret[SPACE_LENGTH] = '\0';
     if (size != SPACE_LENGTH / 2 || strspn(boot, "0123456789abcdef") != SPACE_LENGTH / 2 ||
@@ -116,21 +111,13 @@ static bool has_own_proc(void)
 static bool is_zombie(long process)
 {
     char path[32], status[512], *end;
-    bool zombie = false;
 
     if (!has_own_proc())
         return false;
     snprintf(path, sizeof(path), "/proc/%ld/stat", process);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
-    if (size > 0) {
-        status[size] = '\0';
-        end = strrchr(status, ')'); /* behind the program's name, which may hold anything */
-        zombie = end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
-    }
-    if (fd >= 0)
-        close(fd);
-    return zombie;
+    status[file_read_start(path, status, sizeof(status) - 1)] = '\0';
+    end = strrchr(status, ')'); /* behind the program's name, which may hold anything */
+    return end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
 }
 
 /* A process of our own number was another one, before. */

@@ -15,7 +15,6 @@
 #include <sys/sendfile.h>
 #endif
 
-#include "base/file/temporary.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 

@@ -26,7 +26,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process/guard.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 /* Descriptors that the copy closes so as to hold nothing open: others may wait for the end of a pipe. */
 #define MOST_DESCRIPTORS 1024

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/system.h"
 
 #define PIECE ((size_t)65536) /* what a pipe holds on Linux */
 
@@ -31,9 +32,7 @@ static void close_pipe(struct capture *capture)
 /* A file that has no name any more; -1 when there cannot be one. */
 static int open_unnamed(void)
 {
-    const char *folder = getenv("TMPDIR");
-    char *name = file_join(folder && folder[0] ? folder : "/tmp", "polygraphy-output-XXXXXX");
-
+    char *name = file_join(system_temporary_folder(), "polygraphy-output-XXXXXX");
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);

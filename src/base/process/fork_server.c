@@ -20,7 +20,6 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/process/guard.h"
-#include "base/roomy_heap.h"
 #include "base/text/string_builder.h"
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -115,7 +114,7 @@ static _Noreturn void run(const struct server *server, struct request *request)
     interrupt_forget();
     crash_forget();
     restore_signals(server);
-    roomy_heap_choose();
+    memory_make_roomy();
     status = server->main(count, arguments);
     fflush(NULL);
     _exit(status); /* libraries would wait for threads that only the server has */

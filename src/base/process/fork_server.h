@@ -4,8 +4,8 @@
  * A server is forked off, makes preparations (loads libraries), and waits. For each child that is wanted it forks
  * itself twice; the one in between ends at once, so that the child becomes an orphan and, this process being the parent
  * of those (base/process/process.h), its own. The child calls a function in place of main(), with memory for a short
- * life (base/roomy_heap.h). So a crash or a hang of one child harms nothing, and its output, signals and process group
- * are what they would be had the program been executed.
+ * life (memory_make_roomy()). So a crash or a hang of one child harms nothing, and its output, signals and process
+ * group are what they would be had the program been executed.
  */
 #ifndef BASE_PROCESS_FORK_SERVER_H
 #define BASE_PROCESS_FORK_SERVER_H

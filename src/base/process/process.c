@@ -17,7 +17,7 @@
 #include "base/process/family.h"
 #include "base/process/signal.h"
 #include "base/process/terminal.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 /* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see
  * interrupt.h. */

@@ -1,4 +1,4 @@
-/* base/text/text.h: text that lies in somebody else's memory, with its length. Not ended by NUL.
+/* base/text/text.h: text and bytes that lie in somebody else's memory, with their length. Not ended by NUL.
  *
  *   printf("node '" TEXT_FORMAT "'\n", TEXT_ARGS(node->name));
  */
@@ -7,9 +7,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text {
     const char *data;
+    size_t size; /* bytes */
+};
+
+struct span {
+    const uint8_t *data;
     size_t size; /* bytes */
 };
 
@@ -22,6 +28,11 @@ struct words {
     const char *const *items; /* as a rule a NULL follows the last one; NULL when there was none at all */
     size_t count;
 };
+
+static inline struct text span_text(struct span span)
+{
+    return (struct text){(const char *)span.data, span.size};
+}
 
 struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
 bool text_equal(struct text a, struct text b);

@@ -18,13 +18,13 @@ static const struct {
 
 static int guess_target(const char *path, enum convert_target *ret, struct error *err)
 {
-    const char *dot = strrchr(path, '.');
+    const char *extension = file_extension(path);
 
     *ret = CONVERT_ONNX;
-    if (dot != NULL && strcmp(dot, ".onnx") == 0)
+    if (strcmp(extension, ".onnx") == 0)
         return 0;
-    for (size_t i = 0; dot != NULL && i < ARRAY_LEN(other_types); i++) {
-        if (strcmp(dot, other_types[i].extension) != 0)
+    for (size_t i = 0; i < ARRAY_LEN(other_types); i++) {
+        if (strcmp(extension, other_types[i].extension) != 0)
             continue;
         *ret = CONVERT_TRT;
         if (strcmp(other_types[i].type, "engine") == 0)

@@ -7,7 +7,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/text/name_rule.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "cli/parse/lookup.h"
 #include "onnx/external/data.h"

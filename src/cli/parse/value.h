@@ -42,7 +42,7 @@ struct named_words {
 };
 
 /* The value for `name`: its own, else that of the first pattern that matches, else the unnamed one, else `fallback`
- * (base/text/name_rule.h). */
+ * (name_rule_find()). */
 double named_number_find(const struct named_numbers *list, const char *name, double fallback);
 int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback);
 const char *named_word_find(const struct named_words *list, const char *name, const char *fallback);

@@ -5,8 +5,7 @@
 
 #include "base/crash.h"
 #include "base/memory.h"
-#include "base/text/name_list.h"
-#include "base/text/name_rule.h"
+#include "base/text/names.h"
 #include "cli/commands.h"
 #include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"

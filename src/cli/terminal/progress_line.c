@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 #define SECONDS_BETWEEN_DRAWINGS 0.1
 #define SECONDS_BETWEEN_TICKS 1.0

@@ -2,7 +2,7 @@
 #include "comparator/compare/comparison.h"
 
 #include "base/interrupt.h"
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "comparator/compare/pair.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/container/bitset.h"
 #include "base/memory.h"
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 
 /* A whole model's tensors may be without partner: nobody wants to read all their names. */
 enum { MOST_NAMES = 10 };

@@ -11,7 +11,7 @@ struct output_pair {
 /* Outputs of one result without a partner in the other one. */
 struct lonely {
     size_t count;
-    struct string_builder names; /* of the first few, see base/text/name_list.h */
+    struct string_builder names; /* of the first few, see name_list_add() */
 };
 
 struct pairing {

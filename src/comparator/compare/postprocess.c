@@ -1,7 +1,7 @@
 /* comparator/compare/postprocess.c: see postprocess.h. */
 #include "comparator/compare/postprocess.h"
 
-#include "base/text/name_rule.h"
+#include "base/text/names.h"
 #include "tensor/compare/top_k.h"
 
 static int replace_outputs(struct tensor_list *outputs, const struct top_k_rule *rules, size_t count, struct error *err)

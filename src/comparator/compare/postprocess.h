@@ -6,7 +6,7 @@
 #include "format/polygraphy/run_results.h"
 
 struct top_k_rule {
-    const char *output; /* a name or a pattern; "" is for all others, see base/text/name_rule.h */
+    const char *output; /* a name or a pattern; "" is for all others, see base/text/names.h */
     int64_t k, axis;    /* as in tensor/compare/top_k.h */
 };
 

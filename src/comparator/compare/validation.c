@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "tensor/compare/validate.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 
 bool input_shape_fits(const struct backend_io *input, const struct shape *shape)
 {

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 #include "comparator/data/cast.h"
 #include "comparator/data/feed_match.h"
 #include "comparator/data/input_shape.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 #include "comparator/compare/validation.h"
 #include "comparator/data/model_inputs.h"
 #include "comparator/infer/layerwise.h"

@@ -6,7 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/text/name_list.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 
 char *runner_make_name(const char *prefix, size_t index, time_t now)

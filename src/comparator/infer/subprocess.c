@@ -16,6 +16,7 @@
 #include "base/file/file.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 /* What the child tells its parent at the end. */
 struct report {
@@ -140,8 +141,7 @@ static int take_results(struct run_results *results, const struct runner_setting
 int runner_run_apart(const struct runner *runner, struct data_loader *loader, const struct runner_settings *settings,
                      struct run_results *ret, struct error *err)
 {
-    const char *folder = getenv("TMPDIR");
-    char *path = file_join(folder != NULL && folder[0] != '\0' ? folder : "/tmp", "polygraphy_results_XXXXXX");
+    char *path = file_join(system_temporary_folder(), "polygraphy_results_XXXXXX");
     struct run_results results = {0};
     int fd = mkstemp(path), rc;
 

@@ -12,7 +12,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/version.h"
+#include "base/system.h"
 
 #define LOCK_NAME "lock" /* a file in the folder that guards counts while they are added up */
 

@@ -16,16 +16,15 @@
 static char *path_of(const char *usual, const char *folder, size_t number)
 {
     char *own_folder = file_folder(usual), *name = file_basename(usual);
-    const char *dot = strrchr(name, '.');
-    size_t stem = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    const char *extension = file_extension(name);
     struct string_builder numbered;
     char *ret;
 
     string_init(&numbered);
-    string_add_bytes(&numbered, name, stem);
+    string_add_bytes(&numbered, name, (size_t)(extension - name));
     if (number > 0)
         string_add_format(&numbered, ".j%zu", number);
-    string_add(&numbered, name + stem);
+    string_add(&numbered, extension);
     if (folder == NULL && strchr(usual, '/') == NULL)
         ret = string_take(&numbered);
     else

@@ -27,22 +27,12 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
     return number;
 }
 
-/* Where the extension of a basename starts: at its last dot, unless only dots stand before it (".hidden" has none). */
-static size_t extension_start(const char *basename)
-{
-    const char *dot = strrchr(basename, '.');
-
-    if (!dot || strspn(basename, ".") >= (size_t)(dot - basename))
-        return strlen(basename);
-    return (size_t)(dot - basename);
-}
-
 /* The path that artifact `index` moves to as the `number`th of its name, malloc'd. */
 static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
                          size_t number)
 {
     char *basename = file_basename(settings->paths.items[index]);
-    size_t extension = extension_start(basename);
+    const char *extension = file_extension(basename);
     char *folder = file_join(settings->folder, verdict_folders[verdict]);
     struct string_builder path;
     struct tm started;
@@ -52,10 +42,10 @@ static char *destination(const struct artifact_settings *settings, size_t index,
     strftime(moment, sizeof(moment), "%m-%d-%y_%H-%M-%S", &started);
 
     string_init(&path);
-    string_add_format(&path, "%s/%.*s_%s", folder, (int)extension, basename, moment);
+    string_add_format(&path, "%s/%.*s_%s", folder, (int)(extension - basename), basename, moment);
     if (number > 1)
         string_add_format(&path, "_%zu", number);
-    string_add_format(&path, "%s%s", key, basename + extension);
+    string_add_format(&path, "%s%s", key, extension);
     free(folder);
     free(basename);
     return string_take(&path);

@@ -11,7 +11,7 @@
 #include "base/file/file.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "base/text/number.h"
 #include "debug/check/verdict_rules.h"
 #include "debug/loop/log.h"

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
-#include "base/file/temporary.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "debug/loop/log.h"
 #include "debug/loop/state.h"
 

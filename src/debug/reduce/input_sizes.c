@@ -5,7 +5,7 @@
 
 #include "base/container/name_map.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "onnx/edit/copy.h"
 #include "onnx/edit/model.h"
 

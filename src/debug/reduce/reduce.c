@@ -7,7 +7,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "debug/reduce/candidate.h"
 #include "debug/reduce/candidate_files.h"
 #include "debug/reduce/control.h"
@@ -191,9 +191,7 @@ static void report_found(struct reduce *reduce)
  * not typed is passed over when there is such a file already, unless an earlier part of this session has left it. */
 static char *path_of_culprit(const struct reduce *reduce, const char *path, size_t number)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    bool has_extension = dot != NULL && dot != path && (slash == NULL || dot > slash + 1);
-    size_t stem = has_extension ? (size_t)(dot - path) : strlen(path);
+    const char *extension = file_extension(path);
     struct string_builder ret;
 
     string_init(&ret);
@@ -203,7 +201,7 @@ static char *path_of_culprit(const struct reduce *reduce, const char *path, size
     }
     do {
         string_clear(&ret);
-        string_add_format(&ret, "%.*s_%zu%s", (int)stem, path, number++, path + stem);
+        string_add_format(&ret, "%.*s_%zu%s", (int)(extension - path), path, number++, extension);
     } while (!loop_resumes(reduce->loop) && file_exists(ret.data));
     return string_take(&ret);
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/process/fork_server.h"
 #include "base/process/process.h"
+#include "base/system.h"
 #include "comparator/data/model_inputs.h"
 #include "onnx/write/model.h"
 #include "tensor/compare/validate.h"
@@ -122,13 +123,12 @@ static int try_in_copy(int count, char **arguments)
 int sandbox_start(const struct backend *backend, const struct backend_request *request, struct data_loader *loader,
                   struct sandbox **ret, struct error *err)
 {
-    const char *folder = getenv("TMPDIR");
     struct sandbox *sandbox = memory_alloc_zero(1, sizeof(*sandbox));
     int fd;
 
     *sandbox = (struct sandbox){.backend = backend, .request = *request, .loader = loader};
     sandbox->request.log = NULL;
-    sandbox->path = file_join(folder != NULL && folder[0] != '\0' ? folder : "/tmp", "polygraphy_trial_XXXXXX");
+    sandbox->path = file_join(system_temporary_folder(), "polygraphy_trial_XXXXXX");
     fd = mkstemp(sandbox->path);
     if (fd < 0) {
         error_set_errno(err, ERR_IO, "cannot make the temporary file '%s'", sandbox->path);

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/build/calibration.h"
 #include "engine/build/choice.h"
 #include "engine/build/inputs.h"

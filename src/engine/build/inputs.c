@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/text/close_names.h"
+#include "base/text/names.h"
 #include "onnx/proto/value_info.h"
 
 static struct text input_name(const struct network *network, size_t input)

@@ -7,7 +7,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/run/layer_step.h"
 
 #define MOST_RUNS 100

@@ -4,7 +4,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "base/memory.h"
-#include "base/processor.h"
+#include "base/system.h"
 #include "engine/build/timing_cache.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
@@ -20,7 +20,7 @@ static void hash_processor(void)
     struct string_builder name;
 
     string_init(&name);
-    processor_name(&name);
+    system_add_processor_name(&name);
     processor_hash = hash_bytes(name.data, name.size);
     string_release(&name);
 }
@@ -114,7 +114,7 @@ struct hash timing_cache_key(const struct kernel_request *request, const struct 
     pthread_once(&processor_once, hash_processor);
     string_init(&text);
     add_layer(&text, request);
-    add_number(&text, request->threads > 0 ? request->threads : onnxrt_usable_processors());
+    add_number(&text, request->threads > 0 ? request->threads : system_processors());
     add_text(&text, text_of(tactic->provider->name));
     add_text(&text, text_of(tactic->provider->version));
     add_text(&text, text_of(tactic->name));

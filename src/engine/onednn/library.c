@@ -3,14 +3,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 
 #define NEWEST_MINOR 20 /* of version 3, that is looked for */
 
@@ -148,20 +147,6 @@ int onednn_load(const struct onednn **ret, struct error *err)
     return rc;
 }
 
-/* How many processors the process may use: what ONNX Runtime takes, too. */
-static int default_threads(void)
-{
-    long online;
-#ifdef __linux__
-    cpu_set_t processors;
-
-    if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
-        return CPU_COUNT(&processors);
-#endif
-    online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 void onednn_use_threads(const struct onednn *onednn, int threads)
 {
     static _Thread_local int current;
@@ -169,7 +154,7 @@ void onednn_use_threads(const struct onednn *onednn, int threads)
     if (!onednn->omp_set_num_threads)
         return;
     if (threads <= 0)
-        threads = default_threads();
+        threads = system_processors();
     if (threads != current)
         onednn->omp_set_num_threads(threads);
     current = threads;

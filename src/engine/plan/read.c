@@ -6,6 +6,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "engine/plan/description.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
@@ -205,7 +206,7 @@ static int restore_engine(struct plan_description *description, const struct pla
                           const char *display_name, struct provider_list *providers, struct log *log,
                           struct engine *engine, struct error *err)
 {
-    int usable = onnxrt_usable_processors(), rc = 0;
+    int usable = system_processors(), rc = 0;
 
     /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
     engine->threads = description->threads < usable ? description->threads : usable;
@@ -299,14 +300,8 @@ bool plan_is_bytes(struct span bytes)
 static bool begins_with(const char *path, const char *magic, size_t size)
 {
     char start[PLAN_MAGIC_SIZE];
-    int fd = file_open_to_read(path, NULL);
-    bool does;
 
-    if (fd < 0)
-        return false;
-    does = read(fd, start, size) == (ssize_t)size && memcmp(start, magic, size) == 0;
-    close(fd);
-    return does;
+    return file_read_start(path, start, size) == size && memcmp(start, magic, size) == 0;
 }
 
 bool plan_is_tensorrt(const char *path)

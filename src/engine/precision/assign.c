@@ -3,7 +3,7 @@
 
 #include "base/container/name_map.h"
 #include "base/memory.h"
-#include "base/text/close_names.h"
+#include "base/text/names.h"
 #include "engine/precision/precision.h"
 #include "onnx/model/constants.h"
 

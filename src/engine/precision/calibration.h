@@ -6,7 +6,7 @@
 #ifndef ENGINE_PRECISION_CALIBRATION_H
 #define ENGINE_PRECISION_CALIBRATION_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/text/string_builder.h"
 #include "tensor/values/tensor.h"
 

@@ -7,7 +7,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/run/variant.h"
 #include "onnx/model/subgraph.h"
 

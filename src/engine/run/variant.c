@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/run/memory_plan.h"
 
 /* --- lifetimes --- */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/file/file.h"
 
 /* Where the fields of an ELF file are (System V ABI, "ELF Header" and "Program Header"), for either word size. */

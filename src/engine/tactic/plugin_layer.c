@@ -6,6 +6,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
@@ -274,7 +275,7 @@ int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *r
     arena_init(&layer->arena);
     layer->layer = (struct polygraphy_layer){
         .struct_size = sizeof(layer->layer),
-        .threads = request->threads > 0 ? (uint32_t)request->threads : (uint32_t)onnxrt_usable_processors(),
+        .threads = request->threads > 0 ? (uint32_t)request->threads : (uint32_t)system_processors(),
         .name = arena_strdup(&layer->arena, request->layer->name),
         .op_type = arena_text(&layer->arena, node->op_type),
         .domain = arena_text(&layer->arena, node->domain),

@@ -11,7 +11,7 @@
 #ifndef FORMAT_NUMPY_NPY_H
 #define FORMAT_NUMPY_NPY_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 /* Makes a tensor of a whole .npy file in memory; what follows the array is ignored. When the data lie there as a tensor

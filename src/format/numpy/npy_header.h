@@ -2,7 +2,7 @@
 #ifndef FORMAT_NUMPY_NPY_HEADER_H
 #define FORMAT_NUMPY_NPY_HEADER_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 enum npy_text { NPY_NO_TEXT, NPY_UTF32, NPY_BYTES };

@@ -2,7 +2,7 @@
 #ifndef FORMAT_NUMPY_NPZ_H
 #define FORMAT_NUMPY_NPZ_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 /* Reads the first array of an archive in memory; `ret` owns its data. Entries may be stored or deflated, as NumPy

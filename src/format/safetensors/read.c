@@ -49,18 +49,9 @@ bool safetensors_recognize(const char *path)
 {
     uint8_t start[LENGTH_SIZE + 1];
     struct stat status;
-    bool recognized;
-    int fd;
 
-    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
-        return false;
-    fd = file_open_to_read(path, NULL);
-    if (fd < 0)
-        return false;
-    recognized = read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) &&
-                 has_signature(start, sizeof(start), (uint64_t)status.st_size);
-    close(fd);
-    return recognized;
+    return stat(path, &status) == 0 && file_read_start(path, start, sizeof(start)) == sizeof(start) &&
+           has_signature(start, sizeof(start), (uint64_t)status.st_size);
 }
 
 void safetensors_release(struct safetensors *file)

@@ -10,7 +10,7 @@
 #ifndef FORMAT_SAFETENSORS_SAFETENSORS_H
 #define FORMAT_SAFETENSORS_SAFETENSORS_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/file/file.h"
 #include "tensor/values/tensor.h"
 

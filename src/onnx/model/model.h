@@ -10,7 +10,7 @@
 
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/file/file.h"
 #include "base/text/string_builder.h"
 

@@ -5,7 +5,7 @@
 #define ONNX_MODEL_SCOPE_H
 
 #include "base/container/name_map.h"
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/error.h"
 
 struct scope {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/text/close_names.h"
+#include "base/text/names.h"
 
 static void dimension(struct string_builder *out, const struct value_type *type, size_t i)
 {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 
 /* The AttributeProto of this name. False when the node (a NodeProto) has none. Of two with one name the last one
  * counts. */

@@ -2,7 +2,7 @@
 #ifndef ONNX_PROTO_TENSOR_PROTO_H
 #define ONNX_PROTO_TENSOR_PROTO_H
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 /* Where a tensor's bytes lie when they are not in the model file. */

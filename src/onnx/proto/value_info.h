@@ -3,7 +3,7 @@
 #define ONNX_PROTO_VALUE_INFO_H
 
 #include "base/container/arena.h"
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 struct value_type {

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/error.h"
 #include "base/text/string_builder.h"
 

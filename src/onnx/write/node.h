@@ -12,7 +12,7 @@
 
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
 /* The kinds that can be made. The numbers are those of AttributeProto.AttributeType. */

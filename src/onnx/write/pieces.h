@@ -7,7 +7,7 @@
 #define ONNX_WRITE_PIECES_H
 
 #include "base/container/arena.h"
-#include "base/container/span.h"
+#include "base/text/text.h"
 #include "base/file/file.h"
 
 struct piece {

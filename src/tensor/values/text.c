@@ -14,22 +14,23 @@ struct printer {
 };
 
 /* What is shown of one dimension: `items` things, of which number `gap` is "..." (SIZE_MAX: none is). */
-struct span {
+struct shown {
     size_t items, gap, length;
 };
 
-static struct span span_of(const struct printer *printer, size_t axis)
+static struct shown shown_of(const struct printer *printer, size_t axis)
 {
     size_t length = (size_t)printer->tensor->shape.dims[axis];
     size_t edge = printer->options->edge_items;
 
     if (!printer->abbreviate || edge >= length || 2 * edge >= length)
-        return (struct span){length, SIZE_MAX, length};
-    return (struct span){edge + 1 + (edge > 0 ? edge : 1), edge, length}; /* the last one is always shown */
+        return (struct shown){length, SIZE_MAX, length};
+    return (struct shown){edge + 1 + (edge > 0 ? edge : 1), edge, length}; /* the last one is always shown */
 }
 
 /* The first element of what stands at `item` in the part of `axis` that begins with element `first`. */
-static size_t element_at(const struct printer *printer, const struct span *span, size_t axis, size_t first, size_t item)
+static size_t element_at(const struct printer *printer, const struct shown *span, size_t axis, size_t first,
+                         size_t item)
 {
     const struct shape *shape = &printer->tensor->shape;
     size_t element = item < span->gap ? item : span->length - (span->items - item);
@@ -41,7 +42,7 @@ static size_t element_at(const struct printer *printer, const struct span *span,
 
 static void see_shown(struct printer *printer, size_t axis, size_t first)
 {
-    struct span span = span_of(printer, axis);
+    struct shown span = shown_of(printer, axis);
 
     for (size_t item = 0; item < span.items; item++) {
         size_t element = element_at(printer, &span, axis, first, item);
@@ -105,7 +106,7 @@ static void add_word(struct printer *printer, bool is_first)
 static void print_axis(struct printer *printer, size_t axis, size_t first)
 {
     size_t inner = printer->tensor->shape.rank - 1 - axis; /* dimensions within */
-    struct span span = span_of(printer, axis);
+    struct shown span = shown_of(printer, axis);
 
     string_add_char(printer->text, '[');
     for (size_t item = 0; item < span.items; item++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 #include "engine/tactic/tactic.h"
 
 struct fake_tactic {

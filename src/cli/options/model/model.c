@@ -67,14 +67,14 @@ static int finish_onnx(struct parse *parse, struct error *err)
 
 static int guess_type(struct model_values *values, struct error *err)
 {
-    const char *dot = strrchr(values->path, '.');
+    const char *extension = file_extension(values->path);
 
     if (file_is_folder(values->path)) {
         values->type = MODEL_CKPT;
         return 0;
     }
-    for (size_t i = 0; dot && i < ARRAY_LEN(extensions); i++)
-        if (strcmp(dot, extensions[i].extension) == 0) {
+    for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
+        if (strcmp(extension, extensions[i].extension) == 0) {
             values->type = extensions[i].type;
             return 0;
         }

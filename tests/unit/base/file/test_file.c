@@ -111,6 +111,20 @@ static void file_is_read_up_to_the_limit(void **state)
     free(data);
 }
 
+static void start_of_a_file_is_read(void **state)
+{
+    char bytes[8] = "";
+
+    scratch_file("data", "0123456789");
+    assert_int_equal(file_read_start("data", bytes, 4), 4);
+    assert_string_equal(bytes, "0123");
+    scratch_file("short", "ab");
+    assert_int_equal(file_read_start("short", bytes, 4), 2);
+    assert_string_equal(bytes, "ab23");
+    assert_int_equal(file_read_start("missing", bytes, 4), 0);
+    assert_int_equal(file_read_start(".", bytes, 4), 0);
+}
+
 static void file_without_a_size_is_read_to_its_end(void **state)
 {
     int ends[2];
@@ -192,6 +206,22 @@ static void paths_are_taken_apart(void **state)
     }
 }
 
+static void extension_begins_at_the_last_dot_behind_a_name(void **state)
+{
+    static const char *const cases[][2] = {{"model.onnx", ".onnx"},
+                                           {"a.b/model.tar.gz", ".gz"},
+                                           {"a.b/model", ""},
+                                           {".hidden", ""},
+                                           {"a/..hidden", ""},
+                                           {".hidden.txt", ".txt"},
+                                           {"model.", "."},
+                                           {"", ""},
+                                           {"a/..", ""}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(file_extension(cases[i][0]), cases[i][1]);
+}
+
 static void paths_are_joined_by_one_slash(void **state)
 {
     static const char *const joined[][3] = {{"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"/", "b", "/b"}, {"", "b", "b"}};
@@ -214,12 +244,14 @@ int main(void)
         IN_SCRATCH(empty_file_maps_to_nothing),
         IN_SCRATCH(only_regular_files_are_mapped),
         IN_SCRATCH(file_is_read_up_to_the_limit),
+        IN_SCRATCH(start_of_a_file_is_read),
         IN_SCRATCH(file_without_a_size_is_read_to_its_end),
         IN_SCRATCH(what_cannot_be_read_is_an_error),
         IN_SCRATCH(dangling_link_exists),
         IN_SCRATCH(missing_folders_are_made),
         IN_SCRATCH(folder_below_a_file_is_an_error),
         IN_SCRATCH(paths_are_taken_apart),
+        cmocka_unit_test(extension_begins_at_the_last_dot_behind_a_name),
         IN_SCRATCH(paths_are_joined_by_one_slash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
-#include "base/file/temporary.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
 

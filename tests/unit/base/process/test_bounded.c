@@ -11,7 +11,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process/bounded.h"
-#include "base/stopwatch.h"
+#include "base/system.h"
 
 static void answer(int answer_to, char *question, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/name_rule.h"
+#include "base/text/names.h"
 #include "cli/parse/value.h"
 #include "support/command_line.h"
 

@@ -1,7 +1,39 @@
-/* base/text/close_names.c: see close_names.h. */
-#include "base/text/close_names.h"
+/* base/text/names.c: see names.h. */
+#include "base/text/names.h"
 
 #include <string.h>
+
+/* ---- Lists and rules ---- */
+
+void name_list_add(struct string_builder *list, const char *name)
+{
+    string_add_format(list, "%s'%s'", list->size > 0 ? ", " : "", name);
+}
+
+const void *name_rule_find(const void *items, size_t count, size_t item_size, const char *name)
+{
+    const char *item = items;
+    const void *matching = NULL, *unnamed = NULL;
+
+    for (size_t i = 0; i < count; i++, item += item_size) {
+        const char *rule = *(const char *const *)(const void *)item;
+
+        if (strcmp(rule, name) == 0)
+            return item;
+        if (rule[0] == '\0')
+            unnamed = item;
+        else if (matching == NULL && text_matches_pattern(text_of(name), text_of(rule)))
+            matching = item;
+    }
+    return matching != NULL ? matching : unnamed;
+}
+
+bool name_rule_covers(const char *rule, const char *name)
+{
+    return rule[0] == '\0' || strcmp(rule, name) == 0 || text_matches_pattern(text_of(name), text_of(rule));
+}
+
+/* ---- Close names ---- */
 
 /* Longer names are compared by their beginnings: they come from machines, and the table has to stay small. */
 #define COMPARED_BYTES 200

@@ -1,8 +1,62 @@
-/* The names that somebody may have meant. */
+/* Rules for names, and the names that somebody may have meant. */
+#include <string.h>
+
 #include "support/unit_test.h"
 
 #include "base/memory.h"
-#include "base/text/close_names.h"
+#include "base/text/names.h"
+
+/* ---- A name goes before patterns, patterns before the rest ---- */
+
+struct rule {
+    const char *name;
+    int value;
+};
+
+static const struct rule rules[] = {{"", 1}, {"layer*", 2}, {"layer7", 3}, {"*7", 4}, {"a[0]", 5}, {"b?", 6}};
+
+static int found(const char *name)
+{
+    const struct rule *rule = name_rule_find(rules, ARRAY_LEN(rules), sizeof(rules[0]), name);
+
+    return rule != NULL ? rule->value : 0;
+}
+
+static void an_exact_name_wins_over_patterns_before_it(void **state)
+{
+    assert_int_equal(found("layer7"), 3);
+}
+
+static void the_first_matching_pattern_wins(void **state)
+{
+    assert_int_equal(found("layer17"), 2);
+    assert_int_equal(found("node17"), 4);
+    assert_int_equal(found("b1"), 6);
+}
+
+static void a_name_with_characters_of_patterns_is_a_name_too(void **state)
+{
+    assert_int_equal(found("a[0]"), 5);
+    assert_int_equal(found("a0"), 5);
+}
+
+static void what_nothing_matches_gets_the_unnamed_rule(void **state)
+{
+    assert_int_equal(found("other"), 1);
+    assert_null(name_rule_find(rules + 1, ARRAY_LEN(rules) - 1, sizeof(rules[0]), "other"));
+    assert_null(name_rule_find(NULL, 0, sizeof(rules[0]), "other"));
+}
+
+static void a_rule_covers_what_it_may_be_meant_for(void **state)
+{
+    assert_true(name_rule_covers("", "x"));
+    assert_true(name_rule_covers("x", "x"));
+    assert_true(name_rule_covers("a[0]", "a[0]"));
+    assert_true(name_rule_covers("lay*", "layer"));
+    assert_false(name_rule_covers("lay", "layer"));
+}
+
+/* ---- Close names ---- */
 
 static void assert_suggestion(const char *wanted, const char *const *offered, size_t count, const char *expected)
 {
@@ -54,6 +108,11 @@ static void names_longer_than_the_table_are_compared_by_their_beginnings(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exact_name_wins_over_patterns_before_it),
+        cmocka_unit_test(the_first_matching_pattern_wins),
+        cmocka_unit_test(a_name_with_characters_of_patterns_is_a_name_too),
+        cmocka_unit_test(what_nothing_matches_gets_the_unnamed_rule),
+        cmocka_unit_test(a_rule_covers_what_it_may_be_meant_for),
         cmocka_unit_test(closest_names_come_first_and_once),
         cmocka_unit_test(nothing_is_suggested_when_nothing_is_close),
         cmocka_unit_test(names_longer_than_the_table_are_compared_by_their_beginnings),

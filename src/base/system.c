@@ -1,0 +1,69 @@
+/* base/system.c: see system.h. */
+#include "base/system.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+double stopwatch_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+char *system_program_path(void)
+{
+    char path[PATH_MAX];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path)); /* Linux only */
+
+    return size > 0 && (size_t)size < sizeof(path) ? memory_copy(path, (size_t)size) : NULL;
+}
+
+const char *system_temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+}
+
+int system_processors(void)
+{
+#ifdef __linux__
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (int)online : 1;
+}
+
+void system_add_processor_name(struct string_builder *ret)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re"); /* Linux; elsewhere there is only the machine's kind */
+    const char *name = NULL;
+    struct utsname machine;
+    char line[512];
+
+    while (file && !name && fgets(line, sizeof(line), file))
+        if (strncmp(line, "model name", strlen("model name")) == 0)
+            name = strchr(line, ':');
+    if (file)
+        fclose(file);
+    if (name) {
+        name += 1 + strspn(name + 1, " \t");
+        string_add_bytes(ret, name, strcspn(name, "\n"));
+    } else {
+        string_add(ret, uname(&machine) == 0 ? machine.machine : "unknown");
+    }
+}

@@ -1,0 +1,24 @@
+/* base/system.h: this program, and the machine that it runs on. */
+#ifndef BASE_SYSTEM_H
+#define BASE_SYSTEM_H
+
+#include "base/text/string_builder.h"
+
+#define POLYGRAPHY_VERSION "0.1.0"
+
+/* Seconds since an arbitrary fixed moment: wall time that no clock change disturbs. */
+double stopwatch_now(void);
+
+/* The path of this program's file, malloc'd; NULL where the system does not tell. */
+char *system_program_path(void);
+
+/* The folder for temporary files: what TMPDIR names, /tmp without it. */
+const char *system_temporary_folder(void);
+
+/* How many processors this process may use, 1 at the least. */
+int system_processors(void);
+
+/* Appends the processor's name, as the operating system tells it; "unknown" when it does not. */
+void system_add_processor_name(struct string_builder *ret);
+
+#endif

@@ -1,0 +1,38 @@
+/* base/text/names.h: names of tensors, nodes and options as users type them: lists of them, rules for some of them, and
+ * those that somebody may have meant, for messages about a name that does not exist. */
+#ifndef BASE_TEXT_NAMES_H
+#define BASE_TEXT_NAMES_H
+
+#include "base/text/string_builder.h"
+
+/* Adds a name to a list for messages: "'a', 'b'", as between the brackets of a Python list. */
+void name_list_add(struct string_builder *list, const char *name);
+
+/* The rule for `name` among `count` structs of `item_size` bytes whose first member is a `const char *`: the one with
+ * just this name; else the first one whose name is a pattern that matches (see text_matches_pattern()); else the one
+ * with the empty name; else NULL. */
+const void *name_rule_find(const void *items, size_t count, size_t item_size, const char *name);
+
+/* Whether a rule called `rule` can be meant for `name`: it is empty, or equal, or a pattern that matches. */
+bool name_rule_covers(const char *rule, const char *name);
+
+#define CLOSE_NAMES_LIMIT 3
+
+struct close_names {
+    struct text wanted;
+    struct {
+        struct text name;
+        size_t distance; /* insertions, deletions and replacements of a byte */
+    } best[CLOSE_NAMES_LIMIT];
+    size_t count;
+};
+
+void close_names_start(struct close_names *names, struct text wanted);
+
+/* Offers a name, whose memory has to outlive `names`. The same one may be offered several times. */
+void close_names_offer(struct close_names *names, struct text name);
+
+/* Appends "; did you mean 'a', 'b' or 'c'?", or nothing when no offered name was close. */
+void close_names_add_to(const struct close_names *names, struct string_builder *ret);
+
+#endif
