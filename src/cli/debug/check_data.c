@@ -126,7 +126,7 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
     for (size_t i = 0; results.count == 0 && i < comparison->load_outputs.count; i++) {
         const char *path = comparison->load_outputs.items[i];
 
-        if (is_written_for_each(path, look->reduce->iteration_golden, check_placeholder(CANDIDATE_GOLDEN)) ||
+        if (is_written_for_each(path, look->reduce->iteration_golden, check_words_placeholder(CANDIDATE_GOLDEN)) ||
             run_results_load(&results, path, NULL) < 0)
             return;
         look->outputs_path = path;
@@ -154,7 +154,7 @@ static void read_inputs(struct look *look, const struct data_loader_values *data
         struct name_map names;
         size_t held;
 
-        if (is_written_for_each(path, look->reduce->iteration_inputs, check_placeholder(CANDIDATE_INPUTS)) ||
+        if (is_written_for_each(path, look->reduce->iteration_inputs, check_words_placeholder(CANDIDATE_INPUTS)) ||
             feed_dicts_load(&feeds, path, NULL) < 0 || feeds.count == 0)
             continue;
         iterations = arena_alloc_zero(&look->arena, feeds.count, sizeof(*iterations));

@@ -30,7 +30,7 @@ static int convert_timeout(struct parse *parse, const char *spelling, struct wor
     struct cast_value value;
 
     if (strcmp(words.items[0], "auto") == 0) {
-        PARSE_VALUES(parse, struct loop_settings)->check.auto_timeout = true;
+        PARSE_VALUES(parse, struct loop_settings)->check.rules.auto_timeout = true;
         return 0;
     }
     cast_word(parse, text_of(words.items[0]), &value);
@@ -60,34 +60,35 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
 
 /* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with
  * tells it from others, unless the user has said what a failure is. */
-static int choose_signature(struct check_settings *check, const struct parse *parse, struct error *err)
+static int choose_signature(struct check_rules *rules, const struct parse *parse, struct error *err)
 {
     const struct signature_values *typed = PARSE_VALUES(parse, struct signature_values);
     bool has_original = PARSE_VALUES(parse, struct until_values) == NULL;
 
-    if (typed->signature == SIGNATURE_REGEX && check->fail_patterns.count == 0)
+    if (typed->signature == SIGNATURE_REGEX && rules->fail_patterns.count == 0)
         return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
-    check->by_pattern = typed->signature == SIGNATURE_REGEX;
-    check->compare_reasons = typed->signature == SIGNATURE_AUTO;
+    rules->by_pattern = typed->signature == SIGNATURE_REGEX;
+    rules->compare_reasons = typed->signature == SIGNATURE_AUTO;
     if (typed->signature == SIGNATURE_AUTO)
-        check->compare_failures = has_original && check->fail_codes.count == 0 && check->fail_patterns.count == 0;
+        rules->compare_failures = has_original && rules->fail_codes.count == 0 && rules->fail_patterns.count == 0;
     else
-        check->compare_failures = typed->signature != SIGNATURE_OFF;
+        rules->compare_failures = typed->signature != SIGNATURE_OFF;
     return 0;
 }
 
 static int finish(struct parse *parse, struct error *err)
 {
     struct check_settings *check = &PARSE_VALUES(parse, struct loop_settings)->check;
-    int rc = choose_signature(check, parse, err);
+    struct check_rules *rules = &check->rules;
+    int rc = choose_signature(rules, parse, err);
 
     if (rc < 0)
         return rc;
-    if (check->on_timeout != TIMEOUT_FAILS && check->timeout == 0 && !check->auto_timeout)
+    if (rules->on_timeout != TIMEOUT_FAILS && rules->timeout == 0 && !rules->auto_timeout)
         log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
-    if (check->no_false_failures && !check->flaky)
+    if (rules->no_false_failures && !rules->flaky)
         log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
-    if (!parse_given(parse, "--check") && check->flaky)
+    if (!parse_given(parse, "--check") && rules->flaky)
         return error_set(err, ERR_INVALID, "--flaky needs --check: nobody wants to be asked as often as that");
     if (!parse_given(parse, "--check")) {
         log_message(parse_log(parse), LOG_START,
@@ -119,7 +120,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.fail_codes),
+        OPTION_FIELD(struct loop_settings, check.rules.fail_codes),
         .help = "only these exit codes of the check are failures; -N stands for signal N",
     },
     {
@@ -129,7 +130,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.ignored_codes),
+        OPTION_FIELD(struct loop_settings, check.rules.ignored_codes),
         .help = "these exit codes of the check are no failures",
     },
     {
@@ -138,7 +139,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.skip_codes),
+        OPTION_FIELD(struct loop_settings, check.rules.skip_codes),
         .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
                 "built. 125 is one unless --fail-code or --ignore-fail-code names it",
     },
@@ -147,7 +148,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATTERN",
         .append = true,
-        OPTION_FIELD(struct loop_settings, check.fail_patterns),
+        OPTION_FIELD(struct loop_settings, check.rules.fail_patterns),
         .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
                 "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
     },
@@ -170,7 +171,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
-        OPTION_FIELD(struct loop_settings, check.timeout),
+        OPTION_FIELD(struct loop_settings, check.rules.timeout),
         .help =
             "end the check, with all processes that it started, after this time; it has then failed. For "
             "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
@@ -182,13 +183,13 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = timeout_meanings,
         .fallback = "fail",
-        OPTION_FIELD(struct loop_settings, check.on_timeout),
+        OPTION_FIELD(struct loop_settings, check.rules.on_timeout),
         .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
     },
     {
         .names = {"--flaky"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, check.flaky),
+        OPTION_FIELD(struct loop_settings, check.rules.flaky),
         .help =
             "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
             "run it on each candidate as often as a verdict needs",
@@ -196,7 +197,7 @@ static const struct option options[] = {
     {
         .names = {"--no-false-failures"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, check.no_false_failures),
+        OPTION_FIELD(struct loop_settings, check.rules.no_false_failures),
         .help = "with --flaky: the check never fails without reason, so that one failure is enough",
     },
     {
@@ -222,14 +223,14 @@ static const struct option options[] = {
         .names = {"--show-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct loop_settings, check.show_output),
+        OPTION_FIELD(struct loop_settings, check.display.show_output),
         .help = "show what the check writes even when it passes",
     },
     {
         .names = {"--hide-fail-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct loop_settings, check.hide_fail_output),
+        OPTION_FIELD(struct loop_settings, check.display.hide_fail_output),
         .help = "do not show what the check writes when it fails",
     },
     {

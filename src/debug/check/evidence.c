@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "debug/check/output.h"
-#include "debug/check/verdict_rules.h"
+#include "debug/check/report.h"
 
 #define LONGEST_LINE 300 /* bytes of it that are told */
 
@@ -169,7 +168,7 @@ void check_evidence_add(struct check_evidence *evidence, const struct process_re
 {
     const struct text out = {result->out.data, result->out.size};
     const struct text error_out = {result->error_out.data, result->error_out.size};
-    int code = verdict_exit_code(result);
+    int code = check_exit_code(result);
     struct hash said = hash_without_times(code, out, error_out);
     bool all_kept = result->out.left_out + result->error_out.left_out == 0; /* else nobody knows what the middle was */
     struct string_builder hidden;

@@ -18,7 +18,7 @@ struct check_evidence {
     struct hash said; /* the same for the same code and the same text, apart from times */
     bool silent;      /* it wrote nothing */
     bool timed_out;
-    int code;       /* see verdict_exit_code() */
+    int code;       /* see check_exit_code() */
     double seconds; /* how long it ran */
     char *line;     /* the line that says most about why it failed; "" when it wrote nothing. NULL: there was no run */
     char *hidden;   /* all that it wrote, with headings, when the log has not shown that; else NULL */

@@ -106,13 +106,21 @@ size_t check_patterns_count(const struct check_patterns *patterns)
     return patterns->count;
 }
 
-/* Matches begin at `start` or behind it. */
-static int search(const struct check_patterns *patterns, size_t count, struct text subject, size_t start,
-                  uint32_t options, size_t *ret, struct error *err)
+/* A text in which matches begin at `start` or behind it. */
+struct part {
+    struct text text;
+    size_t start;
+    uint32_t options; /* of PCRE2 */
+};
+
+static int search(const struct check_patterns *patterns, size_t count, const struct part *part, size_t *ret,
+                  struct error *err)
 {
+    PCRE2_SPTR subject = (PCRE2_SPTR)(part->text.data != NULL ? part->text.data : "");
+
     for (size_t i = 0; i < count; i++) {
-        int rc = pcre2_match(patterns->codes[i], (PCRE2_SPTR)(subject.data ? subject.data : ""), subject.size, start,
-                             options, patterns->match, patterns->context);
+        int rc = pcre2_match(patterns->codes[i], subject, part->text.size, part->start, part->options, patterns->match,
+                             patterns->context);
         if (rc >= 0) {
             *ret = i;
             return 0;
@@ -129,12 +137,6 @@ static int search(const struct check_patterns *patterns, size_t count, struct te
     return 0;
 }
 
-int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
-                          size_t *ret, struct error *err)
-{
-    return search(patterns, count, (struct text){data, size}, 0, 0, ret, err);
-}
-
 /* Where matches may begin behind a part that is missing: from the next line on, so that neither '^' nor what looks back
  * takes the first byte for the beginning of the text. In very long lines that is some way behind, where a character
  * begins. */
@@ -149,17 +151,18 @@ static size_t sure_start(struct text text)
     return start;
 }
 
-int check_patterns_search_output(const struct check_patterns *patterns, size_t count,
-                                 const struct process_output *output, size_t *ret, struct error *err)
+int check_patterns_search(const struct check_patterns *patterns, size_t count, const struct process_output *output,
+                          size_t *ret, struct error *err)
 {
-    const struct text head = {output->data, output->head};
     const struct text tail = {output->data + output->tail, output->size - output->tail};
-    size_t found;
+    /* A match that looks at what follows the head is not found, whatever it would find there. */
+    struct part first = {.text = {output->data, output->head}, .options = PCRE2_PARTIAL_HARD};
     int rc;
 
     if (output->left_out == 0)
-        return check_patterns_search(patterns, count, output->data, output->size, ret, err);
-    /* A match that looks at what follows the head is not found, whatever it would find there. */
-    rc = search(patterns, count, head, 0, PCRE2_PARTIAL_HARD, &found, err);
-    return rc < 0 ? rc : search(patterns, found, tail, sure_start(tail), 0, ret, err);
+        first = (struct part){.text = {output->data, output->size}};
+    rc = search(patterns, count, &first, ret, err);
+    if (rc < 0 || output->left_out == 0)
+        return rc;
+    return search(patterns, *ret, &(struct part){.text = tail, .start = sure_start(tail)}, ret, err);
 }

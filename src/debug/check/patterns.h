@@ -21,15 +21,12 @@ void check_patterns_free(struct check_patterns *patterns);
 
 size_t check_patterns_count(const struct check_patterns *patterns);
 
-/* Finds the first of the first `count` patterns, in the order in which they were given, that is anywhere in `data`;
- * `count` when there is none. A search that backtracks beyond all bounds is an error: to say that nothing was found
- * could turn a failure into a pass. */
-int check_patterns_search(const struct check_patterns *patterns, size_t count, const char *data, size_t size,
+/* Finds the first of the first `count` patterns, in the order in which they were given, that is anywhere in a stream
+ * that was captured; `count` when there is none. A search that backtracks beyond all bounds is an error: to say that
+ * nothing was found could turn a failure into a pass. When the stream's middle was not kept, either end is searched by
+ * itself, and what cannot be told without the middle is no match: then that none was found does not say that there is
+ * none. */
+int check_patterns_search(const struct check_patterns *patterns, size_t count, const struct process_output *output,
                           size_t *ret, struct error *err);
-
-/* The same in a stream that was captured. When its middle was not kept, either end is searched by itself, and what
- * cannot be told without the middle is no match: then that none was found does not say that there is none. */
-int check_patterns_search_output(const struct check_patterns *patterns, size_t count,
-                                 const struct process_output *output, size_t *ret, struct error *err);
 
 #endif

@@ -1,9 +1,88 @@
 /* debug/check/report.c: see report.h. */
 #include "debug/check/report.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
 #include "base/text/number.h"
-#include "debug/check/output.h"
-#include "debug/check/verdict_rules.h"
+
+/* ---- What a check wrote ---- */
+
+/* Whether `byte` continues a UTF-8 sequence: a cut before it would tear a character apart. */
+static bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+void check_output_render(const struct process_output *output, struct string_builder *ret)
+{
+    const char *data = output->data;
+    size_t head = CHECK_OUTPUT_SHOWN;
+
+    if (output->size == 0)
+        return;
+    if (output->size <= 2 * CHECK_OUTPUT_SHOWN) {
+        string_add_visible(ret, (struct text){data, output->size});
+        return;
+    }
+    size_t tail = output->size - CHECK_OUTPUT_SHOWN;
+    for (int i = 0; i < 3 && continues_character(data[head]); i++)
+        head--;
+    for (int i = 0; i < 3 && continues_character(data[tail]); i++)
+        tail++;
+
+    /* The line in place of what was not kept is not the check's. */
+    string_add_visible(ret, (struct text){data, head});
+    string_add_format(ret, "\n[... %" PRIu64 " bytes left out ...]\n",
+                      tail - head - (output->tail - output->head) + output->left_out);
+    string_add_visible(ret, (struct text){data + tail, output->size - tail});
+}
+
+static void replace_all(struct process_output *output, const char *from, const char *to)
+{
+    size_t length = strlen(from), done = 0;
+    const char *found = output->size > 0 ? memmem(output->data, output->size, from, length) : NULL;
+    struct string_builder text;
+
+    if (found == NULL)
+        return;
+    struct process_output renamed = *output;
+    string_init(&text);
+    while (found != NULL) {
+        size_t at = (size_t)(found - output->data);
+
+        string_add_bytes(&text, output->data + done, at - done);
+        string_add(&text, to);
+        if (at < output->head)
+            renamed.head += strlen(to) - length;
+        if (at < output->tail)
+            renamed.tail += strlen(to) - length;
+        done = at + length;
+        found = memmem(output->data + done, output->size - done, from, length);
+    }
+    string_add_bytes(&text, output->data + done, output->size - done);
+
+    process_output_release(output);
+    renamed.fd = -1;
+    renamed.size = text.size;
+    renamed.data = string_take(&text);
+    *output = renamed;
+}
+
+void check_output_rename(struct process_output *output, const char *actual, const char *usual)
+{
+    char *actual_name = file_basename(actual), *usual_name = file_basename(usual);
+
+    replace_all(output, actual, usual);
+    if (strcmp(actual_name, usual_name) != 0)
+        replace_all(output, actual_name, usual_name);
+    free(usual_name);
+    free(actual_name);
+}
+
+/* ---- How it ended ---- */
 
 static void show_stream(const char *name, const struct process_output *output, enum log_level level, struct log *log)
 {
@@ -18,25 +97,14 @@ static void show_stream(const char *name, const struct process_output *output, e
     string_release(&message);
 }
 
-static bool is_output_wanted(const struct check_settings *settings, enum verdict verdict)
+static bool is_output_wanted(const struct check_display *display, enum verdict verdict)
 {
-    return verdict == VERDICT_FAIL ? !settings->hide_fail_output : settings->show_output;
+    return verdict == VERDICT_FAIL ? !display->hide_fail_output : display->show_output;
 }
 
-bool check_report_shows_output(const struct check_settings *settings, enum verdict verdict, const struct log *log)
+bool check_report_shows_output(const struct check_display *display, enum verdict verdict, const struct log *log)
 {
-    return is_output_wanted(settings, verdict) && log_shows(log, LOG_INFO);
-}
-
-static void show_output(const struct check_settings *settings, const struct process_result *result,
-                        enum verdict verdict, struct log *log)
-{
-    bool failed = verdict == VERDICT_FAIL;
-
-    if (!is_output_wanted(settings, verdict))
-        return;
-    show_stream("STDOUT", &result->out, LOG_INFO, log);
-    show_stream("STDERR", &result->error_out, failed ? LOG_ERROR : LOG_WARNING, log);
+    return is_output_wanted(display, verdict) && log_shows(log, LOG_INFO);
 }
 
 /* A script that calls `sh -c` with a misspelt name would otherwise look like a check that always fails. */
@@ -52,30 +120,32 @@ static void warn_about_shell(int code, struct log *log)
                     "This says nothing about what was to be checked");
 }
 
-void check_report(const struct check_settings *settings, const struct process_result *result, enum verdict verdict,
-                  bool first, struct log *log)
+void check_report(const struct check_rules *rules, const struct check_display *display,
+                  const struct process_result *result, enum verdict verdict, bool first_of_shell, struct log *log)
 {
-    int code = verdict_exit_code(result);
+    int code = check_exit_code(result);
     char number[NUMBER_TEXT_SIZE];
 
-    show_output(settings, result, verdict, log);
-
+    if (is_output_wanted(display, verdict)) {
+        show_stream("STDOUT", &result->out, LOG_INFO, log);
+        show_stream("STDERR", &result->error_out, verdict == VERDICT_FAIL ? LOG_ERROR : LOG_WARNING, log);
+    }
     if (result->out.truncated || result->error_out.truncated)
         log_message(log, LOG_WARNING, "The disk of temporary files is full: some of the check's output was lost");
     if (result->end == PROCESS_TIMED_OUT)
         log_message(log, LOG_WARNING, "Check timed out after %s s and was ended with all its children%s",
-                    number_to_text(settings->timeout, number),
-                    verdict == VERDICT_FAIL                 ? ""
-                    : settings->on_timeout != TIMEOUT_FAILS ? " (which is no failure, as --on-timeout says)"
-                    : verdict == VERDICT_SKIP               ? " (code 124 is skipped)"
-                                                            : " (by the exit codes given, code 124 is a pass)");
-    if (result->end == PROCESS_SIGNALED && verdict == VERDICT_PASS && verdict_needs_output(settings, code))
+                    number_to_text(rules->timeout, number),
+                    verdict == VERDICT_FAIL              ? ""
+                    : rules->on_timeout != TIMEOUT_FAILS ? " (which is no failure, as --on-timeout says)"
+                    : verdict == VERDICT_SKIP            ? " (code 124 is skipped)"
+                                                         : " (by the exit codes given, code 124 is a pass)");
+    if (result->end == PROCESS_SIGNALED && verdict == VERDICT_PASS && check_rules_need_output(rules, code))
         log_once(log, LOG_WARNING, "Signal %d ended the check. It counts as a pass, because no --fail-regex was found",
                  result->code);
-    if (settings->timeout == 0 && !settings->auto_timeout && result->seconds > CHECK_LONG_SECONDS)
+    if (rules->timeout == 0 && !rules->auto_timeout && result->seconds > CHECK_LONG_SECONDS)
         log_once(log, LOG_INFO,
                  "The check took more than a minute. Should it hang: "
                  "--check-timeout <seconds> ends such a check and counts it as a failure");
-    if (first && settings->shell)
+    if (first_of_shell)
         warn_about_shell(code, log);
 }

@@ -1,14 +1,11 @@
-/* debug/check/verdict.c: from the end of a run to its verdict, and what is remembered of it. */
+/* debug/check/verdict.c: see verdict.h. */
+#include "debug/check/verdict.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "debug/check/output.h"
-#include "debug/check/report.h"
-#include "debug/check/state.h"
-#include "debug/check/verdict_rules.h"
 
 /* --check-timeout auto: so many times what the first run took, within these bounds, in seconds. */
 #define AUTO_TIMEOUT_FACTOR 10
@@ -19,32 +16,21 @@
 #define SKEWED_FRACTION 10
 #define SKEWED_RUNS 10
 
-/* ---- The failure that is looked for ---- */
-
-bool check_failure_code(const struct check *check, int *ret)
+int judge_init(struct judge *judge, const struct check_rules *rules, const struct check_display *display, bool shell,
+               struct log *log, struct error *err)
 {
-    if (check->has_failure_code)
-        *ret = check->failure_code;
-    return check->has_failure_code;
+    *judge = (struct judge){.rules = *rules, .display = *display, .shell = shell, .log = log};
+    return check_patterns_new(rules->fail_patterns.items, rules->fail_patterns.count, &judge->patterns, err);
 }
 
-void check_set_failure_code(struct check *check, int code)
+void judge_release(struct judge *judge)
 {
-    check->has_failure_code = true;
-    check->failure_code = code;
+    check_patterns_free(judge->patterns);
+    check_evidence_release(&judge->evidence);
 }
 
-const char *check_failure_reason(const struct check *check)
-{
-    return check->failure_reason;
-}
+/* ---- What a run says ---- */
 
-void check_set_failure_reason(struct check *check, const char *reason)
-{
-    snprintf(check->failure_reason, sizeof(check->failure_reason), "%s", reason);
-}
-
-/* What a run says. */
 struct outcome {
     enum verdict verdict;
     int signature;      /* of a failure */
@@ -70,16 +56,16 @@ static int refuse_lost_output(const struct process_result *result, struct error 
 }
 
 /* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. */
-static int search_output(const struct check *check, const struct process_result *result, size_t *ret, struct error *err)
+static int search_output(const struct judge *judge, const struct process_result *result, size_t *ret, struct error *err)
 {
-    bool by_pattern = check->settings.by_pattern;
-    size_t count = check_patterns_count(check->patterns), found = count;
-    int rc = check_patterns_search_output(check->patterns, count, &result->out, &found, err);
+    bool by_pattern = judge->rules.by_pattern;
+    size_t count = check_patterns_count(judge->patterns), found = count;
+    int rc = check_patterns_search(judge->patterns, count, &result->out, &found, err);
 
     if (rc == 0 && (found == count || by_pattern)) {
         size_t earlier;
 
-        rc = check_patterns_search_output(check->patterns, found, &result->error_out, &earlier, err);
+        rc = check_patterns_search(judge->patterns, found, &result->error_out, &earlier, err);
         found = rc == 0 ? earlier : found;
     }
     if (rc == 0 && (found == count || (by_pattern && found > 0)))
@@ -88,62 +74,63 @@ static int search_output(const struct check *check, const struct process_result 
     return rc;
 }
 
-static int judge(const struct check *check, const struct process_result *result, struct outcome *ret, struct error *err)
+static int find_outcome(const struct judge *judge, const struct process_result *result, struct outcome *ret,
+                        struct error *err)
 {
-    const struct check_settings *settings = &check->settings;
-    int code = verdict_exit_code(result);
+    const struct check_rules *rules = &judge->rules;
+    int code = check_exit_code(result);
     bool late = result->end == PROCESS_TIMED_OUT;
-    size_t pattern = settings->fail_patterns.count;
+    size_t pattern = rules->fail_patterns.count;
 
     ret->reason = "";
-    if (late && settings->on_timeout != TIMEOUT_FAILS) {
-        ret->verdict = settings->on_timeout == TIMEOUT_PASSES ? VERDICT_PASS : VERDICT_SKIP;
+    if (late && rules->on_timeout != TIMEOUT_FAILS) {
+        ret->verdict = rules->on_timeout == TIMEOUT_PASSES ? VERDICT_PASS : VERDICT_SKIP;
         return 0;
     }
-    if (!late && verdict_needs_output(settings, code)) {
-        int rc = search_output(check, result, &pattern, err);
+    if (!late && check_rules_need_output(rules, code)) {
+        int rc = search_output(judge, result, &pattern, err);
         if (rc < 0)
             return rc;
     }
-    ret->verdict = verdict_from_end(settings, code, late || pattern < settings->fail_patterns.count);
-    ret->signature = !settings->by_pattern ? code : late ? 0 : (int)pattern + 1;
-    if (settings->compare_reasons && !late && code == CHECK_NOT_RUN_CODE)
+    ret->verdict = check_rules_verdict(rules, code, late || pattern < rules->fail_patterns.count);
+    ret->signature = !rules->by_pattern ? code : late ? 0 : (int)pattern + 1;
+    if (rules->compare_reasons && !late && code == CHECK_NOT_RUN_CODE)
         ret->reason = result->reason;
     return 0;
 }
 
 /* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is
  * looked for. */
-static bool is_other_failure(const struct check *check, const struct outcome *outcome)
+static bool is_other_failure(const struct judge *judge, const struct outcome *outcome)
 {
-    return check->settings.compare_failures && outcome->verdict == VERDICT_FAIL && check->has_failure_code &&
-           (check->failure_code != outcome->signature ||
-            (check->failure_reason[0] != '\0' && strcmp(check->failure_reason, outcome->reason) != 0));
+    return judge->rules.compare_failures && outcome->verdict == VERDICT_FAIL && judge->has_failure &&
+           (judge->failure_code != outcome->signature ||
+            (judge->failure_reason[0] != '\0' && strcmp(judge->failure_reason, outcome->reason) != 0));
 }
 
-static void add_signature(struct string_builder *text, const struct check *check, int signature, const char *reason)
+static void add_signature(struct string_builder *text, const struct check_rules *rules, int signature,
+                          const char *reason)
 {
-    const struct check_settings *settings = &check->settings;
-
-    if (!settings->by_pattern)
+    if (!rules->by_pattern)
         string_add_format(text,
                           reason[0] != '\0' ? "the check ended with code %d (%s)" : "the check ended with code %d",
                           signature, reason);
-    else if (signature > 0 && (size_t)signature <= settings->fail_patterns.count)
-        string_add_format(text, "the first pattern found was '%s'", settings->fail_patterns.items[signature - 1]);
+    else if (signature > 0 && (size_t)signature <= rules->fail_patterns.count)
+        string_add_format(text, "the first pattern found was '%s'", rules->fail_patterns.items[signature - 1]);
     else
         string_add(text, "the check timed out");
 }
 
-static void log_other_failure(const struct check *check, const struct outcome *outcome)
+static void log_other_failure(const struct judge *judge, const struct outcome *outcome)
 {
+    const struct check_rules *rules = &judge->rules;
     struct string_builder now, first;
 
     string_init(&now);
     string_init(&first);
-    add_signature(&now, check, outcome->signature, outcome->reason);
-    add_signature(&first, check, check->failure_code, check->failure_reason);
-    log_message(check->log, LOG_WARNING,
+    add_signature(&now, rules, outcome->signature, outcome->reason);
+    add_signature(&first, rules, judge->failure_code, judge->failure_reason);
+    log_message(judge->log, LOG_WARNING,
                 "Another failure: %s; in the first failure %s. It says nothing about that one "
                 "(--signature off makes failures of all)",
                 now.data, first.data);
@@ -151,162 +138,143 @@ static void log_other_failure(const struct check *check, const struct outcome *o
     string_release(&now);
 }
 
-/* ---- Time limits ---- */
-
-double check_time_limit(const struct check *check)
+void judge_expect_failure(struct judge *judge, int code, const char *reason)
 {
-    return check->settings.timeout;
+    judge->has_failure = true;
+    judge->failure_code = code;
+    snprintf(judge->failure_reason, sizeof(judge->failure_reason), "%s", reason);
 }
 
-bool check_knows_time_limit(const struct check *check)
+/* ---- What is remembered of it ---- */
+
+bool judge_knows_time_limit(const struct judge *judge)
 {
-    return !check->settings.auto_timeout || check->settings.timeout > 0;
+    return !judge->rules.auto_timeout || judge->rules.timeout > 0;
 }
 
-/* ---- Verdicts ---- */
-
-/* The user knows the usual paths only; and what is shown must not depend on where a candidate was. */
-static void use_usual_paths(const struct check *check, const struct check_run *run, struct process_result *result)
+static void set_time_limit(struct judge *judge, double seconds)
 {
-    for (size_t i = 0; i < CANDIDATE_FILES; i++) {
-        const char *usual = check->settings.files.items[i], *actual = run->files.items[i];
+    double limit = ceil(seconds * AUTO_TIMEOUT_FACTOR * 10) / 10;
 
-        if (usual == NULL || actual == NULL || strcmp(usual, actual) == 0)
-            continue;
-        check_output_rename(&result->out, actual, usual);
-        check_output_rename(&result->error_out, actual, usual);
-    }
+    judge->rules.timeout = fmin(fmax(limit, AUTO_TIMEOUT_SHORTEST), AUTO_TIMEOUT_LONGEST);
+    log_message(judge->log, LOG_INFO, "The first check took %.2f s: from here on checks are ended after %.1f s",
+                seconds, judge->rules.timeout);
 }
 
-/* With --check-timeout auto. A run that says nothing, because something could not be built, is no measure of the
- * others. */
-static void set_time_limit(struct check *check, const struct process_result *result, enum verdict verdict)
+static void count_run(struct check_counts *counts, enum process_end end, enum verdict verdict, bool other_failure)
 {
-    double limit = ceil(result->seconds * AUTO_TIMEOUT_FACTOR * 10) / 10;
+    counts->failed += verdict == VERDICT_FAIL ? 1 : 0;
+    counts->passed += verdict == VERDICT_PASS ? 1 : 0;
+    counts->other_failure += verdict == VERDICT_SKIP && other_failure ? 1 : 0;
+    counts->skipped += verdict == VERDICT_SKIP && !other_failure ? 1 : 0;
+    counts->timed_out += end == PROCESS_TIMED_OUT ? 1 : 0;
+    counts->signaled += end == PROCESS_SIGNALED ? 1 : 0;
+}
 
-    if (check_knows_time_limit(check) || verdict == VERDICT_SKIP)
+static void warn_of_hangs(struct judge *judge)
+{
+    int64_t runs = check_counts_runs(&judge->counts), timed_out = judge->counts.timed_out;
+
+    if (judge->told_of_hangs || judge->hangs || runs < SKEWED_RUNS || timed_out * SKEWED_FRACTION <= runs)
         return;
-    check->settings.timeout = fmin(fmax(limit, AUTO_TIMEOUT_SHORTEST), AUTO_TIMEOUT_LONGEST);
-    log_message(check->log, LOG_INFO, "The first check took %.2f s: from here on checks are ended after %.1f s",
-                result->seconds, check->settings.timeout);
-}
-
-static void warn_of_hangs(struct check *check)
-{
-    int64_t runs = check_counts_runs(&check->counts);
-
-    if (check->told_of_hangs || check->hangs || runs < SKEWED_RUNS || check->counts.timed_out * SKEWED_FRACTION <= runs)
-        return;
-    check->told_of_hangs = true;
-    log_message(check->log, LOG_WARNING,
+    judge->told_of_hangs = true;
+    log_message(judge->log, LOG_WARNING,
                 "%" PRId64 " of %" PRId64
                 " checks so far have run out of time. What they would have said is not known, so "
                 "that results may be skewed: a longer --check-timeout tells",
-                check->counts.timed_out, runs);
+                timed_out, runs);
 }
 
-static void note_broken_code(struct check *check, const struct process_result *result)
+int judge_run(struct judge *judge, const struct process_result *result, enum verdict *ret, struct error *err)
 {
-    if (result->end == PROCESS_EXITED && (result->code == 126 || result->code == 127) &&
-        !verdict_names_code(&check->settings, result->code))
-        check->broken_code = result->code;
-}
-
-int check_judge(struct check *check, const struct check_run *run, struct process_result *result, enum verdict *ret,
-                struct error *err)
-{
+    const struct check_rules *rules = &judge->rules;
+    bool exited = result->end == PROCESS_EXITED, other, unnamed;
     struct outcome outcome;
-    bool other;
     int rc;
 
-    use_usual_paths(check, run, result);
-    rc = judge(check, result, &outcome, err);
+    rc = find_outcome(judge, result, &outcome, err);
     if (rc < 0)
         return rc;
-    if (check->settings.compare_failures && outcome.verdict == VERDICT_FAIL && !check->has_failure_code) {
-        check_set_failure_code(check, outcome.signature);
-        check_set_failure_reason(check, outcome.reason);
-    }
-    other = is_other_failure(check, &outcome);
+    if (rules->compare_failures && outcome.verdict == VERDICT_FAIL && !judge->has_failure)
+        judge_expect_failure(judge, outcome.signature, outcome.reason);
+    other = is_other_failure(judge, &outcome);
     if (other) {
         outcome.verdict = VERDICT_SKIP;
-        log_other_failure(check, &outcome);
+        log_other_failure(judge, &outcome);
     }
-    check_report(&check->settings, result, outcome.verdict, !check->ran, check->log);
-    check_evidence_add(&check->evidence, result,
-                       check_report_shows_output(&check->settings, outcome.verdict, check->log));
-    check->ran = true;
-    if (outcome.verdict == VERDICT_FAIL && check->counts.failed == 0)
-        check->hangs = result->end == PROCESS_TIMED_OUT;
-    note_broken_code(check, result);
-    check->unsound = outcome.verdict == VERDICT_SKIP && !other && result->end == PROCESS_EXITED &&
-                     !verdict_names_code(&check->settings, result->code);
-    check_counts_add(&check->counts, result->end, outcome.verdict, other);
-    warn_of_hangs(check);
-    set_time_limit(check, result, outcome.verdict);
+    check_report(rules, &judge->display, result, outcome.verdict, judge->shell && !judge->ran, judge->log);
+    check_evidence_add(&judge->evidence, result,
+                       check_report_shows_output(&judge->display, outcome.verdict, judge->log));
+
+    judge->ran = true;
+    if (outcome.verdict == VERDICT_FAIL && judge->counts.failed == 0)
+        judge->hangs = result->end == PROCESS_TIMED_OUT;
+    unnamed = exited && !check_rules_name_code(rules, result->code);
+    if (unnamed && (result->code == 126 || result->code == 127))
+        judge->broken_code = result->code;
+    judge->unsound = unnamed && outcome.verdict == VERDICT_SKIP && !other;
+    count_run(&judge->counts, result->end, outcome.verdict, other);
+    warn_of_hangs(judge);
+    /* A run that says nothing, because something could not be built, is no measure of the others. */
+    if (!judge_knows_time_limit(judge) && outcome.verdict != VERDICT_SKIP)
+        set_time_limit(judge, result->seconds);
     *ret = outcome.verdict;
     return 0;
 }
 
-const struct check_counts *check_counts(const struct check *check)
+enum verdict judge_foresee(const struct judge *judge, const struct process_result *result)
 {
-    return &check->counts;
+    struct outcome outcome = {.verdict = VERDICT_SKIP};
+
+    if (find_outcome(judge, result, &outcome, NULL) < 0 || is_other_failure(judge, &outcome))
+        return VERDICT_SKIP;
+    return outcome.verdict;
 }
 
-const struct check_evidence *check_evidence(const struct check *check)
+int judge_take_broken_code(struct judge *judge)
 {
-    return &check->evidence;
+    int ret = judge->broken_code;
+
+    judge->broken_code = 0;
+    return ret;
 }
 
-void check_show_hidden_output(struct check *check)
+void judge_show_hidden_output(struct judge *judge)
 {
-    struct check_evidence *evidence = &check->evidence;
+    struct check_evidence *evidence = &judge->evidence;
 
     if (evidence->hidden != NULL)
-        log_text(check->log, LOG_ERROR, text_of(evidence->hidden));
+        log_text(judge->log, LOG_ERROR, text_of(evidence->hidden));
     free(evidence->hidden);
     evidence->hidden = NULL;
 }
 
-void check_leave_out_evidence(struct check *check, const struct check_evidence *before)
+/* ---- Counts ---- */
+
+int64_t check_counts_runs(const struct check_counts *counts)
 {
-    check_evidence_leave_out(&check->evidence, before);
+    return counts->failed + counts->other_failure + counts->passed + counts->skipped;
 }
 
-int check_take_broken_code(struct check *check)
+static void add_count(struct string_builder *line, const char *separator, int64_t count, const char *what)
 {
-    int ret = check->broken_code;
-
-    check->broken_code = 0;
-    return ret;
+    if (count > 0)
+        string_add_format(line, "%s%" PRId64 " %s", separator, count, what);
 }
 
-bool check_is_unsound(const struct check *check)
+void check_counts_log(const struct check_counts *counts, struct log *log)
 {
-    return check->unsound;
-}
+    struct string_builder line;
 
-int check_refuse_broken(const struct check *check, int code, bool worked_before, struct error *err)
-{
-    const char *reason = code == 127 ? "there is no such program" : "the program cannot be executed";
-
-    if (worked_before)
-        return error_set(
-            err, ERR_IO,
-            "the check itself does not work any more: on the original, too, '%s' ends with code %d now, with "
-            "which shells say that %s",
-            check->command_line, code, reason);
-    return error_set(err, ERR_INVALID,
-                     "the check cannot be run: '%s' ends with code %d, with which shells say that %s; should the code "
-                     "mean something else, name it with --fail-code, --ignore-fail-code or --skip-code",
-                     check->command_line, code, reason);
-}
-
-enum verdict check_foresee(const struct check *check, const struct process_result *result)
-{
-    struct outcome outcome = {.verdict = VERDICT_SKIP};
-
-    if (judge(check, result, &outcome, NULL) < 0 || is_other_failure(check, &outcome))
-        return VERDICT_SKIP;
-    return outcome.verdict;
+    if (counts->other_failure + counts->skipped + counts->timed_out + counts->signaled == 0)
+        return;
+    string_init(&line);
+    string_add_format(&line, "Checks: %" PRId64 " with the failure, %" PRId64 " passed", counts->failed,
+                      counts->passed);
+    add_count(&line, ", ", counts->other_failure, "with another failure");
+    add_count(&line, ", ", counts->skipped, "skipped");
+    add_count(&line, "; of them ", counts->timed_out, "timed out");
+    add_count(&line, counts->timed_out > 0 ? ", " : "; of them ", counts->signaled, "ended by a signal");
+    log_message(log, LOG_INFO, "%s", line.data);
+    string_release(&line);
 }

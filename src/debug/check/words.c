@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
@@ -53,17 +56,29 @@ static enum candidate_file file_at(const char *start, const char *at, const stru
     return CANDIDATE_FILES;
 }
 
-bool check_words_name(const char *const *words, size_t count, const struct candidate_paths *usual,
-                      enum candidate_file file)
+bool check_words_name(const struct check_words *words, enum candidate_file file)
 {
     size_t length;
 
-    for (size_t i = 0; i < count; i++)
-        for (const char *at = words[i]; *at != '\0'; at++)
-            if (file_at(words[i], at, usual, &length) == file)
+    for (size_t i = 0; i < words->count; i++)
+        for (const char *at = words->items[i]; *at != '\0'; at++)
+            if (file_at(words->items[i], at, &words->usual, &length) == file)
                 return true;
     return false;
 }
+
+bool check_words_name_path(const struct check_words *words, const char *path)
+{
+    char *name = file_basename(path);
+    bool ret = false;
+
+    for (size_t i = 0; !ret && i < words->count; i++)
+        ret = strstr(words->items[i], name) != NULL;
+    free(name);
+    return ret;
+}
+
+/* ---- For a candidate ---- */
 
 /* Inside which quotes of a shell what follows this character stands; 0: none. `*escaped`: it stands for itself. */
 static char quotes_behind(char quotes, char character, bool *escaped)
@@ -123,13 +138,12 @@ static char *word_for(const char *word, bool shell, const struct candidate_paths
     return string_take(&ret);
 }
 
-char **check_words_for(const char *const *words, size_t count, bool shell, const struct candidate_paths *usual,
-                       const struct candidate_paths *actual)
+char **check_words_for(const struct check_words *words, const struct candidate_paths *actual)
 {
-    char **ret = memory_alloc_zero(count + 1, sizeof(*ret));
+    char **ret = memory_alloc_zero(words->count + 1, sizeof(*ret));
 
-    for (size_t i = 0; i < count; i++)
-        ret[i] = word_for(words[i], shell && i + 1 == count, usual, actual);
+    for (size_t i = 0; i < words->count; i++)
+        ret[i] = word_for(words->items[i], words->shell && i + 1 == words->count, &words->usual, actual);
     return ret;
 }
 
@@ -138,4 +152,148 @@ void check_words_free(char **words)
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         free(words[i]);
     free(words);
+}
+
+/* ---- Other files ---- */
+
+#define BETWEEN_FILES " \t()'\""
+#define BETWEEN_WORDS BETWEEN_FILES "\n;&|"
+
+/* Of a script that a check names, so many bytes are looked into. */
+#define LOOKED_INTO ((size_t)1 << 20)
+
+/* Whether `path` is a script in which the candidate's path, or the variable that holds it, occurs. */
+static bool script_tells_of_artifact(const struct check_words *words, const char *path)
+{
+    char *name = file_basename(words->usual.items[CANDIDATE_ARTIFACT]);
+    struct file_map map;
+    struct error ignored;
+    bool ret = false;
+
+    if (file_map_open(path, &map, &ignored) == 0) {
+        struct text content = {(const char *)map.data, map.size < LOOKED_INTO ? map.size : LOOKED_INTO};
+        bool is_program = content.size >= 4 && memcmp(content.data, "\177ELF", 4) == 0;
+
+        ret = !is_program &&
+              (text_contains(content, text_of(name)) || text_contains(content, TEXT(CHECK_ARTIFACT_VARIABLE)));
+        file_map_release(&map);
+    }
+    free(name);
+    return ret;
+}
+
+/* The words of a line of the shell are what its blanks part. */
+static bool line_tells_of_artifact(const struct check_words *words, const char *line)
+{
+    char *copy = memory_strdup(line), *state = NULL;
+    bool ret = strstr(line, CHECK_ARTIFACT_VARIABLE) != NULL;
+
+    for (char *word = strtok_r(copy, BETWEEN_WORDS "<>", &state); !ret && word != NULL;
+         word = strtok_r(NULL, BETWEEN_WORDS "<>", &state))
+        ret = script_tells_of_artifact(words, word);
+    free(copy);
+    return ret;
+}
+
+bool check_words_tell_of_artifact(const struct check_words *words)
+{
+    bool ret = check_words_name(words, CANDIDATE_ARTIFACT);
+
+    for (size_t i = 0; !ret && i < words->count; i++)
+        ret = line_tells_of_artifact(words, words->items[i]);
+    return ret || (!words->shell && script_tells_of_artifact(words, words->program));
+}
+
+/* Where a shell begins another command; a word of its own. */
+#define NEXT_COMMAND ";"
+
+/* What BETWEEN_WORDS parts, with a word in the place of what parts commands. */
+static char *part_commands(const char *line)
+{
+    struct string_builder ret;
+
+    string_init(&ret);
+    for (; *line != '\0'; line++)
+        if (strchr(";&|\n", *line) != NULL)
+            string_add(&ret, " " NEXT_COMMAND " ");
+        else
+            string_add_char(&ret, *line);
+    return string_take(&ret);
+}
+
+/* Calls `visit` for each word of the command and the one before it. */
+static void each_word(const struct check_words *words, void (*visit)(void *data, const char *before, const char *word),
+                      void *data)
+{
+    char *before = memory_strdup("");
+
+    for (size_t i = 0; i < words->count; i++) {
+        char *copy = part_commands(words->items[i]), *state = NULL;
+
+        for (char *word = strtok_r(copy, BETWEEN_FILES, &state); word != NULL;
+             word = strtok_r(NULL, BETWEEN_FILES, &state)) {
+            visit(data, before, word);
+            free(before);
+            before = memory_strdup(word);
+        }
+        free(copy);
+    }
+    free(before);
+}
+
+struct named_files {
+    struct watched_files *watched;
+    struct name_map replaced; /* by the command itself, each time: what it reads of these is of this time */
+    struct arena arena;
+    bool are_loaded; /* what stands here are words behind --load-inputs or --load-outputs */
+};
+
+static bool is_written(const char *before)
+{
+    static const char *const writers[] = {"--save", "--log", "--out", "--json", "-o", ">", "2>", "&>", "tee"};
+
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+        if (strncmp(before, writers[i], strlen(writers[i])) == 0)
+            return true;
+    return false;
+}
+
+static struct text name_of(const char *word)
+{
+    return text_of(strncmp(word, "./", 2) == 0 ? word + 2 : word);
+}
+
+static void note_replaced(void *data, const char *before, const char *word)
+{
+    struct named_files *named = data;
+    const char *file = NULL;
+
+    if (word[0] == '>')
+        file = word[1] != '>' ? word + 1 : NULL;
+    else if (is_written(before) && strcmp(before, ">>") != 0)
+        file = word;
+    if (file != NULL)
+        name_map_add(&named->replaced, name_of(arena_strdup(&named->arena, file)), 0);
+}
+
+static void watch_word(void *data, const char *before, const char *word)
+{
+    struct named_files *named = data;
+
+    if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
+        named->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
+    if (!is_written(before) && word[0] != '>' && name_map_find(&named->replaced, name_of(word)) == NAME_MAP_NONE)
+        watched_files_add(named->watched, word, named->are_loaded);
+}
+
+void check_words_watch(const struct check_words *words, struct watched_files *ret)
+{
+    struct named_files named = {.watched = ret};
+
+    name_map_init(&named.replaced);
+    arena_init(&named.arena);
+    each_word(words, note_replaced, &named);
+    each_word(words, watch_word, &named);
+    arena_release(&named.arena);
+    name_map_release(&named.replaced);
 }

@@ -1,28 +1,45 @@
-/* debug/check/words.h: where the words of a check name the files of the candidate.
+/* debug/check/words.h: the words of a check, and where they name the files of the candidate and others.
  *
- * {artifact}, {inputs}, {golden} and {information} stand for these files. Their usual paths do, too, where they stand
- * as a word, as a path in a line of the shell, or as the value of an option (--model=polygraphy_debug.onnx). So
- * candidates can be checked at other paths than the usual ones, several at a time.
+ * {artifact}, {inputs}, {golden} and {information} stand for the files of the candidate. Their usual paths do, too,
+ * where they stand as a word, as a path in a line of the shell, or as the value of an option
+ * (--model=polygraphy_debug.onnx). So candidates can be checked at other paths than the usual ones, several at a time.
  */
 #ifndef DEBUG_CHECK_WORDS_H
 #define DEBUG_CHECK_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "debug/candidate/place.h"
+
+/* In the environment of a check: where the candidate is. */
+#define CHECK_ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
+
+struct check_words {
+    char *program;      /* what is executed; NULL when there is no command */
+    const char **items; /* its arguments, NULL-terminated; files have their usual paths */
+    size_t count;
+    bool shell; /* the last one is a line of the shell */
+    struct candidate_paths usual;
+};
 
 /* "{artifact}" */
 const char *check_words_placeholder(enum candidate_file file);
 
-/* True when one of the words names that file. */
-bool check_words_name(const char *const *words, size_t count, const struct candidate_paths *usual,
-                      enum candidate_file file);
+/* True when one of the words names this file of a candidate, so that it can be elsewhere than at its usual path. */
+bool check_words_name(const struct check_words *words, enum candidate_file file);
 
-/* The words for a candidate whose files are at `actual`. `shell`: the last word is a line of the shell, where paths are
- * quoted as far as they need it. A NULL-terminated array of malloc'd words, for check_words_free(). */
-char **check_words_for(const char *const *words, size_t count, bool shell, const struct candidate_paths *usual,
-                       const struct candidate_paths *actual);
+/* True when the name of this file, without its folder, occurs in the words. */
+bool check_words_name_path(const struct check_words *words, const char *path);
+
+/* False when neither the command nor a script that it names says how it gets to the candidate: by path, {artifact} or
+ * POLYGRAPHY_ARTIFACT. It may do so all the same, by a program that looks into its environment. */
+bool check_words_tell_of_artifact(const struct check_words *words);
+
+/* Watches the files that the command names: vital are those that --load-inputs and --load-outputs read. What it
+ * replaces itself, by the look of the word before, is left out, also where it reads that afterwards. */
+void check_words_watch(const struct check_words *words, struct watched_files *ret);
+
+/* The words for a candidate whose files are at `actual`. In a line of the shell paths are quoted as far as they need
+ * it. A NULL-terminated array of malloc'd words, for check_words_free(). */
+char **check_words_for(const struct check_words *words, const struct candidate_paths *actual);
 void check_words_free(char **words);
 
 #endif

@@ -25,13 +25,14 @@ static void hash_content(struct loop *loop, struct job_slot *slot)
 /* With another signature of the failure it is another question. */
 static struct hash question_now(const struct loop *loop, const struct job_slot *slot)
 {
-    const char *reason = check_failure_reason(loop->check);
+    const struct judge *judge = loop->judge;
     struct hash ret = slot->content;
-    int code;
 
-    if (check_failure_code(loop->check, &code))
-        ret = hash_combine(ret, hash_bytes(&code, sizeof(code)));
-    return reason[0] != '\0' ? hash_combine(ret, hash_bytes(reason, strlen(reason))) : ret;
+    if (judge->has_failure)
+        ret = hash_combine(ret, hash_bytes(&judge->failure_code, sizeof(judge->failure_code)));
+    if (judge->failure_reason[0] != '\0')
+        ret = hash_combine(ret, hash_bytes(judge->failure_reason, strlen(judge->failure_reason)));
+    return ret;
 }
 
 static void ask_cache(struct loop *loop, struct job_slot *slot)
@@ -68,16 +69,9 @@ void loop_look_up_again(struct loop *loop, struct job_slot *slot)
         ask_cache(loop, slot);
 }
 
-static void use_failure(struct check *check, const struct cached_verdict *cached)
-{
-    check_set_failure_code(check, cached->code);
-    check_set_failure_reason(check, cached->reason);
-}
-
 void loop_take_failure(struct loop *loop, const struct debug_replay *replay)
 {
-    check_set_failure_code(loop->check, (int)replay->failure_code);
-    check_set_failure_reason(loop->check, replay->failure_reason);
+    judge_expect_failure(loop->judge, (int)replay->failure_code, replay->failure_reason);
 }
 
 void loop_use_cached(struct loop *loop, struct trial *trial)
@@ -88,7 +82,7 @@ void loop_use_cached(struct loop *loop, struct trial *trial)
     trial->source = VERDICT_OF_CACHE;
     trial->counts = (struct run_counts){cached->runs, cached->fails};
     if (cached->verdict == VERDICT_FAIL && cached->has_code)
-        use_failure(loop->check, cached);
+        judge_expect_failure(loop->judge, cached->code, cached->reason);
     log_message(loop->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
 }
 
@@ -97,12 +91,11 @@ void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct has
     struct cached_verdict cached = {
         .found = true, .verdict = trial->verdict, .runs = trial->counts.runs, .fails = trial->counts.fails};
     struct error why;
-    int code;
 
-    if (trial->verdict == VERDICT_FAIL && check_failure_code(loop->check, &code)) {
+    if (trial->verdict == VERDICT_FAIL && loop->judge->has_failure) {
         cached.has_code = true;
-        cached.code = code;
-        snprintf(cached.reason, sizeof(cached.reason), "%s", check_failure_reason(loop->check));
+        cached.code = loop->judge->failure_code;
+        snprintf(cached.reason, sizeof(cached.reason), "%s", loop->judge->failure_reason);
     }
     if (verdict_cache_add(loop->cache, question, &cached, &why) < 0)
         log_message(loop->log, LOG_WARNING, "%s", why.message);

@@ -29,7 +29,7 @@ struct job_thread {
 };
 
 struct job_slots {
-    const struct check *check;
+    struct check *check;
     struct job_slots_settings settings;
     struct log *log;
     struct job_slot *items; /* the first one has the usual names. With several jobs it is for checks apart */
@@ -41,7 +41,7 @@ struct job_slots {
 
 /* ---- All of them ---- */
 
-struct job_slots *job_slots_new(const struct check *check, const struct job_slots_settings *settings, struct log *log)
+struct job_slots *job_slots_new(struct check *check, const struct job_slots_settings *settings, struct log *log)
 {
     struct job_slots *slots = memory_alloc_zero(1, sizeof(*slots));
 
@@ -329,7 +329,7 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
         slot->thread->ended = false;
         slot->state = SLOT_WRITTEN;
     }
-    slot->run.timeout = check_time_limit(slots->check);
+    slot->run.timeout = check_judge(slots->check)->rules.timeout;
     if (slots->settings.jobs == 1) {
         slot->state = SLOT_LAUNCHED;
         run(slot->thread);

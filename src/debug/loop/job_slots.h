@@ -50,7 +50,7 @@ struct job_slots_settings {
     size_t jobs;                  /* as many checks run at a time; 1 or more */
 };
 
-struct job_slots *job_slots_new(const struct check *check, const struct job_slots_settings *settings, struct log *log);
+struct job_slots *job_slots_new(struct check *check, const struct job_slots_settings *settings, struct log *log);
 
 /* Ends what runs, waits for it, and removes all files. */
 void job_slots_free(struct job_slots *slots);

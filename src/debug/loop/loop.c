@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
-#include "debug/check/verdict_rules.h"
+#include "debug/check/rules.h"
 #include "debug/loop/log.h"
 #include "debug/loop/resume_hint.h"
 #include "debug/loop/state.h"
@@ -52,11 +52,11 @@ static int check_jobs(const struct loop *loop, struct error *err)
     if (check_is_interactive(loop->check))
         return error_set(err, ERR_INVALID, "--jobs and --work-dir need --check: only one question is asked at a time");
     for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
-        if (files[i] != NULL && !check_mentions(loop->check, i))
+        if (files[i] != NULL && !check_words_name(check_words(loop->check), i))
             return error_set(err, ERR_INVALID,
                              "the check does not name '%s', and with --jobs or --work-dir each candidate has files of "
                              "its own: write %s where the command needs it",
-                             files[i], check_placeholder(i));
+                             files[i], check_words_placeholder(i));
     for (size_t i = 0; settings->jobs > 1 && i < settings->artifacts.paths.count; i++) {
         bool own = false;
 
@@ -87,7 +87,7 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
         rc = session_replay_open(replay, settings->load_replay, settings->save_replay, settings->force_replay,
                                  model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log,
                                  err);
-    if (rc == 0 && settings->check.compare_failures && replay->replay.has_failure_code)
+    if (rc == 0 && settings->check.rules.compare_failures && replay->replay.has_failure_code)
         loop_take_failure(loop, &replay->replay);
     if (rc == 0 && settings->verdict_cache)
         rc = verdict_cache_open(settings->verdict_cache, check_hash(loop->check), loop->log, &loop->cache, err);
@@ -104,13 +104,13 @@ static void warn_of_unnamed_artifact(const struct loop *loop)
 {
     const char *path = loop->settings.check.files.items[CANDIDATE_ARTIFACT];
 
-    if (path == NULL || check_is_interactive(loop->check) || check_tells_of_artifact(loop->check))
+    if (path == NULL || check_is_interactive(loop->check) || check_words_tell_of_artifact(check_words(loop->check)))
         return;
     log_message(
         loop->log, LOG_WARNING,
         "The check names neither '%s' nor %s nor $POLYGRAPHY_ARTIFACT, as far as can be seen in the command and "
         "in scripts that it names. If it does not look at the candidate, it says the same of all",
-        path, check_placeholder(CANDIDATE_ARTIFACT));
+        path, check_words_placeholder(CANDIDATE_ARTIFACT));
 }
 
 int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,
@@ -127,11 +127,13 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     loop->nodes_whole = -1;
     seen_candidates_init(&loop->seen);
     seen_candidates_init(&loop->files);
-    repeated_check_init(&loop->repeated, settings->check.flaky, settings->check.no_false_failures, log);
+    repeated_check_init(&loop->repeated, settings->check.rules.flaky, settings->check.rules.no_false_failures, log);
 
     int rc = check_new(&settings->check, log, &loop->check, err);
-    if (rc == 0)
+    if (rc == 0) {
+        loop->judge = check_judge(loop->check);
         rc = check_jobs(loop, err);
+    }
     if (rc == 0)
         rc = check_names(loop, err);
     if (rc == 0)
@@ -184,12 +186,11 @@ void loop_show_progress(const struct loop *loop, const struct loop_subject *subj
 static void keep_failure_code(struct loop *loop)
 {
     struct debug_replay *replay = &loop->replay.replay;
-    int code;
 
-    replay->has_failure_code = check_failure_code(loop->check, &code);
+    replay->has_failure_code = loop->judge->has_failure;
     if (replay->has_failure_code)
-        replay->failure_code = code;
-    snprintf(replay->failure_reason, sizeof(replay->failure_reason), "%s", check_failure_reason(loop->check));
+        replay->failure_code = loop->judge->failure_code;
+    snprintf(replay->failure_reason, sizeof(replay->failure_reason), "%s", loop->judge->failure_reason);
 }
 
 /* The verdict that an identical candidate has got; NULL: none. */
@@ -212,13 +213,13 @@ int loop_refuse_check(struct loop *loop, struct error *err, const char *format, 
     va_list args;
     int rc;
 
-    check_show_hidden_output(loop->check);
+    judge_show_hidden_output(loop->judge);
     string_init(&text);
     va_start(args, format);
     string_add_format_list(&text, format, args);
     va_end(args);
     string_add(&text, ": ");
-    check_evidence_describe(check_evidence(loop->check), &text);
+    check_evidence_describe(&loop->judge->evidence, &text);
     rc = error_set(err, ERR_INVALID, "%s", text.data);
     string_release(&text);
     return rc;
@@ -229,14 +230,14 @@ int loop_refuse_check(struct loop *loop, struct error *err, const char *format, 
 static int suspect_check(struct loop *loop, struct trial *trial, struct error *err)
 {
     enum expectation expectation = trial->candidate.expectation;
-    int code = check_take_broken_code(loop->check), rc;
+    int code = judge_take_broken_code(loop->judge), rc;
 
-    if (is_first_check(loop) && !trial->candidate.has_identity && check_is_unsound(loop->check))
+    if (is_first_check(loop) && !trial->candidate.has_identity && loop->judge->unsound)
         return loop_refuse_check(loop, err, "the check says of itself that it cannot tell anything");
     if (code == 0)
         return 0;
     if (loop->verifies || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS || is_first_check(loop)) {
-        check_show_hidden_output(loop->check);
+        judge_show_hidden_output(loop->judge);
         return check_refuse_broken(loop->check, code, loop->verifies, err);
     }
     if (loop->verify == NULL || loop->verified)
@@ -449,7 +450,7 @@ static int run_iterations(struct loop *loop, const struct loop_subject *subject,
     *ret_count = 0;
     *ret_go_on = true;
     if (can_look_ahead(loop, subject))
-        loop->speculation = speculation_new(loop->slots, loop->check, subject, &known, loop->log);
+        loop->speculation = speculation_new(loop->slots, loop->judge, subject, &known, loop->log);
     while (rc == 0 && *ret_go_on && *ret_count < MAXIMUM_ITERATIONS && !loop_is_spent(loop))
         rc = run_iteration(loop, subject, (*ret_count)++, ret_go_on, err);
     speculation_free(loop->speculation);
@@ -544,17 +545,17 @@ void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error 
 
 const struct check_counts *loop_check_counts(const struct loop *loop)
 {
-    return check_counts(loop->check);
+    return &loop->judge->counts;
 }
 
 void loop_log_checks(const struct loop *loop)
 {
-    check_counts_log(check_counts(loop->check), loop->log);
+    check_counts_log(&loop->judge->counts, loop->log);
 }
 
 const struct check_evidence *loop_evidence(const struct loop *loop)
 {
-    return check_evidence(loop->check);
+    return &loop->judge->evidence;
 }
 
 bool loop_has_passed(const struct loop *loop)
@@ -609,10 +610,10 @@ int64_t loop_skipped(const struct loop *loop)
 
 bool loop_looks_for_other_than_hangs(const struct loop *loop)
 {
-    const struct check_settings *settings = &loop->settings.check;
+    const struct check_rules *rules = &loop->settings.check.rules;
 
-    return settings->fail_patterns.count > 0 ||
-           (settings->fail_codes.count > 0 && !verdict_names_code(settings, CHECK_TIMED_OUT_CODE));
+    return rules->fail_patterns.count > 0 ||
+           (rules->fail_codes.count > 0 && !check_rules_name_code(rules, CHECK_TIMED_OUT_CODE));
 }
 
 bool loop_is_interactive(const struct loop *loop)

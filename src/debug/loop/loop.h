@@ -164,7 +164,7 @@ struct loop_ends {
 int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err);
 
 /* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were
- * broken (check_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before
+ * broken (judge_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before
  * the verdict counts; its errors end the session. */
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data);
 

@@ -37,7 +37,7 @@ static int write_nonsense(void *data, const struct candidate_paths *paths, struc
 static enum verdict judge(const struct loop *loop, const struct check_evidence *before, enum verdict suspicious,
                           enum verdict verdict)
 {
-    const struct check_evidence *now = check_evidence(loop->check);
+    const struct check_evidence *now = &loop->judge->evidence;
 
     if (suspicious == VERDICT_PASS)
         return verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS;
@@ -50,16 +50,16 @@ static enum verdict judge(const struct loop *loop, const struct check_evidence *
 
 static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, struct error *err)
 {
-    const struct check_evidence before = *check_evidence(loop->check);
+    const struct check_evidence before = loop->judge->evidence;
     int rc = trial->subject->describe(NULL, -1, false, &trial->candidate, err);
 
     if (rc == 0)
         rc = trial_check(loop, trial, err);
-    check_take_broken_code(loop->check); /* it may well be this file that it cannot be run on */
+    judge_take_broken_code(loop->judge); /* it may well be this file that it cannot be run on */
     if (rc < 0)
         return rc;
     trial->verdict = judge(loop, &before, suspicious, trial->verdict);
-    check_leave_out_evidence(loop->check, &before);
+    check_evidence_leave_out(&loop->judge->evidence, &before);
     return session_replay_save(&loop->replay, trial->key,
                                &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
 }
@@ -137,7 +137,7 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
     enum verdict sight = VERDICT_PASS;
     int rc = 0;
 
-    if (loop->repeated.enabled || check_is_interactive(loop->check) || check_evidence(loop->check)->runs == 0)
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop->judge->evidence.runs == 0)
         return 0;
     if (verdict == VERDICT_SKIP)
         return loop_refuse_check(loop, err, "the check says nothing about the engine %s, so there is nothing to go by",
@@ -178,7 +178,7 @@ int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error
  * enough. */
 static bool is_suspicious(const struct loop *loop, const struct loop_subject *subject, enum verdict verdict)
 {
-    const struct check_evidence *evidence = check_evidence(loop->check);
+    const struct check_evidence *evidence = &loop->judge->evidence;
 
     if (evidence->runs < ALIKE_VERDICTS)
         return false;
@@ -195,7 +195,7 @@ static void warn_of_likeness(const struct loop *loop, const struct loop_subject 
 {
     static const char *const words[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
-    const struct check_evidence *evidence = check_evidence(loop->check);
+    const struct check_evidence *evidence = &loop->judge->evidence;
     struct string_builder text;
 
     if (!evidence->alike)
@@ -229,7 +229,7 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
 
     if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
         trial->is_control || !is_suspicious(loop, subject, trial->verdict) ||
-        (subject->beside != NULL && check_mentions_path(loop->check, subject->beside)))
+        (subject->beside != NULL && check_words_name_path(check_words(loop->check), subject->beside)))
         return 0;
     loop->questioned = true;
     if (loop->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
@@ -253,7 +253,7 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
 
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed)
 {
-    const struct check_evidence *evidence = check_evidence(loop->check);
+    const struct check_evidence *evidence = &loop->judge->evidence;
     struct string_builder text;
 
     if (loop->verify != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||

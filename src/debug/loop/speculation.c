@@ -12,7 +12,7 @@
 
 struct speculation {
     struct job_slots *slots;
-    const struct check *check;
+    const struct judge *judge;
     const struct foresight *foresight;
     void *subject;
     struct known_verdicts known;
@@ -48,7 +48,7 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
     return true;
 }
 
-struct speculation *speculation_new(struct job_slots *slots, const struct check *check,
+struct speculation *speculation_new(struct job_slots *slots, const struct judge *judge,
                                     const struct loop_subject *subject, const struct known_verdicts *known,
                                     struct log *log)
 {
@@ -56,7 +56,7 @@ struct speculation *speculation_new(struct job_slots *slots, const struct check 
     struct speculation *speculation = memory_alloc_zero(1, sizeof(*speculation));
 
     *speculation = (struct speculation){.slots = slots,
-                                        .check = check,
+                                        .judge = judge,
                                         .foresight = foresight,
                                         .subject = subject->data,
                                         .known = *known,
@@ -88,7 +88,7 @@ static void learn(void *data, struct job_slot *slot)
 
     if (job_slot_has_ended(speculation->slots, slot) && slot->rc == 0)
         lookahead_learn(speculation->lookahead, slot->key.identity, slot->key.index,
-                        check_foresee(speculation->check, &slot->result));
+                        judge_foresee(speculation->judge, &slot->result));
 }
 
 static bool is_listed(const struct speculation *speculation, struct job_key key)

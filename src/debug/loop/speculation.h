@@ -22,7 +22,7 @@ struct known_verdicts {
 };
 
 /* The subject has to have a foresight, and is about to begin with iteration 0. */
-struct speculation *speculation_new(struct job_slots *slots, const struct check *check,
+struct speculation *speculation_new(struct job_slots *slots, const struct judge *judge,
                                     const struct loop_subject *subject, const struct known_verdicts *known,
                                     struct log *log);
 void speculation_free(struct speculation *speculation);

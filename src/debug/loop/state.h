@@ -14,6 +14,7 @@ struct loop {
     struct loop_settings settings;
     struct log *log;
     struct check *check;
+    struct judge *judge; /* of the check */
     struct job_slots *slots;
     struct speculation *speculation; /* in loop_run(), when several checks may run at a time; else NULL */
     struct session_locks locks;

@@ -79,7 +79,7 @@ static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
     struct candidate_content content = content_of(loop, trial);
     struct error ignored; /* what is wrong will be seen when it is this run's turn */
 
-    if (!loop->repeated.enabled || !trial->candidate.has_identity || !check_knows_time_limit(loop->check))
+    if (!loop->repeated.enabled || !trial->candidate.has_identity || !judge_knows_time_limit(loop->judge))
         return;
     for (size_t i = run + 1; i < run + job_slots_jobs(loop->slots) && job_slots_have_room(loop->slots); i++) {
         struct job_slot *slot = job_slots_find(loop->slots, key_of(trial, i));
@@ -112,7 +112,7 @@ static int wait_for_end(struct loop *loop, const struct trial *trial, size_t run
         return rc;
     run_ahead(loop, trial, run);
     while (!job_slot_has_ended(loop->slots, slot)) {
-        if (loop->speculation != NULL && check_knows_time_limit(loop->check))
+        if (loop->speculation != NULL && judge_knows_time_limit(loop->judge))
             speculation_fill(loop->speculation, slot);
         if (!job_slot_has_ended(loop->slots, slot))
             job_slots_sleep(loop->slots);
@@ -144,7 +144,7 @@ static int run_once(void *data, enum verdict *ret, struct error *err)
         return rc;
     loop->check_seconds += slot->result.seconds;
     rc = loop_refuse_changes(loop, slot, err);
-    return rc == 0 ? check_judge(loop->check, &slot->run, &slot->result, ret, err) : rc;
+    return rc == 0 ? judge_run(loop->judge, &slot->result, ret, err) : rc;
 }
 
 static int run_check(struct loop *loop, struct trial *trial, struct error *err)

@@ -22,7 +22,7 @@ void loop_watch_files(struct loop *loop)
         watched_files_add(&loop->watched, loop->settings.model, true);
     for (size_t i = 0; i < loop->settings.data.count; i++)
         watched_files_add(&loop->watched, loop->settings.data.items[i], true);
-    check_watch_files(loop->check, &named);
+    check_words_watch(check_words(loop->check), &named);
     for (size_t i = 0; i < named.count; i++)
         if (!is_artifact(loop, named.items[i].path))
             watched_files_add(&loop->watched, named.items[i].path, named.items[i].vital);

@@ -335,7 +335,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     assert_true(check()->shell);
     assert_int_equal(VALUES(struct loop_settings)->artifacts.paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
-    assert_true(check()->shell && check()->show_output);
+    assert_true(check()->shell && check()->display.show_output);
 }
 
 static void program_with_a_blank_in_its_name_is_no_command_line(void **state)
@@ -364,15 +364,15 @@ static void session_without_check_is_announced_as_interactive(void **state)
 static void patterns_of_all_occurrences_add_up(void **state)
 {
     REPEAT("--fail-regex", "a", "b", "--fail-regex", "(", "--check", "x");
-    assert_int_equal(check()->fail_patterns.count, 3);
-    assert_string_equal(check()->fail_patterns.items[2], "(");
+    assert_int_equal(check()->rules.fail_patterns.count, 3);
+    assert_string_equal(check()->rules.fail_patterns.items[2], "(");
 }
 
 static void exit_codes_may_be_negative_and_must_fit(void **state)
 {
     REPEAT("--fail-code", "-11", "1", "--check", "x");
-    assert_int_equal(check()->fail_codes.items[0], -11);
-    assert_int_equal(check()->fail_codes.count, 2);
+    assert_int_equal(check()->rules.fail_codes.items[0], -11);
+    assert_int_equal(check()->rules.fail_codes.count, 2);
     REPEAT("--ignore-fail-code", "4294967296", "--check", "x");
     assert_fails(ERR_INVALID, "--ignore-fail-code: no program ends with 4294967296");
     REPEAT("--fail-code", "1", "--ignore-fail-returncode", "2");
@@ -385,8 +385,8 @@ static void exit_codes_may_be_negative_and_must_fit(void **state)
 static void time_out_is_a_number_of_seconds(void **state)
 {
     REPEAT("--check-timeout", "0.5", "--check", "x");
-    assert_true(check()->timeout == 0.5);
-    assert_false(check()->auto_timeout);
+    assert_true(check()->rules.timeout == 0.5);
+    assert_false(check()->rules.auto_timeout);
     REPEAT("--check-timeout", "-1", "--check", "x");
     assert_fails(ERR_INVALID, "--check-timeout");
     REPEAT("--check-timeout", "nan", "--check", "x");
@@ -398,8 +398,8 @@ static void time_out_is_a_number_of_seconds(void **state)
 static void time_out_may_follow_from_the_first_check(void **state)
 {
     REPEAT("--check-timeout", "auto", "--on-timeout", "skip", "--check", "x");
-    assert_true(check()->auto_timeout);
-    assert_float_equal(check()->timeout, 0, 0);
+    assert_true(check()->rules.auto_timeout);
+    assert_float_equal(check()->rules.timeout, 0, 0);
     assert_false(captured_log_has(&line.log, "--on-timeout"));
 }
 
@@ -408,7 +408,7 @@ static void signature_by_pattern_needs_patterns(void **state)
     REPEAT("--signature", "regex", "--check", "x");
     assert_fails(ERR_INVALID, "--signature regex needs --fail-regex");
     REPEAT("--signature", "regex", "--fail-regex", "a", "--check", "x");
-    assert_true(check()->compare_failures && check()->by_pattern);
+    assert_true(check()->rules.compare_failures && check()->rules.by_pattern);
 }
 
 /* ---- Iterations ---- */
@@ -472,9 +472,9 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     assert_string_equal(settings.check.command.items[1], "y");
     assert_null(settings.check.command.items[2]);
     assert_int_equal(settings.check.command.count, 2);
-    assert_int_equal(settings.check.fail_codes.items[0], 3);
-    assert_string_equal(settings.check.fail_patterns.items[0], "r");
-    assert_true(settings.check.timeout == 2);
+    assert_int_equal(settings.check.rules.fail_codes.items[0], 3);
+    assert_string_equal(settings.check.rules.fail_patterns.items[0], "r");
+    assert_true(settings.check.rules.timeout == 2);
     assert_string_equal(settings.check.self, "/bin/polygraphy");
     assert_non_null(settings.check.ask);
     assert_int_equal(settings.artifacts.paths.count, 2);

@@ -14,7 +14,8 @@
 
 #define WORDS(...) .command = {(const char *const[]){__VA_ARGS__, NULL}, COUNT(__VA_ARGS__)}
 #define COUNT(...) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-#define PATTERNS(...) .fail_patterns = {(const char *const[]){__VA_ARGS__}, COUNT(__VA_ARGS__)}
+#define PATTERNS(...)                                                                                                  \
+    .rules.fail_patterns = (const char *const[]){__VA_ARGS__}, .rules.fail_patterns.count = COUNT(__VA_ARGS__)
 
 static int run_once(struct check *check, const struct check_run *run, enum verdict *ret, struct error *err)
 {
@@ -27,7 +28,7 @@ static int run_once(struct check *check, const struct check_run *run, enum verdi
     rc = check_execute(check, run, &result, err);
     if (rc < 0)
         return rc;
-    rc = check_judge(check, run, &result, ret, err);
+    rc = judge_run(check_judge(check), &result, ret, err);
     process_result_release(&result);
     return rc;
 }
@@ -40,7 +41,7 @@ static int run(const struct check_settings *settings, struct captured_log *log, 
 
     if (rc < 0)
         return rc;
-    rc = run_once(check, &(struct check_run){.iteration = 7, .timeout = settings->timeout}, ret, err);
+    rc = run_once(check, &(struct check_run){.iteration = 7, .timeout = settings->rules.timeout}, ret, err);
     check_free(check);
     return rc;
 }
@@ -71,16 +72,17 @@ static void exit_code_decides(void **state)
 
     assert_int_equal(verdict_of(&(struct check_settings){WORDS("true")}), VERDICT_PASS);
     assert_int_equal(verdict_of(&(struct check_settings){WORDS("false")}), VERDICT_FAIL);
-    assert_int_equal(verdict_of(&(struct check_settings){WORDS("false"), .fail_codes = {three, 1}}), VERDICT_PASS);
+    assert_int_equal(verdict_of(&(struct check_settings){WORDS("false"), .rules.fail_codes = {three, 1}}),
+                     VERDICT_PASS);
 }
 
 static void signal_counts_as_negative_exit_code(void **state)
 {
     const int eleven[] = {-11}, shells[] = {139};
-    struct check_settings settings = {WORDS("sh", "-c", "kill -SEGV $$"), .fail_codes = {eleven, 1}};
+    struct check_settings settings = {WORDS("sh", "-c", "kill -SEGV $$"), .rules.fail_codes = {eleven, 1}};
 
     assert_int_equal(verdict_of(&settings), VERDICT_FAIL);
-    settings.fail_codes.items = shells;
+    settings.rules.fail_codes.items = shells;
     assert_int_equal(verdict_of(&settings), VERDICT_PASS);
 }
 
@@ -109,12 +111,12 @@ static void any_of_several_patterns_will_do(void **state)
 
 static void check_that_runs_out_of_time_fails_whatever_the_patterns(void **state)
 {
-    struct check_settings settings = {WORDS("sleep", "60"), .timeout = 0.05, PATTERNS("never there")};
+    struct check_settings settings = {WORDS("sleep", "60"), .rules.timeout = 0.05, PATTERNS("never there")};
     const int timeout[] = {124};
 
     assert_int_equal(verdict_of(&settings), VERDICT_FAIL);
-    settings.ignored_codes.items = timeout;
-    settings.ignored_codes.count = 1;
+    settings.rules.ignored_codes.items = timeout;
+    settings.rules.ignored_codes.count = 1;
     assert_int_equal(verdict_of(&settings), VERDICT_PASS);
 }
 
@@ -259,10 +261,10 @@ static void hash_tells_commands_and_rules_apart(void **state)
         {WORDS("true", "x", "")},
         {WORDS("true", "x ")},
         {WORDS("true"), .shell = true},
-        {WORDS("true"), .fail_codes = {one, 1}},
-        {WORDS("true"), .ignored_codes = {one, 1}},
+        {WORDS("true"), .rules.fail_codes = {one, 1}},
+        {WORDS("true"), .rules.ignored_codes = {one, 1}},
         {WORDS("true"), PATTERNS("1")},
-        {.command = {NULL, 0}},
+        {.shell = false},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
@@ -274,7 +276,8 @@ static void hash_tells_commands_and_rules_apart(void **state)
 static void hash_does_not_depend_on_what_is_shown_or_how_long_it_may_take(void **state)
 {
     struct check_settings plain = {WORDS("true")};
-    struct check_settings other = {WORDS("true"), .show_output = true, .timeout = 5, .self = "/somewhere/polygraphy"};
+    struct check_settings other = {WORDS("true"), .display.show_output = true, .rules.timeout = 5,
+                                   .self = "/somewhere/polygraphy"};
 
     assert_true(hash_equal(hash_of(&plain), hash_of(&other)));
 }

@@ -1,9 +1,9 @@
-/* test_interactive.c: asking for a verdict. */
+/* test_interactive.c: a check without a command asks for a verdict. */
 #include "support/unit_test.h"
 
 #include <string.h>
 
-#include "debug/check/interactive.h"
+#include "debug/check/check.h"
 
 static const char *const *answers;  /* NULL-terminated */
 static struct string_builder asked; /* every question, each on a line */
@@ -19,11 +19,15 @@ static int give_answers(const char *question, struct string_builder *ret, struct
 
 static int ask(const char *const *script, const char *subject, enum verdict *ret, struct error *err)
 {
-    struct check_settings settings = {.ask = give_answers};
+    struct check *check;
+    int rc = check_new(&(struct check_settings){.ask = give_answers}, NULL, &check, err);
 
     answers = script;
     string_clear(&asked);
-    return interactive_ask(&settings, subject, ret, err);
+    if (rc == 0)
+        rc = check_ask(check, subject, ret, err);
+    check_free(check);
+    return rc;
 }
 
 static void first_letter_decides_in_any_case(void **state)

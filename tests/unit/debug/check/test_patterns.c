@@ -9,6 +9,12 @@
 #include "base/text/string_builder.h"
 #include "debug/check/patterns.h"
 
+#define OUTPUT(bytes, length)                                                                                          \
+    &(struct process_output)                                                                                           \
+    {                                                                                                                  \
+        .data = (bytes), .size = (length)                                                                              \
+    }
+
 static bool found_in(const char *pattern, const char *data, size_t size)
 {
     struct check_patterns *patterns;
@@ -16,7 +22,7 @@ static bool found_in(const char *pattern, const char *data, size_t size)
     size_t found = 1;
 
     if (check_patterns_new(&pattern, 1, &patterns, &err) < 0 ||
-        check_patterns_search(patterns, 1, data, size, &found, &err) < 0)
+        check_patterns_search(patterns, 1, OUTPUT(data, size), &found, &err) < 0)
         fail_msg("%s", err.message);
     check_patterns_free(patterns);
     return found == 0;
@@ -83,13 +89,13 @@ static void of_several_patterns_the_first_in_their_order_is_found(void **state)
 
     assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), 0);
     assert_int_equal(check_patterns_count(patterns), 2);
-    assert_int_equal(check_patterns_search(patterns, 2, "only one", 8, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 2, OUTPUT("only one", 8), &found, &err), 0);
     assert_int_equal(found, 0);
-    assert_int_equal(check_patterns_search(patterns, 2, "or two", 6, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 2, OUTPUT("or two", 6), &found, &err), 0);
     assert_int_equal(found, 1);
-    assert_int_equal(check_patterns_search(patterns, 2, "two, then one", 13, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 2, OUTPUT("two, then one", 13), &found, &err), 0);
     assert_int_equal(found, 0);
-    assert_int_equal(check_patterns_search(patterns, 2, "three", 5, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 2, OUTPUT("three", 5), &found, &err), 0);
     assert_int_equal(found, 2);
     check_patterns_free(patterns);
 }
@@ -102,9 +108,9 @@ static void patterns_behind_those_asked_for_are_not_looked_for(void **state)
     size_t found = 9;
 
     assert_int_equal(check_patterns_new(texts, 2, &patterns, &err), 0);
-    assert_int_equal(check_patterns_search(patterns, 1, "or two", 6, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 1, OUTPUT("or two", 6), &found, &err), 0);
     assert_int_equal(found, 1);
-    assert_int_equal(check_patterns_search(patterns, 0, "one", 3, &found, &err), 0);
+    assert_int_equal(check_patterns_search(patterns, 0, OUTPUT("one", 3), &found, &err), 0);
     assert_int_equal(found, 0);
     check_patterns_free(patterns);
 }
@@ -131,7 +137,7 @@ static void endless_backtracking_is_an_error_and_not_a_miss(void **state)
     memset(data, 'a', sizeof(data));
     data[sizeof(data) - 1] = '!';
     assert_int_equal(check_patterns_new(&text, 1, &patterns, &err), 0);
-    assert_int_equal(check_patterns_search(patterns, 1, data, sizeof(data), &hit, &err), ERR_UNSUPPORTED);
+    assert_int_equal(check_patterns_search(patterns, 1, OUTPUT(data, sizeof(data)), &hit, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "--fail-regex '(a|aa)+$': gave up"));
     check_patterns_free(patterns);
 }
@@ -161,7 +167,7 @@ static bool found_in_ends(const char *pattern, const char *head, const char *tai
     struct process_output output = {
         .data = data.data, .size = data.size, .left_out = 7, .head = strlen(head), .tail = data.size - strlen(tail)};
     if (check_patterns_new(&pattern, 1, &patterns, &err) < 0 ||
-        check_patterns_search_output(patterns, 1, &output, &found, &err) < 0)
+        check_patterns_search(patterns, 1, &output, &found, &err) < 0)
         fail_msg("%s", err.message);
     check_patterns_free(patterns);
     string_release(&data);

@@ -1,4 +1,4 @@
-/* test_check_words.c: where the words of a check name the files of a candidate. */
+/* test_words.c: where the words of a check name the files of a candidate. */
 #include "support/unit_test.h"
 
 #include <string.h>
@@ -10,18 +10,26 @@ static const struct candidate_paths usual = {{[CANDIDATE_ARTIFACT] = "model.onnx
 static const struct candidate_paths actual = {
     {[CANDIDATE_ARTIFACT] = "/tmp/model.3.onnx", [CANDIDATE_INPUTS] = "in.3"}};
 
+static struct check_words words_of(const char **items, size_t count)
+{
+    return (struct check_words){.items = items, .count = count, .usual = usual};
+}
+
 static bool names(const char *word, enum candidate_file file)
 {
-    return check_words_name(&word, 1, &usual, file);
+    const struct check_words words = words_of(&word, 1);
+
+    return check_words_name(&words, file);
 }
 
 static void assert_word(const char *word, const struct candidate_paths *paths, const char *expected)
 {
-    char **words = check_words_for(&word, 1, false, &usual, paths);
+    const struct check_words words = words_of(&word, 1);
+    char **changed = check_words_for(&words, paths);
 
-    assert_string_equal(words[0], expected);
-    assert_null(words[1]);
-    check_words_free(words);
+    assert_string_equal(changed[0], expected);
+    assert_null(changed[1]);
+    check_words_free(changed);
 }
 
 /* The word names the artifact, and becomes this one where the candidate is elsewhere. */
@@ -36,11 +44,14 @@ static void assert_line(const char *line, const char *path, const char *expected
 {
     const struct candidate_paths paths = {{[CANDIDATE_ARTIFACT] = path, [CANDIDATE_INPUTS] = "in.3"}};
     const char *arguments[] = {"{artifact}", line};
-    char **words = check_words_for(arguments, ARRAY_LEN(arguments), true, &usual, &paths);
+    struct check_words words = words_of(arguments, ARRAY_LEN(arguments));
+    char **changed;
 
-    assert_string_equal(words[0], path);
-    assert_string_equal(words[1], expected);
-    check_words_free(words);
+    words.shell = true;
+    changed = check_words_for(&words, &paths);
+    assert_string_equal(changed[0], path);
+    assert_string_equal(changed[1], expected);
+    check_words_free(changed);
 }
 
 static void paths_are_quoted_in_a_line_of_the_shell(void **state)
@@ -127,12 +138,13 @@ static void nothing_is_renamed_at_the_usual_place(void **state)
 
 static void every_word_is_looked_at(void **state)
 {
-    const char *const words[] = {"run", "--fast", "out/in.json"};
-    char **changed = check_words_for(words, ARRAY_LEN(words), false, &usual, &actual);
+    const char *items[] = {"run", "--fast", "out/in.json"};
+    const struct check_words words = words_of(items, ARRAY_LEN(items)), first = words_of(items, 2);
+    char **changed = check_words_for(&words, &actual);
 
-    assert_true(check_words_name(words, ARRAY_LEN(words), &usual, CANDIDATE_INPUTS));
-    assert_false(check_words_name(words, ARRAY_LEN(words), &usual, CANDIDATE_ARTIFACT));
-    assert_false(check_words_name(words, 2, &usual, CANDIDATE_INPUTS));
+    assert_true(check_words_name(&words, CANDIDATE_INPUTS));
+    assert_false(check_words_name(&words, CANDIDATE_ARTIFACT));
+    assert_false(check_words_name(&first, CANDIDATE_INPUTS));
     assert_string_equal(changed[0], "run");
     assert_string_equal(changed[1], "--fast");
     assert_string_equal(changed[2], "in.3");

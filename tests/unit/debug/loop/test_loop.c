@@ -338,7 +338,7 @@ static void check_apart_is_not_counted_or_sorted(void **state)
 
     scratch_file("log.txt", "x");
     fixture_init(&fixture, "cat info.json >info; exit 1 # debug.bin");
-    fixture.settings.check.hide_fail_output = true;
+    fixture.settings.check.display.hide_fail_output = true;
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     fixture.settings.check.files.items[CANDIDATE_INFORMATION] = "info.json";
     fixture.settings.artifacts.paths.items = (const char *const[]){"log.txt"};

@@ -1,7 +1,8 @@
-/* test_check_verdicts.c: what is remembered from one run of a check to the next. The runs are made up. */
+/* test_verdict.c: what is remembered from one run of a check to the next. The runs are made up. */
 #include "support/unit_test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -12,15 +13,30 @@ static const char *const command[] = {"true", NULL};
 static const char *const patterns[] = {"AA", "BB"};
 static struct captured_log captured;
 
-static struct check *make(struct check_settings settings)
+/* A judge of a check that is no line of the shell, and whose output is not shown. */
+static struct judge *make(struct check_rules rules)
 {
+    struct judge *ret = memory_alloc_zero(1, sizeof(*ret));
+    struct error err;
+
+    string_clear(&captured.text);
+    if (judge_init(ret, &rules, &(struct check_display){.hide_fail_output = true}, false, &captured.log, &err) < 0)
+        fail_msg("%s", err.message);
+    return ret;
+}
+
+static void unmake(struct judge *judge)
+{
+    judge_release(judge);
+    free(judge);
+}
+
+static struct check *make_check(struct check_rules rules)
+{
+    const struct check_settings settings = {.command = {command, 1}, .rules = rules};
     struct check *ret;
     struct error err;
 
-    settings.command.items = command;
-    settings.command.count = 1;
-    settings.hide_fail_output = true;
-    string_clear(&captured.text);
     if (check_new(&settings, &captured.log, &ret, &err) < 0)
         fail_msg("%s", err.message);
     return ret;
@@ -38,168 +54,165 @@ static struct process_result result_of(enum process_end end, int code, const cha
         .end = end, .code = code, .seconds = 0.5, .out = output_of(out), .error_out = output_of(error_out)};
 }
 
-static enum verdict judge_result(struct check *check, struct process_result result)
+static enum verdict judge_result(struct judge *judge, struct process_result result)
 {
-    const struct check_run run = {.iteration = 0};
-    enum verdict foreseen = check_foresee(check, &result), ret = VERDICT_SKIP;
+    enum verdict foreseen = judge_foresee(judge, &result), ret = VERDICT_SKIP;
     struct error err;
 
-    if (check_judge(check, &run, &result, &ret, &err) < 0)
+    if (judge_run(judge, &result, &ret, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(foreseen, ret);
     return ret;
 }
 
-static enum verdict exits(struct check *check, int code)
+static enum verdict exits(struct judge *judge, int code)
 {
-    return judge_result(check, result_of(PROCESS_EXITED, code, "", ""));
+    return judge_result(judge, result_of(PROCESS_EXITED, code, "", ""));
 }
 
-static enum verdict writes(struct check *check, const char *out, const char *error_out)
+static enum verdict writes(struct judge *judge, const char *out, const char *error_out)
 {
-    return judge_result(check, result_of(PROCESS_EXITED, 1, out, error_out));
+    return judge_result(judge, result_of(PROCESS_EXITED, 1, out, error_out));
 }
 
-static enum verdict times_out(struct check *check)
+static enum verdict times_out(struct judge *judge)
 {
-    return judge_result(check, result_of(PROCESS_TIMED_OUT, 15, "", ""));
+    return judge_result(judge, result_of(PROCESS_TIMED_OUT, 15, "", ""));
 }
 
-static enum verdict takes(struct check *check, int code, double seconds)
+static enum verdict takes(struct judge *judge, int code, double seconds)
 {
     struct process_result result = result_of(PROCESS_EXITED, code, "", "");
 
     result.seconds = seconds;
-    return judge_result(check, result);
+    return judge_result(judge, result);
 }
 
 /* ---- Failures that are told apart ---- */
 
-static struct check_settings by_pattern(void)
+static struct check_rules by_pattern(void)
 {
-    return (struct check_settings){.fail_patterns = {patterns, 2}, .compare_failures = true, .by_pattern = true};
+    return (struct check_rules){.fail_patterns = {patterns, 2}, .compare_failures = true, .by_pattern = true};
 }
 
 static void exit_code_of_the_first_failure_is_that_of_all(void **state)
 {
-    struct check *check = make((struct check_settings){.compare_failures = true});
-    int code = 0;
+    struct judge *judge = make((struct check_rules){.compare_failures = true});
 
-    assert_int_equal(exits(check, 0), VERDICT_PASS);
-    assert_false(check_failure_code(check, &code));
-    assert_int_equal(exits(check, 7), VERDICT_FAIL);
-    assert_true(check_failure_code(check, &code));
-    assert_int_equal(code, 7);
-    assert_int_equal(exits(check, 8), VERDICT_SKIP);
+    assert_int_equal(exits(judge, 0), VERDICT_PASS);
+    assert_false(judge->has_failure);
+    assert_int_equal(exits(judge, 7), VERDICT_FAIL);
+    assert_true(judge->has_failure);
+    assert_int_equal(judge->failure_code, 7);
+    assert_int_equal(exits(judge, 8), VERDICT_SKIP);
     assert_true(captured_log_has(&captured, "W Another failure: the check ended with code 8; in the first failure the "
                                             "check ended with code 7. It says nothing about that one"));
-    assert_int_equal(judge_result(check, result_of(PROCESS_SIGNALED, 7, "", "")), VERDICT_SKIP);
-    assert_int_equal(exits(check, 7), VERDICT_FAIL);
-    check_free(check);
+    assert_int_equal(judge_result(judge, result_of(PROCESS_SIGNALED, 7, "", "")), VERDICT_SKIP);
+    assert_int_equal(exits(judge, 7), VERDICT_FAIL);
+    unmake(judge);
 }
 
 /* A run of this program that the runtime has refused, for this reason. */
-static enum verdict is_refused(struct check *check, int code, const char *reason)
+static enum verdict is_refused(struct judge *judge, int code, const char *reason)
 {
     struct process_result result = result_of(PROCESS_EXITED, code, "", "");
 
     snprintf(result.reason, sizeof(result.reason), "%s", reason);
-    return judge_result(check, result);
+    return judge_result(judge, result);
 }
 
 static void why_the_runtime_refuses_a_model_is_part_of_the_signature(void **state)
 {
-    struct check *check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
+    struct judge *judge = make((struct check_rules){.compare_failures = true, .compare_reasons = true});
 
-    assert_int_equal(is_refused(check, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
-    assert_string_equal(check_failure_reason(check), "error 1 of the runtime, Gemm");
-    assert_int_equal(is_refused(check, 3, "error 10 of the runtime, Foo"), VERDICT_SKIP);
+    assert_int_equal(is_refused(judge, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
+    assert_string_equal(judge->failure_reason, "error 1 of the runtime, Gemm");
+    assert_int_equal(is_refused(judge, 3, "error 10 of the runtime, Foo"), VERDICT_SKIP);
     assert_true(captured_log_has(
         &captured, "W Another failure: the check ended with code 3 (error 10 of the runtime, Foo); in "
                    "the first failure the check ended with code 3 (error 1 of the runtime, Gemm). It says "
                    "nothing about that one"));
-    assert_int_equal(is_refused(check, 3, ""), VERDICT_SKIP);
-    assert_int_equal(is_refused(check, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
-    check_free(check);
+    assert_int_equal(is_refused(judge, 3, ""), VERDICT_SKIP);
+    assert_int_equal(is_refused(judge, 3, "error 1 of the runtime, Gemm"), VERDICT_FAIL);
+    unmake(judge);
 }
 
 static void reasons_count_with_the_code_of_a_refusal_alone_and_where_they_are_known(void **state)
 {
-    struct check *check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
+    struct judge *judge = make((struct check_rules){.compare_failures = true, .compare_reasons = true});
 
-    assert_int_equal(is_refused(check, 1, "Gemm"), VERDICT_FAIL); /* a script's own code */
-    assert_string_equal(check_failure_reason(check), "");
-    assert_int_equal(is_refused(check, 1, "Foo"), VERDICT_FAIL);
-    check_free(check);
+    assert_int_equal(is_refused(judge, 1, "Gemm"), VERDICT_FAIL); /* a script's own code */
+    assert_string_equal(judge->failure_reason, "");
+    assert_int_equal(is_refused(judge, 1, "Foo"), VERDICT_FAIL);
+    unmake(judge);
 
-    check = make((struct check_settings){.compare_failures = true, .compare_reasons = true});
-    assert_int_equal(is_refused(check, 3, ""), VERDICT_FAIL);
-    assert_int_equal(is_refused(check, 3, "Gemm"), VERDICT_FAIL);
-    check_free(check);
+    judge = make((struct check_rules){.compare_failures = true, .compare_reasons = true});
+    assert_int_equal(is_refused(judge, 3, ""), VERDICT_FAIL);
+    assert_int_equal(is_refused(judge, 3, "Gemm"), VERDICT_FAIL);
+    unmake(judge);
 
-    check = make((struct check_settings){.compare_failures = true}); /* --signature exit-code */
-    assert_int_equal(is_refused(check, 3, "Gemm"), VERDICT_FAIL);
-    assert_int_equal(is_refused(check, 3, "Foo"), VERDICT_FAIL);
-    check_free(check);
+    judge = make((struct check_rules){.compare_failures = true}); /* --signature exit-code */
+    assert_int_equal(is_refused(judge, 3, "Gemm"), VERDICT_FAIL);
+    assert_int_equal(is_refused(judge, 3, "Foo"), VERDICT_FAIL);
+    unmake(judge);
 }
 
 static void with_patterns_it_is_the_first_of_them_that_is_found(void **state)
 {
-    struct check *check = make(by_pattern());
-    int code = 0;
+    struct judge *judge = make(by_pattern());
 
-    assert_int_equal(writes(check, "BB", ""), VERDICT_FAIL);
-    assert_true(check_failure_code(check, &code));
-    assert_int_equal(code, 2);
-    assert_int_equal(writes(check, "", "BB"), VERDICT_FAIL);
-    assert_int_equal(writes(check, "BB AA", ""), VERDICT_SKIP);
+    assert_int_equal(writes(judge, "BB", ""), VERDICT_FAIL);
+    assert_true(judge->has_failure);
+    assert_int_equal(judge->failure_code, 2);
+    assert_int_equal(writes(judge, "", "BB"), VERDICT_FAIL);
+    assert_int_equal(writes(judge, "BB AA", ""), VERDICT_SKIP);
     assert_true(captured_log_has(
         &captured,
         "W Another failure: the first pattern found was 'AA'; in the first failure the first pattern found was "
         "'BB'. It says nothing about that one (--signature off makes failures of all)\n"));
-    assert_int_equal(writes(check, "BB", "AA"), VERDICT_SKIP); /* the order of patterns counts, not that of streams */
-    assert_int_equal(writes(check, "neither", "nor"), VERDICT_PASS);
-    check_free(check);
+    assert_int_equal(writes(judge, "BB", "AA"), VERDICT_SKIP); /* the order of patterns counts, not that of streams */
+    assert_int_equal(writes(judge, "neither", "nor"), VERDICT_PASS);
+    unmake(judge);
 }
 
 static void running_out_of_time_is_a_failure_without_a_pattern(void **state)
 {
-    struct check *check = make(by_pattern());
+    struct judge *judge = make(by_pattern());
 
-    assert_int_equal(writes(check, "AA", ""), VERDICT_FAIL);
-    assert_int_equal(times_out(check), VERDICT_SKIP);
+    assert_int_equal(writes(judge, "AA", ""), VERDICT_FAIL);
+    assert_int_equal(times_out(judge), VERDICT_SKIP);
     assert_true(captured_log_has(&captured, "Another failure: the check timed out; in the first failure the first "
                                             "pattern found was 'AA'"));
-    check_free(check);
+    unmake(judge);
 
-    check = make(by_pattern());
-    assert_int_equal(times_out(check), VERDICT_FAIL);
-    assert_int_equal(times_out(check), VERDICT_FAIL);
-    assert_int_equal(writes(check, "AA", ""), VERDICT_SKIP);
-    check_free(check);
+    judge = make(by_pattern());
+    assert_int_equal(times_out(judge), VERDICT_FAIL);
+    assert_int_equal(times_out(judge), VERDICT_FAIL);
+    assert_int_equal(writes(judge, "AA", ""), VERDICT_SKIP);
+    unmake(judge);
 }
 
 static void failure_of_an_earlier_session_is_the_first_one(void **state)
 {
-    struct check *check = make(by_pattern());
+    struct judge *judge = make(by_pattern());
 
-    check_set_failure_code(check, 2);
-    assert_int_equal(writes(check, "AA", ""), VERDICT_SKIP);
-    assert_int_equal(writes(check, "BB", ""), VERDICT_FAIL);
-    check_free(check);
+    judge_expect_failure(judge, 2, "");
+    assert_int_equal(writes(judge, "AA", ""), VERDICT_SKIP);
+    assert_int_equal(writes(judge, "BB", ""), VERDICT_FAIL);
+    unmake(judge);
 }
 
 static void no_earlier_pattern_is_overlooked_in_output_that_was_lost(void **state)
 {
-    struct check *check = make(by_pattern());
+    struct judge *judge = make(by_pattern());
     struct process_result result = result_of(PROCESS_EXITED, 1, "BB", "");
     enum verdict verdict;
     struct error err;
 
     result.out.truncated = true;
-    assert_int_equal(check_judge(check, &(struct check_run){0}, &result, &verdict, &err), ERR_IO);
+    assert_int_equal(judge_run(judge, &result, &verdict, &err), ERR_IO);
     assert_non_null(strstr(err.message, "filled the disk"));
-    check_free(check);
+    unmake(judge);
 }
 
 /* As if it had gone on for long behind what is there. */
@@ -211,28 +224,28 @@ static void leave_out(struct process_output *output, uint64_t bytes)
 
 static void a_match_that_may_have_been_in_what_was_not_kept_is_no_pass(void **state)
 {
-    struct check *check = make((struct check_settings){.fail_patterns = {patterns, 2}});
+    struct judge *judge = make((struct check_rules){.fail_patterns = {patterns, 2}});
     struct process_result result = result_of(PROCESS_EXITED, 0, "neither", "");
     enum verdict verdict;
     struct error err;
 
     leave_out(&result.out, 5);
-    assert_int_equal(check_judge(check, &(struct check_run){0}, &result, &verdict, &err), ERR_IO);
+    assert_int_equal(judge_run(judge, &result, &verdict, &err), ERR_IO);
     assert_non_null(strstr(err.message, "5 bytes in the middle were not kept"));
     result = result_of(PROCESS_EXITED, 0, "AA and more", "");
     leave_out(&result.out, 5);
-    assert_int_equal(check_judge(check, &(struct check_run){0}, &result, &verdict, &err), 0);
+    assert_int_equal(judge_run(judge, &result, &verdict, &err), 0);
     assert_int_equal(verdict, VERDICT_FAIL);
-    check_free(check);
+    unmake(judge);
 }
 
 static void signature_is_part_of_what_the_check_is(void **state)
 {
-    struct check_settings settings = by_pattern();
-    struct check *with_patterns = make(settings);
+    struct check_rules rules = by_pattern();
+    struct check *with_patterns = make_check(rules);
 
-    settings.by_pattern = false;
-    struct check *with_codes = make(settings);
+    rules.by_pattern = false;
+    struct check *with_codes = make_check(rules);
     assert_false(hash_equal(check_hash(with_patterns), check_hash(with_codes)));
     check_free(with_codes);
     check_free(with_patterns);
@@ -242,85 +255,85 @@ static void signature_is_part_of_what_the_check_is(void **state)
 
 static void limit_follows_from_the_first_run(void **state)
 {
-    struct check *check = make((struct check_settings){.auto_timeout = true});
+    struct judge *judge = make((struct check_rules){.auto_timeout = true});
 
-    assert_false(check_knows_time_limit(check));
-    assert_float_equal(check_time_limit(check), 0, 0);
-    takes(check, 0, 0.213);
-    assert_true(check_knows_time_limit(check));
-    assert_float_equal(check_time_limit(check), 2.2, 1e-9);
+    assert_false(judge_knows_time_limit(judge));
+    assert_float_equal(judge->rules.timeout, 0, 0);
+    takes(judge, 0, 0.213);
+    assert_true(judge_knows_time_limit(judge));
+    assert_float_equal(judge->rules.timeout, 2.2, 1e-9);
     assert_string_equal(captured.text.data,
                         "I The first check took 0.21 s: from here on checks are ended after 2.2 s\n");
-    takes(check, 0, 20);
-    assert_float_equal(check_time_limit(check), 2.2, 1e-9);
-    check_free(check);
+    takes(judge, 0, 20);
+    assert_float_equal(judge->rules.timeout, 2.2, 1e-9);
+    unmake(judge);
 }
 
 static void limit_is_neither_very_short_nor_very_long(void **state)
 {
-    struct check *quick = make((struct check_settings){.auto_timeout = true});
-    struct check *slow = make((struct check_settings){.auto_timeout = true});
+    struct judge *quick = make((struct check_rules){.auto_timeout = true});
+    struct judge *slow = make((struct check_rules){.auto_timeout = true});
 
     takes(quick, 1, 0.001);
-    assert_float_equal(check_time_limit(quick), 1, 0);
+    assert_float_equal(quick->rules.timeout, 1, 0);
     takes(slow, 1, 5000);
-    assert_float_equal(check_time_limit(slow), 300, 0);
+    assert_float_equal(slow->rules.timeout, 300, 0);
     assert_false(captured_log_has(&captured, "Should it hang")); /* there is a limit */
-    check_free(slow);
-    check_free(quick);
+    unmake(slow);
+    unmake(quick);
 }
 
 static void run_that_says_nothing_is_no_measure(void **state)
 {
     const int skipped[] = {125};
-    struct check *check = make((struct check_settings){.auto_timeout = true, .skip_codes = {skipped, 1}});
+    struct judge *judge = make((struct check_rules){.auto_timeout = true, .skip_codes = {skipped, 1}});
 
-    takes(check, 125, 0.01);
-    assert_false(check_knows_time_limit(check));
-    takes(check, 0, 3);
-    assert_float_equal(check_time_limit(check), 30, 0);
-    check_free(check);
+    takes(judge, 125, 0.01);
+    assert_false(judge_knows_time_limit(judge));
+    takes(judge, 0, 3);
+    assert_float_equal(judge->rules.timeout, 30, 0);
+    unmake(judge);
 }
 
 static void given_limit_is_known_at_once(void **state)
 {
-    struct check *check = make((struct check_settings){.timeout = 5}), *none = make((struct check_settings){0});
+    struct judge *judge = make((struct check_rules){.timeout = 5}), *none = make((struct check_rules){0});
 
-    assert_true(check_knows_time_limit(check));
-    assert_float_equal(check_time_limit(check), 5, 0);
-    assert_true(check_knows_time_limit(none));
+    assert_true(judge_knows_time_limit(judge));
+    assert_float_equal(judge->rules.timeout, 5, 0);
+    assert_true(judge_knows_time_limit(none));
     takes(none, 0, 1);
-    assert_float_equal(check_time_limit(none), 0, 0);
-    check_free(none);
-    check_free(check);
+    assert_float_equal(none->rules.timeout, 0, 0);
+    unmake(none);
+    unmake(judge);
 }
 
 static void many_that_run_out_of_time_give_one_warning(void **state)
 {
-    struct check *check = make((struct check_settings){.timeout = 5});
+    struct judge *judge = make((struct check_rules){.timeout = 5});
 
     for (int i = 0; i < 8; i++)
-        exits(check, i % 2);
-    times_out(check);
+        exits(judge, i % 2);
+    times_out(judge);
     assert_false(captured_log_has(&captured, "skewed"));
-    exits(check, 0);
+    exits(judge, 0);
     assert_false(captured_log_has(&captured, "skewed")); /* one in ten */
-    times_out(check);
+    times_out(judge);
     assert_true(captured_log_has(&captured, "W 2 of 11 checks so far have run out of time."));
     string_clear(&captured.text);
-    times_out(check);
+    times_out(judge);
     assert_false(captured_log_has(&captured, "skewed"));
-    check_free(check);
+    unmake(judge);
 }
 
 static void hang_that_is_looked_for_skews_nothing(void **state)
 {
-    struct check *check = make((struct check_settings){.timeout = 5});
+    struct judge *judge = make((struct check_rules){.timeout = 5});
 
     for (int i = 0; i < 20; i++)
-        times_out(check);
+        times_out(judge);
     assert_false(captured_log_has(&captured, "skewed"));
-    check_free(check);
+    unmake(judge);
 }
 
 /* ---- Counts ---- */
@@ -328,18 +341,18 @@ static void hang_that_is_looked_for_skews_nothing(void **state)
 static void runs_are_counted_by_what_they_say(void **state)
 {
     const int skipped[] = {125};
-    struct check *check =
-        make((struct check_settings){.compare_failures = true, .timeout = 5, .skip_codes = {skipped, 1}});
-    const struct check_counts *counts = check_counts(check);
+    struct judge *judge =
+        make((struct check_rules){.compare_failures = true, .timeout = 5, .skip_codes = {skipped, 1}});
+    const struct check_counts *counts = &judge->counts;
 
     assert_int_equal(check_counts_runs(counts), 0);
-    exits(check, 3);
-    exits(check, 3);
-    exits(check, 0);
-    exits(check, 125);
-    exits(check, 4);
-    times_out(check);
-    judge_result(check, result_of(PROCESS_SIGNALED, 11, "", ""));
+    exits(judge, 3);
+    exits(judge, 3);
+    exits(judge, 0);
+    exits(judge, 125);
+    exits(judge, 4);
+    times_out(judge);
+    judge_result(judge, result_of(PROCESS_SIGNALED, 11, "", ""));
     assert_int_equal(counts->failed, 2);
     assert_int_equal(counts->passed, 1);
     assert_int_equal(counts->skipped, 1);
@@ -347,7 +360,7 @@ static void runs_are_counted_by_what_they_say(void **state)
     assert_int_equal(counts->timed_out, 1);
     assert_int_equal(counts->signaled, 1);
     assert_int_equal(check_counts_runs(counts), 7);
-    check_free(check);
+    unmake(judge);
 }
 
 static void assert_line(struct check_counts counts, const char *expected)
@@ -373,39 +386,55 @@ static void counts_are_told_when_there_is_more_than_failures_and_passes(void **s
 
 static void codes_of_a_shell_that_cannot_run_a_command_are_noted_once(void **state)
 {
-    struct check *check = make((struct check_settings){0});
+    struct judge *judge = make((struct check_rules){0});
 
-    exits(check, 125);
-    assert_int_equal(check_take_broken_code(check), 0);
-    exits(check, 127);
-    exits(check, 1);
-    assert_int_equal(check_take_broken_code(check), 127);
-    assert_int_equal(check_take_broken_code(check), 0);
-    exits(check, 126);
-    assert_int_equal(check_take_broken_code(check), 126);
-    check_free(check);
+    exits(judge, 125);
+    assert_int_equal(judge_take_broken_code(judge), 0);
+    exits(judge, 127);
+    exits(judge, 1);
+    assert_int_equal(judge_take_broken_code(judge), 127);
+    assert_int_equal(judge_take_broken_code(judge), 0);
+    exits(judge, 126);
+    assert_int_equal(judge_take_broken_code(judge), 126);
+    unmake(judge);
 }
 
 static void codes_that_the_user_has_named_are_not(void **state)
 {
     const int named[] = {127};
-    const struct check_settings settings[] = {
+    const struct check_rules rules[] = {
         {.fail_codes = {named, 1}}, {.ignored_codes = {named, 1}}, {.skip_codes = {named, 1}}};
 
-    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-        struct check *check = make(settings[i]);
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        struct judge *judge = make(rules[i]);
 
-        exits(check, 127);
-        assert_int_equal(check_take_broken_code(check), 0);
-        exits(check, 126);
-        assert_int_equal(check_take_broken_code(check), 126);
-        check_free(check);
+        exits(judge, 127);
+        assert_int_equal(judge_take_broken_code(judge), 0);
+        exits(judge, 126);
+        assert_int_equal(judge_take_broken_code(judge), 126);
+        unmake(judge);
     }
+}
+
+static void shell_that_finds_no_command_is_told_of_at_first(void **state)
+{
+    struct judge *words = make((struct check_rules){0}), *line = make((struct check_rules){0});
+
+    line->shell = true;
+    exits(words, 127);
+    assert_false(captured_log_has(&captured, "The shell ended"));
+    exits(line, 127);
+    assert_true(captured_log_has(&captured, "W The shell ended with code 127: it did not find the command."));
+    string_clear(&captured.text);
+    exits(line, 127);
+    assert_false(captured_log_has(&captured, "The shell ended"));
+    unmake(line);
+    unmake(words);
 }
 
 static void broken_check_is_said_to_be_so(void **state)
 {
-    struct check *check = make((struct check_settings){0});
+    struct check *check = make_check((struct check_rules){0});
     struct error err;
 
     assert_int_equal(check_refuse_broken(check, 127, false, &err), ERR_INVALID);
@@ -452,6 +481,7 @@ int main(void)
         TEST(counts_are_told_when_there_is_more_than_failures_and_passes),
         TEST(codes_of_a_shell_that_cannot_run_a_command_are_noted_once),
         TEST(codes_that_the_user_has_named_are_not),
+        TEST(shell_that_finds_no_command_is_told_of_at_first),
         TEST(broken_check_is_said_to_be_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

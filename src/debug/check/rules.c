@@ -1,7 +1,7 @@
-/* debug/check/verdict_rules.c: see verdict_rules.h. */
-#include "debug/check/verdict_rules.h"
+/* debug/check/rules.c: see rules.h. */
+#include "debug/check/rules.h"
 
-int verdict_exit_code(const struct process_result *result)
+int check_exit_code(const struct process_result *result)
 {
     switch (result->end) {
     case PROCESS_EXITED:
@@ -16,38 +16,39 @@ int verdict_exit_code(const struct process_result *result)
 
 static bool has_code(const struct exit_codes *codes, int code)
 {
-    for (size_t i = 0; i < codes->count; i++)
+    for (size_t i = 0; i < codes->count; i++) {
         if (codes->items[i] == code)
             return true;
+    }
     return false;
 }
 
-bool verdict_names_code(const struct check_settings *rules, int code)
+bool check_rules_name_code(const struct check_rules *rules, int code)
 {
     return has_code(&rules->fail_codes, code) || has_code(&rules->ignored_codes, code) ||
            has_code(&rules->skip_codes, code);
 }
 
 /* By convention code 125 says that nothing was found out; whoever means something else says so. */
-static bool is_skipped(const struct check_settings *rules, int code)
+static bool is_skipped(const struct check_rules *rules, int code)
 {
-    return has_code(&rules->skip_codes, code) || (code == CHECK_UNTESTABLE_CODE && !verdict_names_code(rules, code));
+    return has_code(&rules->skip_codes, code) || (code == CHECK_UNTESTABLE_CODE && !check_rules_name_code(rules, code));
 }
 
 /* Whether the exit code leaves room for a failure. */
-static bool code_may_fail(const struct check_settings *rules, int code)
+static bool code_may_fail(const struct check_rules *rules, int code)
 {
     if (has_code(&rules->ignored_codes, code) || is_skipped(rules, code))
         return false;
     return rules->fail_codes.count == 0 || has_code(&rules->fail_codes, code);
 }
 
-bool verdict_needs_output(const struct check_settings *rules, int code)
+bool check_rules_need_output(const struct check_rules *rules, int code)
 {
     return rules->fail_patterns.count > 0 && code_may_fail(rules, code);
 }
 
-enum verdict verdict_from_end(const struct check_settings *rules, int code, bool output_matches)
+enum verdict check_rules_verdict(const struct check_rules *rules, int code, bool output_matches)
 {
     if (is_skipped(rules, code))
         return VERDICT_SKIP;
