@@ -137,17 +137,16 @@ static int allocate(enum data_type type, const struct shape *shape, const struct
 
 struct reorder_run {
     struct reorder *state;
-    const struct tensor *source;
-    const struct layout *from, *to;
-    struct tensor *target;
+    struct layout_change change;
+    const void *source;
+    void *target;
 };
 
 static int reorder_once(void *context, struct error *err)
 {
     struct reorder_run *run = context;
 
-    return reorder_run(&run->state, run->source->type, &run->source->shape, run->from, run->source->data, run->to,
-                       run->target->owner, err);
+    return reorder_run(&run->state, &run->change, run->source, run->target, err);
 }
 
 static int make_reordered(struct layer_timer *timer, size_t input, const struct layout *layout, struct reordered *ret,
@@ -155,12 +154,15 @@ static int make_reordered(struct layer_timer *timer, size_t input, const struct 
 {
     const struct tensor *source = &timer->request->tensors[input];
     struct reorder_run run = {
-        .source = source, .from = &timer->request->inputs[input].layout, .to = layout, .target = &ret->tensor};
+        .change = {source->type, &source->shape, &timer->request->inputs[input].layout, layout},
+        .source = source->data,
+    };
     struct measured measured = {reorder_once, &run};
     int rc = allocate(source->type, &source->shape, layout, &ret->tensor, err);
 
     ret->input = input;
     ret->layout = *layout;
+    run.target = ret->tensor.owner;
     if (rc == 0)
         rc = measure(timer, &measured, INFINITY, &ret->seconds, err);
     reorder_free(run.state);

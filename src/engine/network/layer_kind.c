@@ -80,17 +80,6 @@ static uint32_t input_of(const struct model *model, const struct node *node, siz
     return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
 }
 
-float node_attribute_float(struct span node, const char *name, float fallback)
-{
-    struct span message;
-    struct attribute attribute;
-
-    if (!node_attribute_find(node, name, &message))
-        return fallback;
-    attribute_read(message, &attribute);
-    return attribute.number;
-}
-
 static bool attribute_is_text(struct span node, const char *name, const char *expected)
 {
     struct span message;

@@ -12,7 +12,4 @@ void layer_classify(const struct model *model, const struct node *node, struct l
 /* Reads a constant of one float32 element, whatever its rank. False when `value` is none. */
 bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape);
 
-/* The value of a float attribute, or `fallback`. */
-float node_attribute_float(struct span node, const char *name, float fallback);
-
 #endif

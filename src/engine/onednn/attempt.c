@@ -203,33 +203,33 @@ bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int ar
     return true;
 }
 
-static bool view_memory(size_t rank, const int64_t *dims, const int64_t *strides, struct onednn_memory_desc *ret)
+static bool view_memory(const struct onednn_view *view, struct onednn_memory_desc *ret)
 {
-    struct shape shape = {.rank = rank};
+    struct shape shape = {.rank = view->rank};
 
-    if (rank == 0 || rank > ONEDNN_MAX_RANK)
+    if (view->rank == 0 || view->rank > ONEDNN_MAX_RANK)
         return false;
-    memcpy(shape.dims, dims, rank * sizeof(*dims));
+    memcpy(shape.dims, view->dims, view->rank * sizeof(*view->dims));
     if (!onednn_memory_of(&(struct layout){""}, &shape, ret))
         return false;
-    if (strides) {
+    if (view->strides) {
         ret->kind = ONEDNN_MEMORY_STRIDES;
-        memcpy(ret->strides, strides, rank * sizeof(*strides));
+        memcpy(ret->strides, view->strides, view->rank * sizeof(*view->strides));
     }
     return true;
 }
 
-bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, size_t rank, const int64_t *dims,
-                     const int64_t *strides, bool pack, struct onednn_memory_desc *ret)
+bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, const struct onednn_view *view,
+                     struct onednn_memory_desc *ret)
 {
     const struct kernel_input *input = float_input(attempt, position);
     struct onednn_argument *argument;
 
-    if (!input || !view_memory(rank, dims, strides, ret))
+    if (!input || !view_memory(view, ret))
         return false;
     if (input->constant) {
         add_constant(attempt, position, arg, ret);
-        if (pack)
+        if (view->pack)
             ret->kind = ONEDNN_MEMORY_OPEN;
         return true;
     }
@@ -239,16 +239,16 @@ bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, s
     return true;
 }
 
-bool onednn_use_values(struct onednn_attempt *attempt, int arg, size_t rank, const int64_t *dims, float *values,
-                       bool pack, struct onednn_memory_desc *ret)
+bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct onednn_view *view, float *values,
+                       struct onednn_memory_desc *ret)
 {
     struct onednn_argument *argument = add_argument(attempt, ONEDNN_FROM_CONSTANT, arg, 0);
 
     argument->values = argument->owned_values = values;
-    if (!view_memory(rank, dims, NULL, ret))
+    if (!view_memory(view, ret))
         return false;
     argument->given = *ret;
-    if (pack)
+    if (view->pack)
         ret->kind = ONEDNN_MEMORY_OPEN;
     return true;
 }
@@ -301,10 +301,10 @@ bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struc
     return output_as(attempt, arg, shape, &attempt->request->inputs[position].layout, ret);
 }
 
-bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t rank,
-                            const int64_t *dims, struct onednn_memory_desc *ret)
+bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape,
+                            const struct onednn_view *view, struct onednn_memory_desc *ret)
 {
-    if (!add_output(attempt, arg, shape) || !view_memory(rank, dims, NULL, ret))
+    if (!add_output(attempt, arg, shape) || !view_memory(view, ret))
         return false;
     attempt->arguments.items[attempt->arguments.count - 1].fixed = true;
     attempt->arguments.items[attempt->arguments.count - 1].given = *ret;

@@ -99,23 +99,30 @@ bool onednn_use_input(struct onednn_attempt *attempt, size_t position, int arg, 
 bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int arg, const char *layout,
                          struct onednn_memory_desc *ret);
 
-/* A row-major input, seen with other dimensions: transposed, reshaped, with broadcasting ones. `strides` are in
- * elements; NULL: dense. `pack`: a constant may be packed into any layout ("any" in `ret`). */
-bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, size_t rank, const int64_t *dims,
-                     const int64_t *strides, bool pack, struct onednn_memory_desc *ret);
+/* Row-major elements, seen with other dimensions: transposed, reshaped, with broadcasting ones. */
+struct onednn_view {
+    size_t rank;
+    const int64_t *dims;
+    const int64_t *strides; /* in elements; NULL: dense */
+    bool pack;              /* a constant may be packed into any layout ("any" in its descriptor) */
+};
+
+/* An input as a view. */
+bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, const struct onednn_view *view,
+                     struct onednn_memory_desc *ret);
 
 /* A constant that the description makes: dense values, malloc'd (memory_alloc()), taken over even on failure. */
-bool onednn_use_values(struct onednn_attempt *attempt, int arg, size_t rank, const int64_t *dims, float *values,
-                       bool pack, struct onednn_memory_desc *ret);
+bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct onednn_view *view, float *values,
+                       struct onednn_memory_desc *ret);
 
-/* The layer's only output: in the layout that is being tried; as input `position` has it; or row-major and seen with
- * other dimensions (the strides are dense). */
+/* The layer's only output: in the layout that is being tried; as input `position` has it; or as a dense view.
+ */
 bool onednn_use_output(struct onednn_attempt *attempt, int arg, const struct shape *shape,
                        struct onednn_memory_desc *ret);
 bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t position,
                             struct onednn_memory_desc *ret);
-bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape, size_t rank,
-                            const int64_t *dims, struct onednn_memory_desc *ret);
+bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape,
+                            const struct onednn_view *view, struct onednn_memory_desc *ret);
 
 struct onednn_eltwise { /* of oneDNN's eltwise operation */
     enum onednn_algorithm algorithm;

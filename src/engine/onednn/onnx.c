@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "engine/network/layer_kind.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 

@@ -90,21 +90,21 @@ static bool make_primitive(const struct onednn *onednn, struct copy *copy)
     return made;
 }
 
-static struct copy *find_copy(struct reorder *reorder, const struct shape *shape, const struct layout *from,
-                              const struct layout *to)
+static struct copy *find_copy(struct reorder *reorder, const struct layout_change *change)
 {
     struct copy *copy;
 
     for (size_t i = 0; i < reorder->copies.count; i++) {
         copy = &reorder->copies.items[i];
-        if (shape_equal(&copy->shape, shape) && layout_equal(&copy->from, from) && layout_equal(&copy->to, to))
+        if (shape_equal(&copy->shape, change->shape) && layout_equal(&copy->from, change->from) &&
+            layout_equal(&copy->to, change->to))
             return copy;
     }
     copy = VECTOR_APPEND(&reorder->copies);
-    *copy = (struct copy){.shape = *shape, .from = *from, .to = *to};
+    *copy = (struct copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
     if (!make_primitive(reorder->onednn, copy)) {
         copy_release(reorder->onednn, copy);
-        *copy = (struct copy){.shape = *shape, .from = *from, .to = *to};
+        *copy = (struct copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
     }
     return copy;
 }
@@ -119,8 +119,8 @@ static struct reorder *reorder_new(void)
     return reorder;
 }
 
-int reorder_run(struct reorder **state, enum data_type type, const struct shape *shape, const struct layout *from,
-                const void *source, const struct layout *to, void *target, struct error *err)
+int reorder_run(struct reorder **state, const struct layout_change *change, const void *source, void *target,
+                struct error *err)
 {
     const struct onednn *onednn;
     struct copy *copy;
@@ -128,18 +128,18 @@ int reorder_run(struct reorder **state, enum data_type type, const struct shape 
     if (!*state)
         *state = reorder_new();
     onednn = (*state)->onednn;
-    if (!onednn || type != DATA_FLOAT32 || layout_equal(from, to))
-        return layout_convert(type, shape, from, source, to, target, err);
-    copy = find_copy(*state, shape, from, to);
+    if (!onednn || change->type != DATA_FLOAT32 || layout_equal(change->from, change->to))
+        return layout_convert(change, source, target, err);
+    copy = find_copy(*state, change);
     if (!copy->primitive)
-        return layout_convert(type, shape, from, source, to, target, err);
+        return layout_convert(change, source, target, err);
     if (onednn->memory_set_data_handle(copy->args[0].memory, (void *)(uintptr_t)source) != ONEDNN_SUCCESS ||
         onednn->memory_set_data_handle(copy->args[1].memory, target) != ONEDNN_SUCCESS ||
         onednn->primitive_execute(copy->primitive, onednn->stream, (int)copy->arg_count, copy->args) !=
             ONEDNN_SUCCESS ||
         onednn->stream_wait(onednn->stream) != ONEDNN_SUCCESS)
-        return error_set(err, ERR_BACKEND, "oneDNN failed to copy a tensor from layout '%s' to layout '%s'", from->text,
-                         to->text);
+        return error_set(err, ERR_BACKEND, "oneDNN failed to copy a tensor from layout '%s' to layout '%s'",
+                         change->from->text, change->to->text);
     return 0;
 }
 

@@ -270,8 +270,8 @@ static int hand_over(struct layer_values *value, struct tensor *ret, struct erro
         return tensor_copy(tensor, ret, err);
     rc = tensor_allocate(tensor->type, &tensor->shape, ret, err);
     if (rc == 0)
-        rc = reorder_run(&reorder, tensor->type, &tensor->shape, &value->layout, tensor->data, &plain,
-                         tensor_writable(ret), err);
+        rc = reorder_run(&reorder, &(struct layout_change){tensor->type, &tensor->shape, &value->layout, &plain},
+                         tensor->data, tensor_writable(ret), err);
     reorder_free(reorder);
     return rc;
 }

@@ -240,8 +240,9 @@ static int bring_input(struct layer_step *step, size_t i, const struct layer_val
     copy = (float *)(void *)(step->scratch + input->scratch);
     tensor->data = copy;
     if (input->reordered) {
-        rc = reorder_run(&input->reorder, tensor->type, &tensor->shape, &given->layout, given->tensor.data,
-                         &input->layout, copy, err);
+        struct layout_change change = {tensor->type, &tensor->shape, &given->layout, &input->layout};
+
+        rc = reorder_run(&input->reorder, &change, given->tensor.data, copy, err);
         if (rc < 0)
             return rc;
     } else if (tensor->size > 0) {

@@ -162,15 +162,16 @@ static void advance(const struct shape *shape, struct shape *position)
     }
 }
 
-int layout_convert(enum data_type type, const struct shape *shape, const struct layout *from, const void *source,
-                   const struct layout *to, void *target, struct error *err)
+int layout_convert(const struct layout_change *change, const void *source, void *target, struct error *err)
 {
+    const struct layout *from = change->from, *to = change->to;
+    const struct shape *shape = change->shape;
     struct layout_strides read, written;
     struct shape position = {.rank = shape->rank};
-    size_t size = data_type_bits(type) / 8, elements = shape_elements(shape);
+    size_t size = data_type_bits(change->type) / 8, elements = shape_elements(shape);
 
-    if (size == 0 || data_type_bits(type) % 8 != 0)
-        return error_set(err, ERR_UNSUPPORTED, "elements of type %s have no layout", data_type_name(type));
+    if (size == 0 || data_type_bits(change->type) % 8 != 0)
+        return error_set(err, ERR_UNSUPPORTED, "elements of type %s have no layout", data_type_name(change->type));
     if (!layout_resolve(from, shape, &read) || !layout_resolve(to, shape, &written))
         return error_set(err, ERR_INVALID, "a tensor of rank %zu cannot be copied from layout '%.*s' to layout '%.*s'",
                          shape->rank, LAYOUT_TEXT_SIZE, from->text, LAYOUT_TEXT_SIZE, to->text);

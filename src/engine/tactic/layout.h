@@ -39,9 +39,15 @@ bool layout_equal(const struct layout *a, const struct layout *b);
 /* Bytes of a tensor, padding included; SIZE_MAX when it is no layout of that rank or does not fit. */
 size_t layout_bytes(const struct layout *layout, enum data_type type, const struct shape *shape);
 
-/* Copies elements of 1, 2, 4 or 8 bytes from one layout to another; padding becomes 0. Slow and exact: what the
- * providers' own reorders are tested against, and what is used where there is none. */
-int layout_convert(enum data_type type, const struct shape *shape, const struct layout *from, const void *source,
-                   const struct layout *to, void *target, struct error *err);
+/* A tensor that is to get from one layout into another. */
+struct layout_change {
+    enum data_type type;
+    const struct shape *shape;
+    const struct layout *from, *to;
+};
+
+/* Copies elements of 1, 2, 4 or 8 bytes; padding becomes 0. Slow and exact: what the providers' own reorders are tested
+ * against, and what is used where there is none. */
+int layout_convert(const struct layout_change *change, const void *source, void *target, struct error *err);
 
 #endif

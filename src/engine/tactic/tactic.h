@@ -126,8 +126,8 @@ int plugin_provider_load(const char *path, struct tactic_provider **ret, struct 
 /* Copies a tensor from one layout to another with oneDNN's reorder, kept for the next time; layout_convert() where
  * oneDNN is missing. `state` is NULL at first and freed by reorder_free(). */
 struct reorder;
-int reorder_run(struct reorder **state, enum data_type type, const struct shape *shape, const struct layout *from,
-                const void *source, const struct layout *to, void *target, struct error *err);
+int reorder_run(struct reorder **state, const struct layout_change *change, const void *source, void *target,
+                struct error *err);
 void reorder_free(struct reorder *reorder);
 
 #endif

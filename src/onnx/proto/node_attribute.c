@@ -1,6 +1,7 @@
 /* onnx/proto/node_attribute.c: see node_attribute.h. */
 #include "onnx/proto/node_attribute.h"
 
+#include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
@@ -45,6 +46,17 @@ int64_t node_attribute_integer(struct span node, const char *name, int64_t fallb
         if (field.number == ATTRIBUTE_INTEGER && field.type == WIRE_VARINT)
             value = (int64_t)field.value;
     return value;
+}
+
+float node_attribute_float(struct span node, const char *name, float fallback)
+{
+    struct span message;
+    struct attribute attribute;
+
+    if (!node_attribute_find(node, name, &message))
+        return fallback;
+    attribute_read(message, &attribute);
+    return attribute.number;
 }
 
 size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit)

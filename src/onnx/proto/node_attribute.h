@@ -13,6 +13,9 @@ bool node_attribute_find(struct span node, const char *name, struct span *ret);
 /* The value of an integer attribute, or `fallback`. */
 int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback);
 
+/* The value of a float attribute, or `fallback`. */
+float node_attribute_float(struct span node, const char *name, float fallback);
+
 /* The elements of a list of integers: at most `limit` of them are written. Returns how many there are; 0 without the
  * attribute. */
 size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit);

@@ -91,21 +91,23 @@ static bool has_bias(const struct onednn_attempt *attempt)
 static bool use_bias(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     const struct shape *shape = &attempt->request->inputs[BIAS].shape;
+    struct onednn_view view = {.rank = 1, .dims = shape->dims};
 
     return shape->rank == 1 && shape->dims[0] == convolution->output_channels &&
-           onednn_use_view(attempt, BIAS, ONEDNN_ARG_BIAS, 1, shape->dims, NULL, false, &attempt->computation.bias);
+           onednn_use_view(attempt, BIAS, ONEDNN_ARG_BIAS, &view, &attempt->computation.bias);
 }
 
 /* Weights that come at run time are row-major; constant ones are packed. */
 static bool use_tensors(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     struct onednn_computation *computation = &attempt->computation;
+    struct onednn_view weights = {convolution->weights_rank, convolution->weights, convolution->weight_strides,
+                                  .pack = true};
     struct shape target = {.rank = convolution->rank + 2, .dims = {convolution->batch, convolution->output_channels}};
 
     memcpy(target.dims + 2, computation->window.output, convolution->rank * sizeof(*target.dims));
     return onednn_use_input(attempt, INPUT, ONEDNN_ARG_SRC, &computation->source) &&
-           onednn_use_view(attempt, WEIGHTS, ONEDNN_ARG_WEIGHTS, convolution->weights_rank, convolution->weights,
-                           convolution->weight_strides, true, &computation->second) &&
+           onednn_use_view(attempt, WEIGHTS, ONEDNN_ARG_WEIGHTS, &weights, &computation->second) &&
            (!has_bias(attempt) || use_bias(attempt, convolution)) &&
            onednn_use_output(attempt, ONEDNN_ARG_DST, &target, &computation->target) && onednn_fuse(attempt);
 }

@@ -130,12 +130,13 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
     int64_t dims[ONEDNN_MAX_RANK];
     const int64_t *output_dims = attempt->output.shape.dims;
     size_t rank = attempt->output.shape.rank, ahead;
+    struct onednn_view view = {.rank = rank, .dims = dims};
 
     /* Where the output is seen with other dimensions, only what fits all of them can be said. */
     if (attempt->output_fixed &&
         (rank != output->rank || memcmp(output_dims, output->dims, rank * sizeof(*output->dims)) != 0)) {
         if (shape_equal(shape, output))
-            return onednn_use_view(attempt, position, arg, rank, output_dims, NULL, false, ret);
+            return onednn_use_view(attempt, position, arg, &(struct onednn_view){rank, output_dims, NULL, false}, ret);
         for (size_t i = 0; i < rank; i++)
             dims[i] = 1;
         if (shape_elements(shape) != 1) { /* then a vector beside the last dimension, such as a bias */
@@ -144,7 +145,7 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
                 shape->dims[shape->rank - 1] != dims[rank - 1] || shape_elements(shape) != (size_t)dims[rank - 1])
                 return false;
         }
-        return onednn_use_view(attempt, position, arg, rank, dims, NULL, false, ret);
+        return onednn_use_view(attempt, position, arg, &view, ret);
     }
     if (shape->rank > rank)
         return false;
@@ -154,7 +155,7 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
         if (dims[i] != 1 && dims[i] != output_dims[i])
             return false;
     }
-    return onednn_use_view(attempt, position, arg, rank, dims, NULL, false, ret);
+    return onednn_use_view(attempt, position, arg, &view, ret);
 }
 
 static bool add_operand(struct onednn_attempt *attempt, size_t position, bool *sum_is_free)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/onednn/onednn.h"
+#include "engine/onednn/onnx.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
@@ -105,17 +105,6 @@ static bool multiply_shapes(const struct shape *a, const struct shape *b, bool t
     return true;
 }
 
-static float read_float(struct span node, const char *name, float fallback)
-{
-    struct attribute attribute;
-    struct span message;
-
-    if (!node_attribute_find(node, name, &message))
-        return fallback;
-    attribute_read(message, &attribute);
-    return attribute.number;
-}
-
 static bool read_product(const struct onednn_attempt *attempt, struct product *ret)
 {
     const struct shape *a = &attempt->request->inputs[A].shape, *b = &attempt->request->inputs[B].shape; /* if there */
@@ -129,8 +118,8 @@ static bool read_product(const struct onednn_attempt *attempt, struct product *r
         !onednn_has_input(attempt, B) || (gemm && (a->rank != 2 || b->rank != 2)))
         return false;
     rank = a->rank > b->rank ? a->rank : b->rank;
-    ret->alpha = gemm ? read_float(node, "alpha", 1.0f) : 1.0f;
-    ret->beta = gemm ? read_float(node, "beta", 1.0f) : 1.0f;
+    ret->alpha = gemm ? onednn_float(attempt, "alpha", 1.0f) : 1.0f;
+    ret->beta = gemm ? onednn_float(attempt, "beta", 1.0f) : 1.0f;
     return view_matrix(a, true, transposed_a, rank, &ret->a) && view_matrix(b, false, transposed_b, rank, &ret->b) &&
            multiply_shapes(a, b, transposed_a, ret);
 }
@@ -144,8 +133,8 @@ static bool has_third_input(const struct onednn_attempt *attempt)
     return model->nodes.items[attempt->request->layer->nodes.items[0]].inputs.count > C && onednn_has_input(attempt, C);
 }
 
-/* Describes it as `arg` with these dimensions, multiplied by beta. */
-static bool use_scaled(struct onednn_attempt *attempt, float beta, int arg, size_t rank, const int64_t *dims,
+/* Describes it as `arg`, seen like that and multiplied by beta. */
+static bool use_scaled(struct onednn_attempt *attempt, float beta, int arg, const struct onednn_view *view,
                        struct onednn_memory_desc *ret)
 {
     const struct kernel_input *input = &attempt->request->inputs[C];
@@ -153,14 +142,14 @@ static bool use_scaled(struct onednn_attempt *attempt, float beta, int arg, size
     float *values;
 
     if (beta == 1.0f)
-        return onednn_use_view(attempt, C, arg, rank, dims, NULL, false, ret);
+        return onednn_use_view(attempt, C, arg, view, ret);
     if (!input->constant || input->type != DATA_FLOAT32 || count > SIZE_MAX / sizeof(*values))
         return false;
     values = memory_alloc(count * sizeof(*values));
     memcpy(values, input->constant, count * sizeof(*values));
     for (size_t i = 0; i < count; i++)
         values[i] *= beta;
-    return onednn_use_values(attempt, arg, rank, dims, values, false, ret);
+    return onednn_use_values(attempt, arg, view, values, ret);
 }
 
 /* As bias, when it is one row and nothing comes before it; else it is added to the result. */
@@ -168,6 +157,7 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
 {
     const struct shape *shape = &attempt->request->inputs[C].shape;
     int64_t dims[2] = {1, 1};
+    struct onednn_view view = {.rank = 2, .dims = dims};
     struct onednn_memory_desc memory;
 
     if (shape->rank > 2)
@@ -179,12 +169,11 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
             return false;
     }
     if (product->alpha == 1.0f && dims[0] == 1 && dims[1] == product->target.dims[1]) {
-        bool flat = attempt->variant == VARIANT_INNER_PRODUCT;
-
-        return use_scaled(attempt, product->beta, ONEDNN_ARG_BIAS, flat ? 1 : 2, flat ? dims + 1 : dims,
-                          &attempt->computation.bias);
+        if (attempt->variant == VARIANT_INNER_PRODUCT)
+            view = (struct onednn_view){.rank = 1, .dims = dims + 1};
+        return use_scaled(attempt, product->beta, ONEDNN_ARG_BIAS, &view, &attempt->computation.bias);
     }
-    if (!use_scaled(attempt, product->beta, onednn_next_operand(attempt), 2, dims, &memory))
+    if (!use_scaled(attempt, product->beta, onednn_next_operand(attempt), &view, &memory))
         return false;
     onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &memory);
     return true;
@@ -206,8 +195,10 @@ static bool use_factors(struct onednn_attempt *attempt, const struct product *pr
                                   .dims = {product->b.dims[1], product->b.dims[0]},
                                   .strides = {product->b.strides[1], product->b.strides[0]}};
     }
-    return onednn_use_view(attempt, A, ONEDNN_ARG_SRC, a->rank, a->dims, a->strides, true, &computation->source) &&
-           onednn_use_view(attempt, B, ONEDNN_ARG_WEIGHTS, weights.rank, weights.dims, weights.strides, true,
+    return onednn_use_view(attempt, A, ONEDNN_ARG_SRC,
+                           &(struct onednn_view){a->rank, a->dims, a->strides, .pack = true}, &computation->source) &&
+           onednn_use_view(attempt, B, ONEDNN_ARG_WEIGHTS,
+                           &(struct onednn_view){weights.rank, weights.dims, weights.strides, .pack = true},
                            &computation->second);
 }
 
@@ -218,7 +209,8 @@ static bool describe(struct onednn_attempt *attempt)
 
     computation->primitive = attempt->variant == VARIANT_INNER_PRODUCT ? ONEDNN_INNER_PRODUCT : ONEDNN_MATMUL;
     if (!read_product(attempt, &product) || !use_factors(attempt, &product) ||
-        !onednn_use_output_view(attempt, ONEDNN_ARG_DST, &product.output, product.target.rank, product.target.dims,
+        !onednn_use_output_view(attempt, ONEDNN_ARG_DST, &product.output,
+                                &(struct onednn_view){product.target.rank, product.target.dims, NULL, false},
                                 &computation->target))
         return false;
     if (product.alpha != 1.0f)

@@ -81,8 +81,10 @@ static bool describe(struct onednn_attempt *attempt)
     computation->primitive = ONEDNN_REDUCTION;
     computation->algorithm = reduction.algorithm;
     computation->power = reduction.power;
-    return keeps ? onednn_use_output_like(attempt, ONEDNN_ARG_DST, &kept, 0, &computation->target)
-                 : onednn_use_output_view(attempt, ONEDNN_ARG_DST, &result, kept.rank, kept.dims, &computation->target);
+    return keeps
+               ? onednn_use_output_like(attempt, ONEDNN_ARG_DST, &kept, 0, &computation->target)
+               : onednn_use_output_view(attempt, ONEDNN_ARG_DST, &result,
+                                        &(struct onednn_view){kept.rank, kept.dims, NULL, false}, &computation->target);
 }
 
 const struct onednn_operation onednn_reduction = {

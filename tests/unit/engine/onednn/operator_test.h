@@ -279,7 +279,7 @@ static inline void *converted(const struct operand *operand, const struct layout
     struct error err = {0};
 
     assert_true(size != SIZE_MAX && target);
-    if (layout_convert(operand->type, &operand->shape, from, values, to, target, &err) < 0)
+    if (layout_convert(&(struct layout_change){operand->type, &operand->shape, from, to}, values, target, &err) < 0)
         fail_msg("%s", err.message);
     return target;
 }

@@ -129,7 +129,9 @@ static void a_conversion_puts_each_element_where_the_layout_says(void **state)
     uint16_t target[8];
     struct error err = {0};
 
-    assert_int_equal(layout_convert(DATA_UINT16, &SHAPE(2, 3), &row_major, values, &blocked, target, &err), 0);
+    assert_int_equal(
+        layout_convert(&(struct layout_change){DATA_UINT16, &SHAPE(2, 3), &row_major, &blocked}, values, target, &err),
+        0);
     assert_memory_equal(target, expected, sizeof(expected));
 }
 
@@ -145,15 +147,21 @@ static void check_round_trip(enum data_type type, struct shape shape, const char
 
     for (size_t i = 0; i < size; i++)
         values[i] = (unsigned char)(i * 7 % 113); /* no float NaN among these */
-    assert_int_equal(layout_convert(type, &shape, &row_major, values, &layout, converted, &err), 0);
-    assert_int_equal(layout_convert(type, &shape, &layout, converted, &row_major, back, &err), 0);
+    assert_int_equal(
+        layout_convert(&(struct layout_change){type, &shape, &row_major, &layout}, values, converted, &err), 0);
+    assert_int_equal(layout_convert(&(struct layout_change){type, &shape, &layout, &row_major}, converted, back, &err),
+                     0);
     assert_memory_equal(values, back, size);
     for (int again = 0; again < 2; again++) {
         memset(reordered, 0x5a, padded);
-        assert_int_equal(reorder_run(&reorder, type, &shape, &row_major, values, &layout, reordered, &err), 0);
+        assert_int_equal(
+            reorder_run(&reorder, &(struct layout_change){type, &shape, &row_major, &layout}, values, reordered, &err),
+            0);
         assert_memory_equal(reordered, converted, padded);
         memset(back, 0x5a, size);
-        assert_int_equal(reorder_run(&reorder, type, &shape, &layout, reordered, &row_major, back, &err), 0);
+        assert_int_equal(
+            reorder_run(&reorder, &(struct layout_change){type, &shape, &layout, &row_major}, reordered, back, &err),
+            0);
         assert_memory_equal(values, back, size);
     }
     reorder_free(reorder);
@@ -188,10 +196,15 @@ static void types_without_whole_bytes_are_refused(void **state)
     struct error err = {0};
     char data[8] = {0}, target[8];
 
-    assert_int_equal(layout_convert(DATA_INT4, &SHAPE(2, 2), &row_major, data, &turned, target, &err), ERR_UNSUPPORTED);
-    assert_int_equal(layout_convert(DATA_STRING, &SHAPE(2, 2), &row_major, data, &turned, target, &err),
-                     ERR_UNSUPPORTED);
-    assert_int_equal(layout_convert(DATA_FLOAT32, &SHAPE(2), &row_major, data, &turned, target, &err), ERR_INVALID);
+    assert_int_equal(
+        layout_convert(&(struct layout_change){DATA_INT4, &SHAPE(2, 2), &row_major, &turned}, data, target, &err),
+        ERR_UNSUPPORTED);
+    assert_int_equal(
+        layout_convert(&(struct layout_change){DATA_STRING, &SHAPE(2, 2), &row_major, &turned}, data, target, &err),
+        ERR_UNSUPPORTED);
+    assert_int_equal(
+        layout_convert(&(struct layout_change){DATA_FLOAT32, &SHAPE(2), &row_major, &turned}, data, target, &err),
+        ERR_INVALID);
 }
 
 /* ---- descriptors ---- */

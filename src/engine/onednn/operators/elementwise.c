@@ -1,8 +1,9 @@
-/* engine/onednn/operators/binary.c: sums, differences, products, quotients, minima and maxima of two tensors with
- * numpy's broadcasting, by oneDNN.
+/* engine/onednn/operators/elementwise.c: activations of one tensor, and sums, differences, products, quotients, minima
+ * and maxima of two with numpy's broadcasting, by oneDNN.
  *
- * oneDNN's maximum of two numbers is the second one when either is NaN; ONNX's is NaN. So there is one only of a
- * tensor and a constant that has no NaN, which comes first. Same for the minimum.
+ * Of NaN, oneDNN's vectorized Relu and Clip make a number, as processors' maximum and minimum do. Its maximum of two
+ * numbers is the second one when either is NaN; ONNX's is NaN. So there is one only of a tensor and a constant that has
+ * no NaN, which comes first. Same for the minimum.
  */
 #include "engine/onednn/onnx.h"
 
@@ -10,6 +11,51 @@
 #include <string.h>
 
 #include "base/memory.h"
+
+/* ---- One tensor ---- */
+
+static bool describe_activation(struct onednn_attempt *attempt)
+{
+    const struct layer *layer = attempt->request->layer;
+    struct onednn_computation *computation = &attempt->computation;
+    struct onednn_eltwise eltwise;
+
+    if (!onednn_is_ordinary(attempt) || !onednn_activation(layer->activation, layer->alpha, layer->beta, &eltwise))
+        return false;
+    computation->primitive = ONEDNN_ELTWISE;
+    computation->algorithm = eltwise.algorithm;
+    computation->alpha = eltwise.alpha;
+    computation->beta = eltwise.beta;
+    return onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source) &&
+           onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &computation->target);
+}
+
+/* Of NaN, the vectorized exponential makes infinity, and the slow sigmoid makes 0. The vectorized logarithm of 1 is
+ * -1.4e-6, and not much better around it; Softplus, which is made of it, is off by 2 % at -10. */
+static bool accepts_activation(const struct onednn_attempt *attempt, const char *implementation)
+{
+    bool is_slow = strcmp(implementation, "ref:any") == 0;
+
+    switch (attempt->request->layer->activation) {
+    case ACTIVATION_EXP:
+    case ACTIVATION_LOG:
+    case ACTIVATION_SOFTPLUS:
+        return is_slow;
+    case ACTIVATION_SIGMOID:
+        return !is_slow;
+    default:
+        return true;
+    }
+}
+
+const struct onednn_operation onednn_activation_layer = {
+    .kind = LAYER_ACTIVATION,
+    .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
+    .describe = describe_activation,
+    .accepts = accepts_activation,
+};
+
+/* ---- Two tensors ---- */
 
 struct binary {
     enum onednn_algorithm algorithm;
@@ -88,17 +134,18 @@ static bool use_follower(struct onednn_attempt *attempt, size_t position, int ar
 {
     const struct kernel_input *input = &attempt->request->inputs[position];
     struct shape aligned = {.rank = rank};
+    struct onednn_view view = {.rank = rank, .dims = aligned.dims, .pack = of_leader != NULL};
     size_t missing = rank - input->shape.rank;
 
     for (size_t i = 0; i < rank; i++)
         aligned.dims[i] = i < missing ? 1 : input->shape.dims[i - missing];
     if (!of_leader)
-        return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, false, ret);
+        return onednn_use_view(attempt, position, arg, &view, ret);
     if (of_leader->kind != ONEDNN_MEMORY_LAYOUT)
         return false;
     if (missing == 0)
         return onednn_use_input_in(attempt, position, arg, of_leader->layout.text, ret);
-    return onednn_use_view(attempt, position, arg, rank, aligned.dims, NULL, true, ret) &&
+    return onednn_use_view(attempt, position, arg, &view, ret) &&
            (!input->constant || onednn_memory_of(&of_leader->layout, &aligned, ret));
 }
 
@@ -122,10 +169,11 @@ static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct sha
     }
     return use_follower(attempt, first, ONEDNN_ARG_SRC, rank, NULL, sources[first]) &&
            use_follower(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, sources[1 - first]) &&
-           onednn_use_output_view(attempt, ONEDNN_ARG_DST, result, rank, result->dims, &computation->target);
+           onednn_use_output_view(attempt, ONEDNN_ARG_DST, result,
+                                  &(struct onednn_view){rank, result->dims, NULL, false}, &computation->target);
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_binary(struct onednn_attempt *attempt)
 {
     const struct kernel_input *inputs = attempt->request->inputs;
     size_t first = 0;
@@ -150,7 +198,7 @@ static bool describe(struct onednn_attempt *attempt)
 /* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:
  * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register,
  * leaves elements out and writes behind the tensor. */
-static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
+static bool accepts_binary(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->request->layer->fused.count == 0 || strcmp(implementation, "ref:any") == 0 ||
            onednn_fills_vectors(&attempt->output);
@@ -159,6 +207,6 @@ static bool accepts(const struct onednn_attempt *attempt, const char *implementa
 const struct onednn_operation onednn_binary = {
     .kind = LAYER_BINARY,
     .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
-    .describe = describe,
-    .accepts = accepts,
+    .describe = describe_binary,
+    .accepts = accepts_binary,
 };
