@@ -12,6 +12,7 @@
 #include "cli/options/data_loader_values.h"
 #include "cli/terminal/progress_line.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/replay.h"
 #include "engine/precision/words.h"
 
 /* Larger results of constant folding are left to be computed: they would only make the plan file large. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
-#include "engine/io.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/engine.h"
 #include "engine/run/executor.h"
@@ -96,8 +96,8 @@ static int load_plan(const struct backend_request *request, struct engine **ret,
     settings.request.model_data = NULL;
     if (request->model_path != NULL)
         return plan_load(request->model_path, providers, ret, err);
-    return plan_parse_to_run((struct span){request->model_data, request->model_size}, "the plan in memory", providers,
-                             ret, err);
+    return plan_parse((struct span){request->model_data, request->model_size}, "the plan in memory", providers, ret,
+                      err);
 }
 
 /* TensorRT engines and files that are neither get the message of the plan reader, which knows what they are not. */
@@ -118,8 +118,8 @@ static void engine_close(struct backend_session *session)
         executor_log_profile(session->executor, session->engine, session->log);
     executor_free(session->executor);
     if (session->engine != NULL) {
-        engine_io_free(session->inputs, session->engine->network->inputs.count);
-        engine_io_free(session->outputs, session->engine->network->outputs.count);
+        model_io_free(session->inputs, session->engine->network->inputs.count);
+        model_io_free(session->outputs, session->engine->network->outputs.count);
     }
     engine_free(session->engine);
     free(session);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/replay.h"
 #include "engine/run/layer_step.h"
 #include "format/polygraphy/tactic_replay.h"
 #include "target.h"
@@ -49,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size >= PLAN_HEADER_SIZE && memcmp(bytes, PLAN_MAGIC, PLAN_MAGIC_SIZE) == 0)
         seal(bytes, size);
-    if (plan_parse((struct span){bytes, size}, "fuzz", &engine, &err) == 0) {
+    if (plan_parse((struct span){bytes, size}, "fuzz", NULL, &engine, &err) == 0) {
         tactic_replay_init(&replay);
         engine_replay(engine, &replay);
         tactic_replay_release(&replay);

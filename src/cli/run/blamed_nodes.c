@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "comparator/compare/statistics_text.h"
-#include "comparator/data/model_inputs.h"
 #include "comparator/infer/layerwise.h"
 #include "onnx/external/tensor.h"
 #include "tensor/compare/validate.h"
@@ -218,7 +218,7 @@ static int show_values(const struct blamed_nodes *blamed, uint32_t node, struct 
     int rc = 0;
 
     subgraph_init_whole(&whole, blamed->model);
-    inputs = model_inputs_new(&whole);
+    inputs = model_io_new(whole.model, whole.known, &whole.inputs);
     subgraph_release(&whole);
     for (int64_t i = 0; i < data_loader_iterations(blamed->loader) && rc == 0 && !found; i++) {
         struct tensor_list feed = {0};
@@ -228,7 +228,7 @@ static int show_values(const struct blamed_nodes *blamed, uint32_t node, struct 
             rc = run_up_to(blamed, &feed, node, &found, err);
         tensor_list_release(&feed);
     }
-    model_inputs_free(inputs, count);
+    model_io_free(inputs, count);
     if (rc == 0 && !found)
         log_message(blamed->log, LOG_WARNING, "It did not happen again when the node was run once more");
     return rc;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "comparator/compare/validation.h"
-#include "comparator/data/model_inputs.h"
 #include "comparator/infer/layerwise.h"
 #include "comparator/infer/log_sections.h"
 
@@ -428,7 +428,7 @@ static int run_all(struct lockstep *step, struct run_results *loaded, bool *pass
         return rc;
     count = step->model->inputs.count;
     subgraph_init_whole(&whole, step->model);
-    inputs = model_inputs_new(&whole);
+    inputs = model_io_new(whole.model, whole.known, &whole.inputs);
     subgraph_release(&whole);
     rc = keep_inputs(step, inputs, count, err);
     iterations = (size_t)data_loader_iterations(step->loader);
@@ -444,7 +444,7 @@ static int run_all(struct lockstep *step, struct run_results *loaded, bool *pass
     begin_validation(step);
     for (size_t i = 0; i < iterations && rc == 0; i++)
         rc = run_iteration(step, inputs, count, i, err);
-    model_inputs_free(inputs, count);
+    model_io_free(inputs, count);
     if (rc == 0)
         rc = end_runners(step, err);
     if (rc == 0)

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "comparator/data/model_inputs.h"
 #include "comparator/reference/run.h"
 #include "onnx/model/text.h"
 
@@ -194,13 +194,13 @@ static int load_feeds(struct reference_values *reference, struct error *err)
         return error_set(err, ERR_INVALID, "no input data to run the model on: --load-inputs names an empty list");
     reference->samples = (size_t)data_loader_iterations(reference->loader);
     reference->feeds = memory_alloc_zero(reference->samples, sizeof(*reference->feeds));
-    inputs = model_inputs_new(reference->whole);
+    inputs = model_io_new(reference->whole->model, reference->whole->known, &reference->whole->inputs);
     for (size_t i = 0; rc == 0 && i < reference->samples; i++) {
         rc = data_loader_feed(reference->loader, inputs, input_count, (int64_t)i, &reference->feeds[i], err);
         if (rc == 0)
             rc = store_feed(reference, &reference->feeds[i], err);
     }
-    model_inputs_free(inputs, input_count);
+    model_io_free(inputs, input_count);
     if (rc < 0) {
         value_store_go_back(&reference->store, (struct value_store_mark){0});
         release_feeds(reference);

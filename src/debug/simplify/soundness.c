@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/model_io.h"
 #include "backend/onnxrt/preload.h"
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
@@ -13,7 +14,6 @@
 #include "base/process/fork_server.h"
 #include "base/process/process.h"
 #include "base/system.h"
-#include "comparator/data/model_inputs.h"
 #include "onnx/write/model.h"
 #include "tensor/compare/validate.h"
 
@@ -57,7 +57,7 @@ static enum soundness soundness_of(const struct tensor_list *outputs, struct err
 static enum soundness run(const struct subgraph_session *session, const struct subgraph *subgraph,
                           struct data_loader *loader, struct error *ret_why)
 {
-    struct backend_io *inputs = model_inputs_new(subgraph);
+    struct backend_io *inputs = model_io_new(subgraph->model, subgraph->known, &subgraph->inputs);
     struct tensor_list feed = {0}, outputs = {0};
     enum soundness ret = SOUND_TO_LOAD;
     int rc = data_loader_feed(loader, inputs, subgraph->inputs.count, 0, &feed, ret_why);
@@ -66,7 +66,7 @@ static enum soundness run(const struct subgraph_session *session, const struct s
         rc = subgraph_session_run(session, &feed, &outputs, ret_why);
     if (rc == 0)
         ret = soundness_of(&outputs, ret_why);
-    model_inputs_free(inputs, subgraph->inputs.count);
+    model_io_free(inputs, subgraph->inputs.count);
     tensor_list_release(&feed);
     tensor_list_release(&outputs);
     return ret;

@@ -9,9 +9,8 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/system.h"
-#include "engine/build/calibration.h"
-#include "engine/build/choice.h"
 #include "engine/build/inputs.h"
+#include "engine/build/state.h"
 #include "engine/precision/words.h"
 
 /* One line for each precision that was asked for and that no layer has: what follows is not what was asked for. */

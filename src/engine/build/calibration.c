@@ -1,5 +1,5 @@
-/* engine/build/calibration.c: see calibration.h. */
-#include "engine/build/calibration.h"
+/* engine/build/calibration.c: the scales of what int8 layers read. See state.h. */
+#include "engine/build/state.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* engine/build/choice.c: see choice.h. */
-#include "engine/build/choice.h"
+/* engine/build/choice.c: which tactic a layer gets. See state.h. */
+#include "engine/build/state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "engine/build/timing.h"
-#include "engine/tactic/replay.h"
+#include "engine/plan/replay.h"
 #include "onnx/proto/value_info.h"
 
 /* A tactic that takes that many times as long as the best one is not measured any further. */

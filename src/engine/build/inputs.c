@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "onnx/proto/value_info.h"
@@ -108,32 +109,24 @@ int builder_check_profiles(const struct network *network, const struct builder_s
 
 /* ---- The sample ---- */
 
-static void describe(const struct network *network, const struct builder_settings *settings, size_t input,
-                     const struct value_type *type, struct backend_io *ret)
+/* The inputs as the source is to see them: in the first profile's optimal shapes. */
+static struct backend_io *describe_inputs(const struct network *network, const struct builder_settings *settings)
 {
-    struct text name = input_name(network, input);
-    const struct input_profile *profile =
-        settings->profile_count > 0 ? find_profile(network, settings, 0, input) : NULL;
+    struct backend_io *inputs = model_io_new(network->model, NULL, &network->inputs);
 
-    *ret = (struct backend_io){
-        .name = memory_copy(name.data, name.size),
-        .type = type->element,
-        .not_a_tensor = type->not_a_tensor,
-        .has_shape = profile || type->has_shape,
-        .shape = profile ? profile->optimum : type->shape,
-    };
-    ret->symbols = memory_alloc_zero(ret->shape.rank, sizeof(*ret->symbols));
-    for (size_t i = 0; !profile && i < type->shape.rank; i++)
-        if (type->symbols[i].size > 0)
-            ret->symbols[i] = memory_copy(type->symbols[i].data, type->symbols[i].size);
-}
+    for (size_t i = 0; settings->profile_count > 0 && i < network->inputs.count; i++) {
+        const struct input_profile *profile = find_profile(network, settings, 0, i);
 
-static void release_io(struct backend_io *io)
-{
-    for (size_t i = 0; io->symbols && i < io->shape.rank; i++)
-        free(io->symbols[i]);
-    free(io->symbols);
-    free(io->name);
+        if (profile == NULL)
+            continue;
+        inputs[i].has_shape = true;
+        inputs[i].shape = profile->optimum;
+        for (size_t k = 0; k < TENSOR_MAX_RANK; k++) {
+            free(inputs[i].symbols[k]);
+            inputs[i].symbols[k] = NULL;
+        }
+    }
+    return inputs;
 }
 
 static int check_sample(const struct network *network, const struct builder_settings *settings, size_t input,
@@ -181,25 +174,18 @@ int builder_feed(const struct network *network, const struct builder_settings *s
                  struct tensor_list *ret, struct error *err)
 {
     size_t count = network->inputs.count;
-    struct backend_io *inputs = memory_alloc_zero(count, sizeof(*inputs));
+    struct backend_io *inputs = describe_inputs(network, settings);
     int rc = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        struct value_type type;
-
-        describe_input(network, i, &type);
-        describe(network, settings, i, &type, &inputs[i]);
-        if (rc == 0 && type.not_a_tensor)
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (inputs[i].not_a_tensor != NULL)
             rc = error_set(err, ERR_UNSUPPORTED, "input '%s' is no tensor (%s): an engine cannot be fed with it",
-                           inputs[i].name, type.not_a_tensor);
-    }
+                           inputs[i].name, inputs[i].not_a_tensor);
     if (rc == 0 && count > 0)
         rc = settings->sample.feed(settings->sample.context, inputs, count, iteration, ret, err);
     if (rc == 0)
         rc = check_samples(network, settings, ret, err);
-    for (size_t i = 0; i < count; i++)
-        release_io(&inputs[i]);
-    free(inputs);
+    model_io_free(inputs, count);
     if (rc < 0)
         tensor_list_release(ret);
     return rc;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
@@ -107,39 +108,6 @@ static void find_nodes(struct decision *decision)
 
 /* ---- With which values ---- */
 
-static int make_feed(const struct decision *decision, struct tensor_list *ret, struct error *err)
-{
-    const struct model *model = decision->model;
-    const struct sample_source *sample = decision->sample;
-    struct backend_io *inputs = memory_alloc_zero(model->inputs.count, sizeof(*inputs));
-    int rc;
-
-    for (size_t i = 0; i < model->inputs.count; i++) {
-        const struct value *value = &model->values.items[model->inputs.items[i]];
-        struct value_type type;
-
-        value_info_decode(value->info, &type);
-        inputs[i] = (struct backend_io){.name = memory_copy(value->name.data, value->name.size),
-                                        .type = type.element,
-                                        .not_a_tensor = type.not_a_tensor,
-                                        .has_shape = type.has_shape,
-                                        .shape = type.shape,
-                                        .symbols = memory_alloc_zero(TENSOR_MAX_RANK, sizeof(char *))};
-        for (size_t k = 0; type.has_shape && k < type.shape.rank; k++)
-            if (type.symbols[k].size > 0)
-                inputs[i].symbols[k] = memory_copy(type.symbols[k].data, type.symbols[k].size);
-    }
-    rc = model->inputs.count > 0 ? sample->feed(sample->context, inputs, model->inputs.count, 0, ret, err) : 0;
-    for (size_t i = 0; i < model->inputs.count; i++) {
-        for (size_t k = 0; k < TENSOR_MAX_RANK; k++)
-            free(inputs[i].symbols[k]);
-        free(inputs[i].symbols);
-        free(inputs[i].name);
-    }
-    free(inputs);
-    return rc;
-}
-
 static int compute(struct decision *decision, const struct tensor_list *feed, struct error *err)
 {
     const struct folding_settings *folding = decision->folding;
@@ -162,16 +130,22 @@ static int compute(struct decision *decision, const struct tensor_list *feed, st
 
 static int find_values(struct decision *decision, struct error *err)
 {
+    const struct model *model = decision->model;
+    const struct sample_source *sample = decision->sample;
+    struct backend_io *inputs = model_io_new(model, NULL, &model->inputs);
     struct tensor_list feed = {0};
-    int rc = make_feed(decision, &feed, err);
+    int rc = 0;
 
+    if (model->inputs.count > 0)
+        rc = sample->feed(sample->context, inputs, model->inputs.count, 0, &feed, err);
     if (rc == 0)
         rc = compute(decision, &feed, err);
-    tensor_list_release(&feed);
     for (size_t i = 0; rc == 0 && i < decision->values.count; i++)
         if (decision->values.items[i].tensor.type != DATA_BOOL || decision->values.items[i].tensor.size != 1)
             rc = error_set(err, ERR_CORRUPT, "%s: the condition '%s' of an If node is not one boolean",
-                           decision->model->display_name, decision->values.items[i].name);
+                           model->display_name, decision->values.items[i].name);
+    tensor_list_release(&feed);
+    model_io_free(inputs, model->inputs.count);
     return rc;
 }
 

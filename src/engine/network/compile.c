@@ -5,9 +5,8 @@
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "engine/network/dense_constants.h"
 #include "engine/network/layers.h"
-#include "engine/network/sum_spelling.h"
+#include "engine/network/spelling.h"
 #include "onnx/edit/four_bit_identity.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"

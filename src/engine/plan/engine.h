@@ -39,8 +39,9 @@ struct engine {
 
 void engine_free(struct engine *engine); /* NULL is fine */
 
-/* Its choices as a replay: numbers, names, and types and layouts of the tensors; and what decided on precisions. `ret`
- * is initialised; the caller releases it. */
-void engine_replay(const struct engine *engine, struct tactic_replay *ret);
+/* Its inputs and outputs as every backend describes them, in the network's order, for model_io_free(). A dimension that
+ * all profiles give the same single size is known, whatever the model says. */
+struct backend_io *engine_inputs_new(const struct engine *engine);
+struct backend_io *engine_outputs_new(const struct engine *engine);
 
 #endif

@@ -23,6 +23,12 @@ enum {
     PLAN_HEADER_SIZE = 72,
 };
 
+/* A number of the header, of 4 or 8 bytes; and a hash, of 16. */
+uint64_t plan_number_get(const uint8_t *at, size_t size);
+void plan_number_put(uint8_t *at, uint64_t value, size_t size);
+struct hash plan_hash_get(const uint8_t *at);
+void plan_hash_put(uint8_t *at, struct hash hash);
+
 /* Hashes of runs of this many bytes, combined: so a model need not be in one piece. */
 #define PLAN_HASH_RUN ((size_t)1 << 20)
 

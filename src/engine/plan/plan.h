@@ -16,12 +16,10 @@ int plan_save(const struct engine *engine, const char *path, struct error *err);
  * what is damaged or foreign, with one sentence; ERR_UNSUPPORTED for a TensorRT engine, and for a plan file of
  * another version. */
 int plan_load(const char *path, const struct provider_settings *providers, struct engine **ret, struct error *err);
-int plan_parse(struct span bytes, const char *display_name, struct engine **ret,
-               struct error *err); /* stand-ins; bytes outlive the engine */
 
-/* plan_load() of bytes in memory, which outlive the engine. */
-int plan_parse_to_run(struct span bytes, const char *display_name, const struct provider_settings *providers,
-                      struct engine **ret, struct error *err);
+/* The same of bytes in memory, which outlive the engine. */
+int plan_parse(struct span bytes, const char *display_name, const struct provider_settings *providers,
+               struct engine **ret, struct error *err);
 
 bool plan_is_bytes(struct span bytes);
 bool plan_is_tensorrt(const char *path); /* likewise, but an engine of TensorRT's */

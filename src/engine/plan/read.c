@@ -24,20 +24,6 @@ struct plan_parts {
     struct hash model_hash;
 };
 
-static uint64_t get_number(const uint8_t *at, size_t size)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
-static struct hash get_hash(const uint8_t *at)
-{
-    return (struct hash){get_number(at, 8), get_number(at + 8, 8)};
-}
-
 static int check_kind(struct span bytes, struct error *err)
 {
     size_t known = bytes.size < PLAN_MAGIC_SIZE ? bytes.size : PLAN_MAGIC_SIZE;
@@ -53,7 +39,7 @@ static int check_kind(struct span bytes, struct error *err)
         return error_set(err, ERR_CORRUPT, "it is no plan file: it does not begin with '%s'", PLAN_MAGIC);
     if (bytes.size < PLAN_HEADER_SIZE)
         return error_set(err, ERR_CORRUPT, "it is cut short: it ends inside of its header");
-    version = get_number(bytes.data + PLAN_AT_VERSION, 4);
+    version = plan_number_get(bytes.data + PLAN_AT_VERSION, 4);
     if (version != PLAN_VERSION)
         return error_set(err, ERR_UNSUPPORTED,
                          "it is a plan file of version %" PRIu64 ", and this program reads version %d: build it again",
@@ -68,20 +54,20 @@ static int split(struct span bytes, struct plan_parts *ret, struct error *err)
 
     if (rc < 0)
         return rc;
-    described = get_number(bytes.data + PLAN_AT_DESCRIPTION_SIZE, 8);
-    offset = get_number(bytes.data + PLAN_AT_MODEL_OFFSET, 8);
-    size = get_number(bytes.data + PLAN_AT_MODEL_SIZE, 8);
+    described = plan_number_get(bytes.data + PLAN_AT_DESCRIPTION_SIZE, 8);
+    offset = plan_number_get(bytes.data + PLAN_AT_MODEL_OFFSET, 8);
+    size = plan_number_get(bytes.data + PLAN_AT_MODEL_SIZE, 8);
     if (offset > bytes.size || size > bytes.size - offset)
         return error_set(err, ERR_CORRUPT, "it is cut short or damaged: %zu bytes instead of %" PRIu64 " + %" PRIu64,
                          bytes.size, offset, size);
     if (size != bytes.size - offset || offset < PLAN_HEADER_SIZE || described > offset - PLAN_HEADER_SIZE ||
-        get_number(bytes.data + PLAN_AT_VERSION + 4, 4) != 0)
+        plan_number_get(bytes.data + PLAN_AT_VERSION + 4, 4) != 0)
         return error_set(err, ERR_CORRUPT, "its header is damaged");
     ret->description = (const char *)bytes.data + PLAN_HEADER_SIZE;
     ret->description_size = (size_t)described;
     ret->model = (struct span){bytes.data + offset, (size_t)size};
-    ret->model_hash = get_hash(bytes.data + PLAN_AT_MODEL_HASH);
-    if (!hash_equal(get_hash(bytes.data + PLAN_AT_DESCRIPTION_HASH),
+    ret->model_hash = plan_hash_get(bytes.data + PLAN_AT_MODEL_HASH);
+    if (!hash_equal(plan_hash_get(bytes.data + PLAN_AT_DESCRIPTION_HASH),
                     plan_description_hash(bytes.data, ret->description, ret->description_size)))
         return error_set(err, ERR_CORRUPT, "its description is damaged: its checksum is wrong");
     return 0;
@@ -201,53 +187,43 @@ static int restore_network(const struct plan_description *description, struct sp
     return rc;
 }
 
-/* Without providers: stand-ins. Else they go over to the engine. */
-static int restore_engine(struct plan_description *description, const struct plan_parts *parts,
-                          const char *display_name, struct provider_list *providers, struct log *log,
-                          struct engine *engine, struct error *err)
+int plan_parse(struct span bytes, const char *display_name, const struct provider_settings *settings,
+               struct engine **ret, struct error *err)
 {
-    int usable = system_processors(), rc = 0;
-
-    /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
-    engine->threads = description->threads < usable ? description->threads : usable;
-    engine->owns_providers = true;
-    if (providers != NULL) {
-        engine->providers = *providers;
-        rc = compare_versions(description, providers, display_name, log, err);
-    } else {
-        rc = make_stand_ins(description, &engine->providers, err);
-    }
-    if (rc == 0)
-        rc = restore_network(description, parts->model, display_name, engine, err);
-    if (rc == 0)
-        rc = plan_layers_read(description, engine, err);
-    if (rc == 0)
-        rc = plan_profiles_read(description, engine, err);
-    return rc;
-}
-
-/* Takes over `providers`. */
-static int parse(struct span bytes, const char *display_name, struct provider_list *providers, struct log *log,
-                 struct engine **ret, struct error *err)
-{
+    struct engine *engine = memory_alloc_zero(1, sizeof(*engine));
     struct plan_description description = {0};
-    struct engine *engine;
-    struct plan_parts parts;
-    int rc = split(bytes, &parts, err);
+    int usable = system_processors();
+    struct plan_parts parts = {0};
+    int rc = split(bytes, &parts, err); /* before libraries are loaded */
 
-    /* Who only looks need not wait for all weights to be read. */
-    if (rc == 0 && providers != NULL &&
-        !hash_equal(plan_hash_bytes(parts.model.data, parts.model.size), parts.model_hash))
-        rc = error_set(err, ERR_CORRUPT, "its model is damaged: its checksum is wrong");
-    if (rc == 0)
-        rc = plan_description_open(&description, parts.description, parts.description_size, err);
+    if (rc < 0)
+        goto done;
+    engine->owns_providers = true;
+    rc = settings != NULL ? providers_open(settings, &engine->providers, err) : 0;
     if (rc < 0) {
-        if (providers != NULL)
-            providers_close(providers);
-        return error_context(err, "'%s'", display_name);
+        engine_free(engine);
+        return rc;
     }
-    engine = memory_alloc_zero(1, sizeof(*engine));
-    rc = restore_engine(&description, &parts, display_name, providers, log, engine, err);
+    /* Who only looks need not wait for all weights to be read. */
+    if (settings != NULL && !hash_equal(plan_hash_bytes(parts.model.data, parts.model.size), parts.model_hash)) {
+        rc = error_set(err, ERR_CORRUPT, "its model is damaged: its checksum is wrong");
+        goto done;
+    }
+    rc = plan_description_open(&description, parts.description, parts.description_size, err);
+    if (rc < 0)
+        goto done;
+    /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
+    engine->threads = description.threads < usable ? description.threads : usable;
+    rc = settings != NULL ? compare_versions(&description, &engine->providers, display_name, settings->log, err)
+                          : make_stand_ins(&description, &engine->providers, err);
+    if (rc < 0)
+        goto done;
+    rc = restore_network(&description, parts.model, display_name, engine, err);
+    if (rc == 0)
+        rc = plan_layers_read(&description, engine, err);
+    if (rc == 0)
+        rc = plan_profiles_read(&description, engine, err);
+done:
     plan_description_release(&description);
     if (rc == 0) {
         *ret = engine;
@@ -255,24 +231,6 @@ static int parse(struct span bytes, const char *display_name, struct provider_li
     }
     engine_free(engine);
     return error_context(err, "'%s'", display_name);
-}
-
-int plan_parse(struct span bytes, const char *display_name, struct engine **ret, struct error *err)
-{
-    return parse(bytes, display_name, NULL, NULL, ret, err);
-}
-
-int plan_parse_to_run(struct span bytes, const char *display_name, const struct provider_settings *providers,
-                      struct engine **ret, struct error *err)
-{
-    struct provider_list opened = {0};
-    struct plan_parts parts;
-    int rc = split(bytes, &parts, err); /* before libraries are loaded */
-
-    if (rc < 0)
-        return error_context(err, "'%s'", display_name);
-    rc = providers_open(providers, &opened, err);
-    return rc == 0 ? parse(bytes, display_name, &opened, providers->log, ret, err) : rc;
 }
 
 int plan_load(const char *path, const struct provider_settings *providers, struct engine **ret, struct error *err)
@@ -284,7 +242,7 @@ int plan_load(const char *path, const struct provider_settings *providers, struc
     if (rc < 0)
         return rc;
     bytes = (struct span){map.data != NULL ? map.data : (const uint8_t *)"", map.size};
-    rc = providers != NULL ? plan_parse_to_run(bytes, path, providers, ret, err) : plan_parse(bytes, path, ret, err);
+    rc = plan_parse(bytes, path, providers, ret, err);
     if (rc < 0)
         file_map_release(&map);
     else

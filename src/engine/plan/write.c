@@ -284,18 +284,6 @@ static int write_model(const struct subgraph *subgraph, struct weight_placer *pl
 
 /* --- the file --- */
 
-static void put_number(uint8_t *at, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static void put_hash(uint8_t *at, struct hash hash)
-{
-    put_number(at, hash.low, 8);
-    put_number(at + 8, hash.high, 8);
-}
-
 static struct hash hash_pieces(const struct piece_list *pieces)
 {
     struct plan_hash state;
@@ -316,12 +304,13 @@ static int write_file(const char *path, const struct string_builder *description
     struct file_writer writer;
     int rc;
 
-    put_number(header + PLAN_AT_VERSION, PLAN_VERSION, 4);
-    put_number(header + PLAN_AT_DESCRIPTION_SIZE, description->size, 8);
-    put_number(header + PLAN_AT_MODEL_OFFSET, offset, 8);
-    put_number(header + PLAN_AT_MODEL_SIZE, model->size, 8);
-    put_hash(header + PLAN_AT_MODEL_HASH, hash_pieces(model));
-    put_hash(header + PLAN_AT_DESCRIPTION_HASH, plan_description_hash(header, description->data, description->size));
+    plan_number_put(header + PLAN_AT_VERSION, PLAN_VERSION, 4);
+    plan_number_put(header + PLAN_AT_DESCRIPTION_SIZE, description->size, 8);
+    plan_number_put(header + PLAN_AT_MODEL_OFFSET, offset, 8);
+    plan_number_put(header + PLAN_AT_MODEL_SIZE, model->size, 8);
+    plan_hash_put(header + PLAN_AT_MODEL_HASH, hash_pieces(model));
+    plan_hash_put(header + PLAN_AT_DESCRIPTION_HASH,
+                  plan_description_hash(header, description->data, description->size));
     rc = file_writer_open(&writer, path, err);
     if (rc < 0)
         return rc;

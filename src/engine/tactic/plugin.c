@@ -1,5 +1,7 @@
 /* engine/tactic/plugin.c: kernels out of shared libraries that somebody else has written. What comes from them is
  * checked before it is believed; see polygraphy/tactic_plugin.h. */
+#include "engine/tactic/plugin.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +12,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "engine/tactic/fused_rest.h"
-#include "engine/tactic/plugin_file.h"
-#include "engine/tactic/plugin_layer.h"
 #include "onnx/proto/value_info.h"
 
 static const char symbol_name[] = "polygraphy_tactic_plugin";

@@ -1,5 +1,5 @@
-/* engine/tactic/plugin_file.c: see plugin_file.h. */
-#include "engine/tactic/plugin_file.h"
+/* engine/tactic/plugin_file.c: see plugin.h. */
+#include "engine/tactic/plugin.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* engine/tactic/plugin_layer.c: see plugin_layer.h. */
-#include "engine/tactic/plugin_layer.h"
+/* engine/tactic/plugin_layer.c: see plugin.h. */
+#include "engine/tactic/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>

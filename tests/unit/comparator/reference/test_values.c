@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "backend/model_io.h"
 #include "backend/onnxrt/library.h"
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "comparator/data/model_inputs.h"
 #include "comparator/reference/values.h"
 #include "support/captured_log.h"
 #include "support/in_child.h"
@@ -201,7 +201,7 @@ static void must_be_right(struct bench *bench, const struct value_list *values)
     assert_int_equal(subgraph_session_open(&session, &marked, &onnxrt_backend, &bench->request, &err), 0);
     assert_int_equal(reference_values_samples(bench->reference), bench->data.iterations);
     for (size_t i = 0; i < (size_t)bench->data.iterations; i++) {
-        struct backend_io *inputs = model_inputs_new(&bench->whole);
+        struct backend_io *inputs = model_io_new(bench->whole.model, NULL, &bench->whole.inputs);
         struct tensor_list feed = {0}, outputs = {0};
 
         assert_int_equal(data_loader_feed(bench->loader, inputs, bench->whole.inputs.count, (int64_t)i, &feed, &err),
@@ -214,7 +214,7 @@ static void must_be_right(struct bench *bench, const struct value_list *values)
                 tensor_identical(&outputs.items[k].tensor, reference_values_in(bench->reference, values->items[k], i)));
         tensor_list_release(&feed);
         tensor_list_release(&outputs);
-        model_inputs_free(inputs, bench->whole.inputs.count);
+        model_io_free(inputs, bench->whole.inputs.count);
     }
     subgraph_session_close(&session);
     subgraph_release(&marked);

@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "engine/build/builder.h"
+#include "engine/plan/replay.h"
 #include "format/polygraphy/tactic_replay.h"
 
 #include "unit/engine/fake_provider.h"

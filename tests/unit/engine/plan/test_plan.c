@@ -74,7 +74,7 @@ static uint8_t *make_plan(size_t *ret_size)
 static int parse(const uint8_t *bytes, size_t size, struct engine **ret, struct error *err)
 {
     *err = (struct error){0};
-    return plan_parse((struct span){bytes, size}, "a.plan", ret, err);
+    return plan_parse((struct span){bytes, size}, "a.plan", NULL, ret, err);
 }
 
 static void run(const struct engine *engine, struct tensor_list *ret)
@@ -343,10 +343,10 @@ static void a_damaged_weight_is_noticed_before_it_is_run(void **state)
     weight[3] ^= 1;
     assert_int_equal(parse(bytes, size, &engine, &err), 0); /* who only looks does not see it */
     engine_free(engine);
-    assert_int_equal(plan_parse_to_run((struct span){bytes, size}, "a.plan", &providers, &engine, &err), ERR_CORRUPT);
+    assert_int_equal(plan_parse((struct span){bytes, size}, "a.plan", &providers, &engine, &err), ERR_CORRUPT);
     assert_string_equal(err.message, "'a.plan': its model is damaged: its checksum is wrong");
     weight[3] ^= 1;
-    assert_int_equal(plan_parse_to_run((struct span){bytes, size}, "a.plan", &providers, &engine, &err), ERR_MISSING);
+    assert_int_equal(plan_parse((struct span){bytes, size}, "a.plan", &providers, &engine, &err), ERR_MISSING);
     assert_non_null(strstr(err.message, "layer 'layer0' needs a tactic of the provider 'fake'"));
     free(bytes);
 }

@@ -7,7 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/file/file.h"
-#include "engine/tactic/plugin_file.h"
+#include "engine/tactic/plugin.h"
 #include "unit/engine/node_network.h"
 
 /* The path of a plug-in that the Makefile has built; NULL when it has not. */

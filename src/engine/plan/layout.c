@@ -1,9 +1,36 @@
-/* engine/plan/hash.c: what tells a damaged plan file. See layout.h. */
+/* engine/plan/layout.c: see layout.h. */
+#include "engine/plan/layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/plan/layout.h"
+
+uint64_t plan_number_get(const uint8_t *at, size_t size)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+void plan_number_put(uint8_t *at, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+struct hash plan_hash_get(const uint8_t *at)
+{
+    return (struct hash){plan_number_get(at, 8), plan_number_get(at + 8, 8)};
+}
+
+void plan_hash_put(uint8_t *at, struct hash hash)
+{
+    plan_number_put(at, hash.low, 8);
+    plan_number_put(at + 8, hash.high, 8);
+}
 
 void plan_hash_init(struct plan_hash *state)
 {

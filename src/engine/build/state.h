@@ -1,6 +1,7 @@
-/* engine/build/choice.h: which tactic a layer gets. */
-#ifndef ENGINE_BUILD_CHOICE_H
-#define ENGINE_BUILD_CHOICE_H
+/* engine/build/state.h: an engine while it is built, and the steps that its layers go through: scales for int8, then a
+ * tactic each. */
+#ifndef ENGINE_BUILD_STATE_H
+#define ENGINE_BUILD_STATE_H
 
 #include "engine/build/layer_walk.h"
 #include "engine/build/layout_wishes.h"
@@ -32,6 +33,11 @@ struct build {
     } * sources;                      /* of each provider */
     size_t moving, other;             /* those that only move data; those without floating-point numbers */
 };
+
+/* Gives int8 layers their input_scales. Where the calibration lacks one and was not loaded from a file, the network
+ * is run in float32 on all iterations of the sample source first. `feed` is its first one. ERR_INVALID names a tensor
+ * that has no scale. */
+int builder_calibrate(struct build *build, struct tensor_list *feed, struct error *err);
 
 /* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its
  * precision and scales, which are there already, and runs it. ERR_BACKEND when no provider has a tactic,

@@ -1,10 +1,15 @@
-/* engine/tactic/plugin_layer.h: one layer as the interface for plug-ins describes it (polygraphy/tactic_plugin.h). */
-#ifndef ENGINE_TACTIC_PLUGIN_LAYER_H
-#define ENGINE_TACTIC_PLUGIN_LAYER_H
+/* engine/tactic/plugin.h: what it takes to let a shared library that somebody else has written compute a layer: whether
+ * the file can be loaded at all, and the layer as the interface describes it (polygraphy/tactic_plugin.h). */
+#ifndef ENGINE_TACTIC_PLUGIN_H
+#define ENGINE_TACTIC_PLUGIN_H
 
 #include "base/container/arena.h"
 #include "engine/tactic/tactic.h"
 #include "polygraphy/tactic_plugin.h"
+
+/* The loader maps what a library's headers promise, and the process dies when a truncated file does not have it. So
+ * that is looked at before. Files of other formats than ELF pass: loaders there are of another kind. ERR_CORRUPT. */
+int plugin_file_check(const char *path, struct error *err);
 
 struct plugin_layer {
     struct polygraphy_layer layer;

@@ -2,7 +2,7 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
-#include "engine/tactic/replay.h"
+#include "engine/plan/replay.h"
 #include "unit/engine/node_network.h"
 
 /* Takes the layout that its input has, and one of its own: as pooling does, and convolution. */

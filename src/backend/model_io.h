@@ -1,0 +1,16 @@
+/* backend/model_io.h: inputs and outputs of a model as backends describe them, without loading the model anywhere: what
+ * makes input data wants to see them like that.
+ */
+#ifndef BACKEND_MODEL_IO_H
+#define BACKEND_MODEL_IO_H
+
+#include "backend/backend.h"
+#include "onnx/model/known_types.h"
+
+/* values->count items, by what the model says and what else is `known` (may be NULL), to be given back with
+ * model_io_free(). Each has room for TENSOR_MAX_RANK symbols. */
+struct backend_io *model_io_new(const struct model *model, const struct known_types *known,
+                                const struct value_list *values);
+void model_io_free(struct backend_io *items, size_t count); /* NULL is fine */
+
+#endif
