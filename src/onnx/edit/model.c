@@ -11,8 +11,7 @@
 
 static bool is_constant_operator(const struct node *node)
 {
-    return text_equal_string(node->op_type, "Constant") &&
-           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx")) && node->outputs.count == 1;
+    return node_is(node, "Constant") && node->outputs.count == 1;
 }
 
 static int add_constant(struct model *model, uint32_t value, struct span tensor, struct error *err)
@@ -194,7 +193,7 @@ static int64_t read_standard_import(struct span import)
         else if (field.number == OPSET_VERSION && field.type == WIRE_VARINT)
             version = (int64_t)field.value;
     }
-    return domain.size == 0 || text_equal_string(domain, "ai.onnx") ? version : 0;
+    return domain_is_standard(domain) ? version : 0;
 }
 
 /* What the first function imports that has nodes of these operators; 0 when there is none. */

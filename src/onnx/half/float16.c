@@ -76,7 +76,7 @@ static bool touches_float32(const struct model *model, const struct node *node)
 
 static bool is_function_call(const struct model *model, const struct node *node)
 {
-    return model->function_count > 0 && node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx");
+    return model->function_count > 0 && !domain_is_standard(node->domain);
 }
 
 static void choose_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)

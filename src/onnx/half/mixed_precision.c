@@ -95,8 +95,7 @@ static bool types_are_known(const struct model *model, struct edge_range range)
 
 bool node_takes_float16(const struct model *model, const struct node *node)
 {
-    if (model_opset(model) < MIXED_PRECISION_OPSET || node->has_subgraphs ||
-        (node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx")) ||
+    if (model_opset(model) < MIXED_PRECISION_OPSET || node->has_subgraphs || !domain_is_standard(node->domain) ||
         (node->has_tensors && !node_is(node, "ConstantOfShape")))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(float32_operators); i++)

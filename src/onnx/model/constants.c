@@ -9,12 +9,6 @@
 #include "onnx/proto/tensor_proto.h"
 #include "tensor/values/elements.h"
 
-bool node_is(const struct node *node, const char *op_type)
-{
-    return text_equal_string(node->op_type, op_type) &&
-           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
-}
-
 bool constant_integers(const struct model *model, uint32_t value, size_t limit, int64_t *ret, struct shape *ret_shape)
 {
     const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;

@@ -17,7 +17,4 @@ int constant_replace(struct model *model, uint32_t value, const struct tensor *t
  * interface. */
 int model_remove_unneeded_nodes(struct model *model, struct error *err);
 
-/* True for ONNX's own operator of that name. */
-bool node_is(const struct node *node, const char *op_type);
-
 #endif

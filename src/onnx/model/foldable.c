@@ -84,8 +84,7 @@ static bool body_is_random(struct span body, unsigned depth)
 
 bool node_is_foldable(const struct model *model, const struct known_types *known, const struct node *node)
 {
-    bool is_own_function =
-        model->function_count > 0 && node->domain.size > 0 && !text_equal_string(node->domain, "ai.onnx");
+    bool is_own_function = model->function_count > 0 && !domain_is_standard(node->domain);
 
     if (is_own_function || is_random(node->op_type, node->inputs.count) ||
         is_one_of(node->op_type, other_operators, ARRAY_LEN(other_operators)))

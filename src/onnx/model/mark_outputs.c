@@ -5,12 +5,6 @@
 
 #include "onnx/model/text.h"
 
-static bool is_constant(const struct node *node)
-{
-    return text_equal_string(node->op_type, "Constant") &&
-           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
-}
-
 static bool is_tensor(const struct subgraph *subgraph, uint32_t value)
 {
     struct value_type type;
@@ -31,7 +25,7 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
          i = bitset_next(&subgraph->nodes, i + 1)) {
         const struct node *node = &model->nodes.items[i];
 
-        for (size_t k = 0; k < node->outputs.count && !is_constant(node); k++) {
+        for (size_t k = 0; k < node->outputs.count && !node_is(node, "Constant"); k++) {
             uint32_t value = model_edge(model, node->outputs, k);
 
             if (value == VALUE_NONE || bitset_has(&seen, value))

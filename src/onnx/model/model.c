@@ -523,13 +523,20 @@ const char *model_node_label(struct model *model, uint32_t node)
     return ret;
 }
 
+bool domain_is_standard(struct text domain)
+{
+    return domain.size == 0 || text_equal_string(domain, "ai.onnx");
+}
+
+bool node_is(const struct node *node, const char *op_type)
+{
+    return text_equal_string(node->op_type, op_type) && domain_is_standard(node->domain);
+}
+
 int64_t model_opset(const struct model *model)
 {
-    for (size_t i = 0; i < model->opsets.count; i++) {
-        struct text domain = model->opsets.items[i].domain;
-
-        if (domain.size == 0 || text_equal_string(domain, "ai.onnx"))
+    for (size_t i = 0; i < model->opsets.count; i++)
+        if (domain_is_standard(model->opsets.items[i].domain))
             return model->opsets.items[i].version;
-    }
     return 0;
 }

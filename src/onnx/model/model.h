@@ -160,6 +160,9 @@ int model_add_node(struct model *model, struct span field, struct error *err);
 void model_add_node_label(const struct model *model, uint32_t node, struct string_builder *out);
 const char *model_node_label(struct model *model, uint32_t node);
 
+bool domain_is_standard(struct text domain);                /* ONNX's own: "" or "ai.onnx" */
+bool node_is(const struct node *node, const char *op_type); /* an operator of that domain */
+
 /* The version of ONNX's own operator set, or 0. */
 int64_t model_opset(const struct model *model);
 

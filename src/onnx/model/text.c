@@ -132,7 +132,7 @@ void model_headline(struct string_builder *out, const struct model *model)
     for (size_t i = 0; i < model->opsets.count; i++) {
         const struct opset_import *import = &model->opsets.items[i];
 
-        if (import->domain.size == 0 || text_equal_string(import->domain, "ai.onnx"))
+        if (domain_is_standard(import->domain))
             continue;
         string_add_format(out, "%s'" TEXT_FORMAT "': %lld", others ? ", " : " | Other Opsets: {",
                           TEXT_ARGS(import->domain), (long long)import->version);

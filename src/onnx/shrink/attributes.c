@@ -37,7 +37,7 @@ static bool is_required(const struct node *node, struct text name)
         {"GroupNormalization", "num_groups"},
         {"GridSample", "shape"},
     };
-    bool is_standard = node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx");
+    bool is_standard = domain_is_standard(node->domain);
 
     if (is_standard && text_equal_string(node->op_type, "Constant"))
         return true;

@@ -23,16 +23,10 @@ struct chain {
     size_t count;
 };
 
-static bool is_operator(const struct node *node, const char *op_type)
-{
-    return text_equal_string(node->op_type, op_type) &&
-           (node->domain.size == 0 || text_equal_string(node->domain, "ai.onnx"));
-}
-
 static bool passes_weights_on(const struct node *node)
 {
-    return node->inputs.count > 0 && (is_operator(node, "QuantizeLinear") || is_operator(node, "DequantizeLinear") ||
-                                      is_operator(node, "Cast") || is_operator(node, "Transpose"));
+    return node->inputs.count > 0 && (node_is(node, "QuantizeLinear") || node_is(node, "DequantizeLinear") ||
+                                      node_is(node, "Cast") || node_is(node, "Transpose"));
 }
 
 /* Walks back to an initializer: its number, or INITIALIZER_NONE. */
@@ -114,7 +108,7 @@ static int add_weight(struct search *search, const struct node *node, size_t inp
     if (rank < 2 || at >= rank)
         return 0;
     for (size_t i = 0; i < chain.count; i++)
-        if (is_operator(chain.nodes[i], "Transpose") && !axis_before(chain.nodes[i], rank, &at))
+        if (node_is(chain.nodes[i], "Transpose") && !axis_before(chain.nodes[i], rank, &at))
             return 0;
     if ((header.type == DATA_FLOAT32 || header.type == DATA_FLOAT16 || header.type == DATA_BFLOAT16) &&
         header.shape.dims[at] % GROUP == 0)
@@ -126,13 +120,13 @@ static int add_weights_of(struct search *search, const struct node *node, struct
 {
     int rc = 0;
 
-    if (is_operator(node, "Conv"))
+    if (node_is(node, "Conv"))
         return add_weight(search, node, 1, 1, err);
-    if (is_operator(node, "MatMul")) {
+    if (node_is(node, "MatMul")) {
         rc = add_weight(search, node, 0, -1, err);
         return rc < 0 ? rc : add_weight(search, node, 1, -2, err);
     }
-    if (is_operator(node, "Gemm")) {
+    if (node_is(node, "Gemm")) {
         rc = add_weight(search, node, 0, node_attribute_integer(node->message, "transA", 0) ? 0 : 1, err);
         if (rc == 0)
             rc = add_weight(search, node, 1, node_attribute_integer(node->message, "transB", 0) ? 1 : 0, err);
