@@ -404,7 +404,7 @@ int convert_outputs(struct parse *parse, const char *spelling, struct words word
 
 /* ---- Top K ---- */
 
-static bool read_top_k(struct text function, struct top_k *ret)
+static bool read_top_k(struct text function, struct top_k_rule *ret)
 {
     static const struct text prefix = {"top-", 4}, axis_prefix = {"axis=", 5};
     const char *comma = function.size > 0 ? memchr(function.data, ',', function.size) : NULL;
@@ -425,12 +425,12 @@ static bool read_top_k(struct text function, struct top_k *ret)
 
 int convert_top_k(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    struct top_k *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    struct top_k_rule *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
     size_t count = 0;
 
     for (size_t i = 0; i < words.count; i++) {
         struct text name, value;
-        struct top_k top_k;
+        struct top_k_rule top_k;
 
         split_name(words.items[i], &name, &value);
         if (value.size < 4 || memcmp(value.data, "top-", 4) != 0)
@@ -444,7 +444,7 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
                 "%s: '%s': K has to be a number of 1 or more, the axis a number; write top-5, or NAME:top-5,axis=1",
                 spelling, words.items[i]);
         top_k.name = arena_text(parse_arena(parse), name);
-        *(struct top_k *)place_for(items, &count, sizeof(*items), top_k.name) = top_k;
+        *(struct top_k_rule *)place_for(items, &count, sizeof(*items), top_k.name) = top_k;
     }
     *(struct top_ks *)field = (struct top_ks){items, count};
     return 0;

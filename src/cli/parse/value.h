@@ -8,7 +8,7 @@
 
 #include "base/text/text.h"
 #include "cli/parse/option.h"
-#include "tensor/values/tensor.h"
+#include "tensor/compare/top_k.h"
 
 /* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
 
@@ -81,14 +81,8 @@ struct output_names {
 
 /* ---- `[<name>:]top-<K>[,axis=<A>]` ---- */
 
-struct top_k {
-    const char *name;
-    int64_t k;    /* >= 1 */
-    int64_t axis; /* -1: the last one */
-};
-
 struct top_ks {
-    const struct top_k *items;
+    const struct top_k_rule *items;
     size_t count;
 };
 

@@ -7,14 +7,13 @@
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "onnx/edit/four_bit_identity.h"
-
-void run_model_init(struct run_model *model, const struct command_context *context)
-{
-    *model = (struct run_model){.context = context};
-}
+#include "onnx/edit/model.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/mark_outputs.h"
 
 void run_model_release(struct run_model *model)
 {
+    model_free(model->model);
     free(model->bytes);
     free(model->folder);
     if (model->has_engine)
@@ -77,32 +76,61 @@ static bool is_changed(const struct command_context *context)
            load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL;
 }
 
+static void mark_all(struct model *model)
+{
+    struct subgraph whole;
+
+    subgraph_init_whole(&whole, model);
+    outputs_mark_all(&whole, NULL);
+    value_list_assign(&model->outputs, &whole.outputs);
+    subgraph_release(&whole);
+}
+
 /* Shape inference first, so that marked outputs get their types; it shows only in a saved model, since runtimes infer
  * shapes by themselves. */
-static int load(struct run_model *ret, struct error *err)
+static int change(const struct command_context *context, bool in_groups, struct model *model, struct error *err)
 {
-    const struct onnx_save_values *save = PARSE_VALUES(ret->context->parse, struct onnx_save_values);
+    struct model_file_options options = model_file_options(context);
     struct subgraph whole;
-    struct model *model;
-    int rc = model_file_open(ret->context, &model, err);
+    int rc = 0;
 
+    if (options.save->path != NULL)
+        rc = model_file_infer(context, model, err);
+    if (in_groups && !options.load->outputs.mark_all)
+        mark_all(model);
+    if (rc == 0)
+        rc = model_file_mark_outputs(context, model, err);
+    if (rc == 0)
+        rc = model_file_convert_to_float16(context, model, NULL, err);
     if (rc < 0)
         return rc;
-    if (save->path != NULL)
-        rc = model_file_infer(ret->context, model, err);
-    if (rc == 0)
-        rc = model_file_mark_outputs(ret->context, model, err);
-    if (rc == 0)
-        rc = model_file_convert_to_float16(ret->context, model, NULL, err);
     subgraph_init_whole(&whole, model);
-    if (rc == 0)
-        rc = model_file_save(ret->context, &whole, err);
+    rc = model_file_save(context, &whole, err);
     subgraph_release(&whole);
     if (rc == 0)
         rc = model_respell_four_bit_identities(model, NULL, err);
+    if (rc == 0 && in_groups)
+        rc = model_lower_constants(model, err);
+    if (rc == 0 && in_groups)
+        rc = model_sort_nodes(model, err);
+    return rc;
+}
+
+static int load(struct run_model *ret, const struct command_context *context, struct error *err)
+{
+    struct subgraph whole;
+    struct model *model;
+    int rc = model_file_open(context, &model, err);
+
+    if (rc < 0)
+        return rc;
+    rc = change(context, ret->in_groups, model, err);
+    if (rc < 0 || ret->in_groups) {
+        ret->model = model;
+        return rc;
+    }
     subgraph_init_whole(&whole, model);
-    if (rc == 0)
-        rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);
+    rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);
     if (rc == 0)
         ret->folder = memory_strdup(model->folder);
     subgraph_release(&whole);
@@ -110,29 +138,31 @@ static int load(struct run_model *ret, struct error *err)
     return rc;
 }
 
-int run_model_prepare(void *data, struct backend_request *ret, struct error *err)
+int run_model_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
+                   struct error *err)
 {
     struct run_model *model = data;
-    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
-
+    struct command_context context = *model->context;
     int rc = 0;
 
-    if (!model->loaded && is_changed(model->context))
-        rc = load(model, err);
-    if (rc == 0 && !model->has_engine && run_model_has_runner(model->context, &engine_backend))
+    context.log = log;
+    if (!model->loaded && (model->in_groups || is_changed(&context)))
+        rc = load(model, &context, err);
+    if (rc == 0 && !model->has_engine && run_model_has_runner(&context, &engine_backend))
         rc = prepare_engine(model, err);
     if (rc < 0)
         return rc;
     model->loaded = true;
-    *ret = model_file_request(model->context);
+    *ret = model_file_request(&context);
+    *ret_model = model->model;
     if (model->has_engine)
         ret->engine = &model->engine.request;
-    if (model->bytes == NULL) {
-        ret->model_path = values->path;
-    } else {
+    if (model->bytes != NULL) {
         ret->model_data = model->bytes;
         ret->model_size = model->size;
         ret->external_folder = model->folder;
+    } else if (!model->in_groups) {
+        ret->model_path = model_file_options(&context).model->path;
     }
     return 0;
 }

@@ -10,23 +10,25 @@
 
 struct run_model {
     const struct command_context *context;
-    bool loaded; /* what follows was made */
-    char *bytes; /* the changed model; NULL: the file is run */
+    bool in_groups;      /* the model itself is wanted, with all outputs marked that --first-divergence needs */
+    bool loaded;         /* what follows was made */
+    struct model *model; /* in groups */
+    char *bytes;         /* the changed model; NULL: the file is run */
     size_t size;
     char *folder; /* where its external data lie */
     bool has_engine;
     struct engine_file engine;
 };
 
-void run_model_init(struct run_model *model, const struct command_context *context);
 void run_model_release(struct run_model *model);
 
 /* Whether this backend is among the runners. */
 bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
 
-/* Fills in a request for any backend: model and options. The first time, a model that the options change is loaded,
- * changed, and saved if --save-onnx asks for it. `data` is a struct run_model; the type is that of `prepare` in struct
- * runner. */
-int run_model_prepare(void *data, struct backend_request *ret, struct error *err);
+/* Fills in a request for any backend: model and options; in groups, options and the model. The first time, a model that
+ * the options change is loaded, changed, and saved if --save-onnx asks for it; `log` hears of it. `data` is a struct
+ * run_model; the type is that of `load` in struct driver_settings. */
+int run_model_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
+                   struct error *err);
 
 #endif

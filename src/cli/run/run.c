@@ -5,19 +5,14 @@
 
 #include "base/crash.h"
 #include "base/memory.h"
-#include "base/text/names.h"
 #include "cli/commands.h"
+#include "cli/model_file.h"
 #include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
-#include "cli/run/layerwise.h"
+#include "cli/run/divergence.h"
 #include "cli/run/model.h"
-#include "comparator/compare/comparison.h"
-#include "comparator/compare/postprocess.h"
-#include "comparator/compare/run_report.h"
-#include "comparator/compare/validation.h"
-#include "comparator/infer/runner.h"
-#include "comparator/infer/subprocess.h"
+#include "comparator/infer/driver.h"
 #include "debug/check/check.h"
 #include "plot/plots.h"
 
@@ -64,6 +59,62 @@ static int check_runner_options(const struct command_context *context, struct er
     return refuse_idle(&idle, &onnxrt_backend, err);
 }
 
+static bool writes_in_turns(const struct command_context *context)
+{
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+
+    return inference->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(inference->save_outputs);
+}
+
+/* All tensors of a model are run, saved and compared group by group. */
+static bool runs_in_groups(const struct command_context *context)
+{
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+
+    if (comparison->first_divergence)
+        return true;
+    return runners->names.count > 0 && load->outputs.mark_all && inference->output_memory > 0 &&
+           !inference->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
+}
+
+static int check_divergence_options(const struct command_context *context, struct error *err)
+{
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+
+    if (!comparison->first_divergence)
+        return 0;
+    if (runners->names.count == 0)
+        return error_set(err, ERR_INVALID, "--first-divergence needs the model and a runner: add --onnxrt");
+    if (run_model_has_runner(context, &engine_backend))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--first-divergence does not work with --trt: save all tensors of the engine first (--trt "
+                         "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "
+                         "--onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
+    if (runners->names.count + comparison->load_outputs.count < 2 && !comparison->validate)
+        return error_set(
+            err, ERR_INVALID,
+            "--first-divergence has nothing to compare: give results of all tensors with --load-outputs, or "
+            "look for NaN and infinities with --validate");
+    if (load->outputs.names.count > 0)
+        return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave --onnx-outputs away");
+    if (inference->use_subprocess)
+        return error_set(err, ERR_UNSUPPORTED, "--first-divergence does not work with --use-subprocess");
+    if (load->fp_to_fp16)
+        return error_set(err, ERR_UNSUPPORTED, "--fp-to-fp16: with --first-divergence, convert the model beforehand");
+    if (!writes_in_turns(context))
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--save-outputs: with --first-divergence and several runners only .safetensors can be written");
+    return 0;
+}
+
 /* Says in advance what would otherwise come out after hours of inference. */
 static int check_request(const struct command_context *context, struct error *err)
 {
@@ -91,202 +142,12 @@ static int check_request(const struct command_context *context, struct error *er
                     "--ignore-external-data has no effect: a model does not run without its weights");
     if (runners->names.count == 0)
         log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
-    if (check_runner_options(context, err) < 0 || run_layerwise_check(context, err) < 0)
+    if (check_runner_options(context, err) < 0 || check_divergence_options(context, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))
             return error_set(err, ERR_MISSING, "--load-outputs: '%s' is not there", comparison->load_outputs.items[i]);
     return 0;
-}
-
-/* ---- Inference ---- */
-
-/* The runners are numbered among those of their kind. */
-static size_t index_among_equals(const struct words *names, size_t i)
-{
-    size_t index = 0;
-
-    for (size_t k = 0; k < i; k++)
-        index += strcmp(names->items[k], names->items[i]) == 0;
-    return index;
-}
-
-static int run_runners(const struct command_context *context, struct data_loader *loader, struct run_model *model,
-                       struct runner_settings *settings, struct run_results *ret, struct error *err)
-{
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
-    time_t now = time(NULL);
-    int rc = 0;
-
-    for (size_t i = 0; i < runners->names.count && rc == 0; i++) {
-        const struct backend *backend = find_backend(runners->names.items[i]);
-        char *name = runner_make_name(backend->runner_prefix, index_among_equals(&runners->names, i), now);
-        struct runner runner = {.backend = backend, .name = name, .prepare = run_model_prepare, .data = model};
-
-        rc = (inference->use_subprocess ? runner_run_apart : runner_run)(&runner, loader, settings, ret, err);
-        settings->save_inputs = NULL;
-        free(name);
-    }
-    return rc;
-}
-
-/* Outputs that nobody will look at again are not kept. */
-static bool are_outputs_needed(const struct command_context *context)
-{
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
-
-    return runners->names.count > 1 || comparison->load_outputs.count > 0 || comparison->validate;
-}
-
-static int run_and_save(const struct command_context *context, struct data_loader *loader, struct run_model *model,
-                        struct run_results *ret, struct error *err)
-{
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
-    struct run_results_writer writer;
-    struct runner_settings settings = {
-        .warm_up = inference->warm_up,
-        .keep_feeds = runners->names.count > 1,
-        .save_inputs = inference->save_inputs,
-        .keep_outputs = are_outputs_needed(context),
-        .runners = (int64_t)runners->names.count,
-        .log = context->log,
-    };
-    int rc;
-
-    if (inference->save_outputs == NULL)
-        return run_runners(context, loader, model, &settings, ret, err);
-    settings.writer = &writer;
-    rc = run_results_writer_open(&writer, inference->save_outputs, err);
-    if (rc == 0)
-        rc = run_runners(context, loader, model, &settings, ret, err);
-    if (rc == 0) {
-        log_message(context->log, LOG_INFO, "Saving inference results to %s", inference->save_outputs);
-        rc = run_results_writer_commit(&writer, err);
-    }
-    run_results_writer_release(&writer);
-    return rc;
-}
-
-/* Running a model not once passes everywhere but in a check, where that would say that the model is good. */
-static int refuse_no_iterations(const struct data_loader *loader, struct error *err)
-{
-    if (data_loader_iterations(loader) > 0 || !check_is_around_us())
-        return 0;
-    return error_set(err, ERR_INVALID,
-                     "the model would be run in 0 iterations, which says nothing about it: see "
-                     "--iterations, or the file of --load-inputs");
-}
-
-static int run_inference(const struct command_context *context, struct run_results *ret, struct error *err)
-{
-    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    struct data_loader *loader = NULL;
-    struct run_model model;
-    int rc;
-
-    if (runners->names.count == 0)
-        return 0;
-    rc = data_loader_from_options(context, model_values, &loader, err);
-    if (rc < 0)
-        return rc;
-    run_model_init(&model, context);
-    rc = refuse_no_iterations(loader, err);
-    if (rc == 0)
-        rc = run_and_save(context, loader, &model, ret, err);
-    run_model_release(&model);
-    data_loader_free(loader);
-    return rc;
-}
-
-/* ---- Comparison ---- */
-
-static int load_results(const struct command_context *context, struct run_results *results, struct error *err)
-{
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
-    int rc = 0;
-
-    for (size_t i = 0; i < comparison->load_outputs.count && rc == 0; i++) {
-        log_message(context->log, LOG_INFO, "Loading inference results from %s", comparison->load_outputs.items[i]);
-        rc = run_results_load(results, comparison->load_outputs.items[i], err);
-    }
-    return rc;
-}
-
-static bool covers_any(const char *rule, const struct tensor_list *outputs)
-{
-    for (size_t i = 0; i < outputs->count; i++)
-        if (name_rule_covers(rule, outputs->items[i].name))
-            return true;
-    return false;
-}
-
-static bool is_output_of_any(const struct run_results *results, const char *rule)
-{
-    for (size_t i = 0; i < results->count; i++)
-        for (size_t k = 0; k < results->items[i].count; k++)
-            if (covers_any(rule, &results->items[i].items[k].outputs))
-                return true;
-    return rule[0] == '\0';
-}
-
-/* `items` are structs whose first member is a name. */
-static void warn_of_extra(struct log *log, const struct run_results *results, const char *option, const void *items,
-                          size_t count, size_t item_size)
-{
-    struct string_builder extra;
-
-    string_init(&extra);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = *(const char *const *)((const char *)items + i * item_size);
-
-        if (!is_output_of_any(results, name))
-            name_list_add(&extra, name);
-    }
-    if (extra.size > 0)
-        log_message(log, LOG_WARNING, "Extra items in %s: [%s]: no output has such a name", option, extra.data);
-    string_release(&extra);
-}
-
-#define WARN_OF_EXTRA(option, list)                                                                                    \
-    warn_of_extra(context->log, results, option, (list).items, (list).count, sizeof((list).items[0]))
-
-static void check_names(const struct command_context *context, const struct run_results *results)
-{
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-
-    WARN_OF_EXTRA("--rtol", values->rtol);
-    WARN_OF_EXTRA("--atol", values->atol);
-    WARN_OF_EXTRA("--check-error-stat", values->check_error_stat);
-    WARN_OF_EXTRA("--error-quantile", values->error_quantile);
-    WARN_OF_EXTRA("--index-tolerance", values->index_tolerance);
-    WARN_OF_EXTRA("--l2-tolerance", values->l2_tolerance);
-    WARN_OF_EXTRA("--cosine-threshold", values->cosine_threshold);
-    WARN_OF_EXTRA("--psnr-threshold", values->psnr_threshold);
-    WARN_OF_EXTRA("--snr-threshold", values->snr_threshold);
-    WARN_OF_EXTRA("--nmse-tolerance", values->nmse_tolerance);
-    WARN_OF_EXTRA("--postprocess", values->postprocess);
-}
-
-/* `data` is the command's values of the comparison group. */
-static int postprocess_outputs(const void *data, struct run_results *results, struct error *err)
-{
-    const struct comparison_values *values = data;
-    size_t count = values->postprocess.count;
-    struct top_k_rule *rules = memory_alloc_zero(count, sizeof(*rules));
-    int rc;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct top_k *item = &values->postprocess.items[i];
-
-        rules[i] = (struct top_k_rule){.output = item->name, .k = item->k, .axis = item->axis};
-    }
-    rc = postprocess_top_k(results, rules, count, err);
-    free(rules);
-    return rc;
 }
 
 static const enum comparison_function functions[] = {
@@ -333,173 +194,177 @@ static void watch(void *data, const struct compared_outputs *compared)
         plots_add_comparison(watchers->plots, compared);
 }
 
-static struct comparison_settings comparison_settings(const struct command_context *context, struct watchers *watchers)
-{
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+/* ---- The work ---- */
 
-    return (struct comparison_settings){
-        .function = functions[values->compare],
-        .criteria_for = criteria_for,
-        .data = values,
-        .fail_fast = values->fail_fast,
-        .require_all = values->require_all,
-        .strict = check_is_around_us(),
-        .release = !values->validate,
-        .on_compared = watchers->report != NULL || watchers->plots != NULL ? watch : NULL,
-        .on_compared_data = watchers,
+/* Malloc'd, with their names. They are numbered among those of their kind. */
+static struct runner *runners_new(const struct words *names)
+{
+    struct runner *runners = memory_alloc_zero(names->count, sizeof(*runners));
+    time_t now = time(NULL);
+
+    for (size_t i = 0; i < names->count; i++) {
+        size_t index = 0;
+
+        runners[i].backend = find_backend(names->items[i]);
+        for (size_t k = 0; k < i; k++)
+            index += runners[k].backend == runners[i].backend;
+        runners[i].name = runner_make_name(runners[i].backend->runner_prefix, index, now);
+    }
+    return runners;
+}
+
+#define RULES(option, list)                                                                                            \
+    {                                                                                                                  \
+        option, (list).items, (list).count, sizeof((list).items[0])                                                    \
+    }
+
+/* All but the runners, and where results go. */
+static int run_models(const struct command_context *context, struct driver_settings *settings, bool *ret_passed,
+                      struct error *err)
+{
+    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct output_rules rules[] = {
+        RULES("--rtol", values->rtol),
+        RULES("--atol", values->atol),
+        RULES("--check-error-stat", values->check_error_stat),
+        RULES("--error-quantile", values->error_quantile),
+        RULES("--index-tolerance", values->index_tolerance),
+        RULES("--l2-tolerance", values->l2_tolerance),
+        RULES("--cosine-threshold", values->cosine_threshold),
+        RULES("--psnr-threshold", values->psnr_threshold),
+        RULES("--snr-threshold", values->snr_threshold),
+        RULES("--nmse-tolerance", values->nmse_tolerance),
+        RULES("--postprocess", values->postprocess),
+    };
+    struct run_model model = {.context = context, .in_groups = settings->in_groups};
+    struct backend_request options = model_file_request(context);
+    struct data_loader *loader = NULL;
+    struct run_results results = {0};
+    struct first_divergence divergence;
+    int rc = 0;
+
+    first_divergence_init(&divergence);
+    if (settings->count > 0)
+        rc = data_loader_from_options(context, model_values, &loader, err);
+    if (rc < 0)
+        goto done;
+    /* Running a model not once passes everywhere but in a check, where that would say that the model is good. */
+    if (loader != NULL && data_loader_iterations(loader) == 0 && check_is_around_us()) {
+        rc = error_set(err, ERR_INVALID,
+                       "the model would be run in 0 iterations, which says nothing about it: see --iterations, or the "
+                       "file of --load-inputs");
+        goto done;
+    }
+    settings->load = run_model_load;
+    settings->load_data = &model;
+    settings->rules = rules;
+    settings->rule_count = ARRAY_LEN(rules);
+    settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
+    rc = driver_run(settings, loader, &results, ret_passed, err);
+    if (rc == 0 && values->first_divergence) {
+        options.log = NULL;
+        rc = divergence_report(
+            &(struct divergence_report){settings, model.model, model_values->path, &options, loader, context->log},
+            &divergence, err);
+    }
+done:
+    run_results_release(&results);
+    first_divergence_release(&divergence);
+    run_model_release(&model);
+    data_loader_free(loader);
+    return rc;
+}
+
+static struct driver_settings settings_from_options(const struct command_context *context)
+{
+    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+
+    return (struct driver_settings){
+        .in_groups = runs_in_groups(context),
+        .memory = inference->output_memory > 0 ? (uint64_t)inference->output_memory : UINT64_MAX,
+        .use_subprocess = inference->use_subprocess,
+        .warm_up = inference->warm_up,
+        .save_inputs = inference->save_inputs,
+        .save_outputs = inference->save_outputs,
+        .load_outputs = comparison->load_outputs.items,
+        .load_count = comparison->load_outputs.count,
+        .postprocess = comparison->postprocess.items,
+        .postprocess_count = comparison->postprocess.count,
+        .comparison = {.function = functions[comparison->compare],
+                       .criteria_for = criteria_for,
+                       .data = comparison,
+                       .fail_fast = comparison->fail_fast,
+                       .require_all = comparison->require_all,
+                       /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
+                       .strict = check_is_around_us() || comparison->first_divergence},
+        .validate = comparison->validate,
         .log = context->log,
     };
 }
 
-static int compare_and_validate(const struct command_context *context, struct run_results *results,
-                                struct watchers *watchers, bool *ret_passed, struct error *err)
+/* What cannot be saved is said before anything is run. */
+static int run(const struct command_context *context, struct error *err)
 {
+    const struct runner_values *runner_values = PARSE_VALUES(context->parse, struct runner_values);
     const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-    struct comparison_settings settings = comparison_settings(context, watchers);
-    int rc;
-
-    if (results->count > 1)
-        check_names(context, results);
-    else if (values->load_outputs.count > 0 && settings.strict)
-        return error_set(err, ERR_INVALID, "there is only one result: nothing to compare it with");
-    else if (values->load_outputs.count > 0)
-        log_message(context->log, LOG_WARNING, "There is only one result: nothing to compare it with");
-    rc = postprocess_outputs(values, results, err);
-    if (rc < 0)
-        return rc;
-    rc = comparison_run(results, &settings, ret_passed, err);
-    if (rc == ERR_INTERRUPTED)
-        return rc;
-    if (values->validate)
-        *ret_passed &= validation_run(results, context->log);
-    for (size_t i = 0; values->validate && watchers->report != NULL && i < results->count; i++)
-        run_report_add_validations(watchers->report, &results->items[i]);
-    return rc;
-}
-
-/* All tensors of a model: run, saved and compared group by group. */
-static int run_in_groups(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
-                         struct error *err)
-{
-    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
-    const struct runner_values *names = PARSE_VALUES(context->parse, struct runner_values);
-    struct comparison_settings settings = comparison_settings(context, watchers);
-    struct runner *runners = memory_alloc_zero(names->names.count, sizeof(*runners));
-    struct run_layerwise request = {
-        .context = context,
-        .runners = runners,
-        .count = names->names.count,
-        .comparison = &settings,
-        .report = watchers->report,
-        .load_results = load_results,
-        .check_names = check_names,
-        .postprocess = postprocess_outputs,
-    };
-    time_t now = time(NULL);
-    int rc = data_loader_from_options(context, model_values, &request.loader, err);
-
-    for (size_t i = 0; i < request.count; i++) {
-        runners[i].backend = find_backend(names->names.items[i]);
-        runners[i].name =
-            runner_make_name(runners[i].backend->runner_prefix, index_among_equals(&names->names, i), now);
-    }
-    if (rc == 0)
-        rc = refuse_no_iterations(request.loader, err);
-    if (rc == 0)
-        rc = run_layerwise(&request, ret_passed, err);
-    for (size_t i = 0; i < request.count; i++)
-        free((void *)runners[i].name);
-    free(runners);
-    data_loader_free(request.loader);
-    return rc;
-}
-
-/* A difference that was seen is what counts, even where something else could not be compared. */
-static int settle(int rc, bool passed, struct log *log, const struct error *err)
-{
-    if (rc == 0 || passed || rc == ERR_INTERRUPTED)
-        return rc;
-    log_message(log, LOG_CRITICAL, "%s", err->message);
-    return 0;
-}
-
-static int run_and_compare(const struct command_context *context, struct watchers *watchers, bool *ret_passed,
-                           struct error *err)
-{
-    struct run_results results = {0};
-    int rc;
-
-    if (run_layerwise_is_wanted(context))
-        return settle(run_in_groups(context, watchers, ret_passed, err), *ret_passed, context->log, err);
-    rc = run_inference(context, &results, err);
-    if (rc == 0)
-        rc = load_results(context, &results, err);
-    if (rc == 0)
-        rc = compare_and_validate(context, &results, watchers, ret_passed, err);
-    run_results_release(&results);
-    return settle(rc, *ret_passed, context->log, err);
-}
-
-static int run_and_draw(const struct command_context *context, struct run_report *report, bool *ret_passed,
-                        struct error *err)
-{
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-    struct plots_settings settings = {
+    const char *json_path = PARSE_VALUES(context->parse, struct json_values)->path;
+    bool draws = values->heat_map_folder != NULL || values->error_plot_folder != NULL, passed = true;
+    struct plots_settings plots_settings = {
         .heat_map_folder = values->heat_map_folder,
         .error_plot_folder = values->error_plot_folder,
         .criteria_for = criteria_for,
         .data = values,
         .log = context->log,
     };
-    struct plots plots;
-    struct watchers watchers = {.report = report, .plots = &plots};
-    int rc;
-
-    if (settings.heat_map_folder == NULL && settings.error_plot_folder == NULL)
-        watchers.plots = NULL;
-    rc = plots_init(&plots, &settings, err);
-    if (rc == 0)
-        rc = run_and_compare(context, &watchers, ret_passed, err);
-    if (rc == 0)
-        rc = plots_finish(&plots, err);
-    if (rc == 0 && watchers.plots != NULL && plots.saved == 0)
-        log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
-    plots_release(&plots);
-    return rc;
-}
-
-/* With --json. The file is opened first: what cannot be saved is said before anything is run. */
-static int run_and_report(const struct command_context *context, const char *path, bool *ret_passed, struct error *err)
-{
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+    struct driver_settings settings;
+    struct runner *runners = NULL;
     struct run_report report;
     struct json_writer json;
-    int rc = json_writer_open(&json, path, err);
+    struct plots plots;
+    struct watchers watchers = {json_path != NULL ? &report : NULL, draws ? &plots : NULL};
+    int rc = check_request(context, err);
 
     if (rc < 0)
         return rc;
-    run_report_init(&report);
-    rc = run_and_draw(context, &report, ret_passed, err);
-    if (rc == 0) {
-        run_report_write(&report, *ret_passed, compare_function_names[values->compare], values->validate, &json);
-        rc = json_writer_commit(&json, FILE_DURABLE, err);
-    }
-    run_report_release(&report);
-    json_writer_release(&json);
-    return rc;
-}
-
-static int run(const struct command_context *context, struct error *err)
-{
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    bool passed = true;
-    int rc = check_request(context, err);
-
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
+    settings = settings_from_options(context);
+    settings.runners = runners = runners_new(&runner_values->names);
+    settings.count = runner_values->names.count;
+    settings.report = watchers.report;
+    settings.comparison.on_compared = json_path != NULL || draws ? watch : NULL;
+    settings.comparison.on_compared_data = &watchers;
+    run_report_init(&report);
+    json_writer_init(&json);
+    if (json_path != NULL)
+        rc = json_writer_open(&json, json_path, err);
+    if (rc < 0)
+        goto done;
+    rc = plots_init(&plots, &plots_settings, err);
     if (rc == 0)
-        rc = json->path != NULL ? run_and_report(context, json->path, &passed, err)
-                                : run_and_draw(context, NULL, &passed, err);
+        rc = run_models(context, &settings, &passed, err);
+    /* A difference that was seen is what counts, even where something else could not be compared. */
+    if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
+        log_message(context->log, LOG_CRITICAL, "%s", err->message);
+        rc = 0;
+    }
+    if (rc == 0)
+        rc = plots_finish(&plots, err);
+    if (rc == 0 && draws && plots.saved == 0)
+        log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
+    plots_release(&plots);
+    if (rc == 0 && json_path != NULL) {
+        run_report_write(&report, passed, compare_function_names[values->compare], values->validate, &json);
+        rc = json_writer_commit(&json, FILE_DURABLE, err);
+    }
+done:
+    for (size_t i = 0; i < settings.count; i++)
+        free((void *)runners[i].name);
+    free(runners);
+    run_report_release(&report);
+    json_writer_release(&json);
     return rc < 0 ? rc : !passed;
 }
 

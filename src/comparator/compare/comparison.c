@@ -171,8 +171,8 @@ static int compare_next(struct comparison *comparison, struct error *err)
     if (!result.passed)
         name_list_add(&comparison->mismatched, pair->first->name);
     comparison->iteration_passed &= result.passed;
-    if (rc == 0 && settings->on_verdict != NULL)
-        settings->on_verdict(settings->on_verdict_data, comparison->first, pair->first->name, result.passed);
+    if (rc == 0 && settings->divergence != NULL)
+        first_divergence_add_verdict(settings->divergence, pair->first->name, result.passed);
     if (rc == 0 && settings->on_compared != NULL)
         settings->on_compared(settings->on_compared_data,
                               &(struct compared_outputs){settings->function, names.first, names.second,

@@ -7,6 +7,7 @@
 #define COMPARATOR_COMPARE_COMPARISON_H
 
 #include "base/log.h"
+#include "comparator/compare/first_divergence.h"
 #include "comparator/compare/metrics.h"
 #include "comparator/compare/pairing.h"
 #include "format/polygraphy/run_results.h"
@@ -47,11 +48,9 @@ struct comparison_settings {
     bool strict;      /* outputs have partners of their own name or none; with nothing to compare, nothing matches */
     bool release;     /* outputs that nobody needs any more for comparing are released */
 
-    /* Told of each verdict, with the first of the two outputs' names; may be NULL. */
-    void (*on_verdict)(void *data, const struct runner_results *first, const char *output, bool matched);
-    void *on_verdict_data;
+    struct first_divergence *divergence; /* told of each verdict; may be NULL */
 
-    /* Told more of it, while the outputs are still there; may be NULL. */
+    /* Told of each comparison, while the outputs are still there; may be NULL. */
     void (*on_compared)(void *data, const struct compared_outputs *compared);
     void *on_compared_data;
     struct log *log;

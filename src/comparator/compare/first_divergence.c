@@ -18,19 +18,13 @@ void first_divergence_release(struct first_divergence *divergence)
     free(divergence->validated.items);
 }
 
-void first_divergence_add_verdict(void *data, const struct runner_results *first, const char *output, bool matched)
+void first_divergence_add_verdict(struct first_divergence *divergence, const char *output, bool matched)
 {
-    struct first_divergence *divergence = data;
-
-    (void)first;
     *VECTOR_APPEND(&divergence->compared) = (struct tensor_verdict){arena_strdup(&divergence->names, output), matched};
 }
 
-void first_divergence_add_invalid(void *data, const char *runner, const char *output)
+void first_divergence_add_invalid(struct first_divergence *divergence, const char *output)
 {
-    struct first_divergence *divergence = data;
-
-    (void)runner;
     *VECTOR_APPEND(&divergence->validated) = (struct tensor_verdict){arena_strdup(&divergence->names, output), false};
 }
 

@@ -8,7 +8,6 @@
 #define COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
 
 #include "base/container/arena.h"
-#include "format/polygraphy/run_results.h"
 #include "onnx/model/model.h"
 
 struct tensor_verdict {
@@ -27,9 +26,9 @@ struct first_divergence {
 void first_divergence_init(struct first_divergence *divergence);
 void first_divergence_release(struct first_divergence *divergence);
 
-/* For `on_verdict` and `on_invalid` of whoever compares; `data` is a struct first_divergence. */
-void first_divergence_add_verdict(void *data, const struct runner_results *first, const char *output, bool matched);
-void first_divergence_add_invalid(void *data, const char *runner, const char *output);
+/* What was found out of an output: whether it matches another result's, or that it holds NaN or infinities. */
+void first_divergence_add_verdict(struct first_divergence *divergence, const char *output, bool matched);
+void first_divergence_add_invalid(struct first_divergence *divergence, const char *output);
 
 /* Nodes to blame, in topological order: for all results together, first of differences, then of NaN and infinities.
  * `model` has its nodes in order. */

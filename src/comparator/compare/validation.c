@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/text/names.h"
 #include "base/text/number.h"
 #include "tensor/compare/validate.h"
 
@@ -113,25 +112,4 @@ bool validation_runner(const struct run_results *results, size_t index, struct l
     }
     validation_log_runner(log, runner->name, bad, first_bad);
     return bad == 0;
-}
-
-bool validation_run(const struct run_results *results, struct log *log)
-{
-    struct string_builder names;
-    bool valid = true;
-
-    string_init(&names);
-    for (size_t i = 0; i < results->count; i++)
-        name_list_add(&names, results->items[i].name);
-    log_message(log, LOG_START, "Output Validation | Runners: [%s]", names.data);
-    string_release(&names);
-    log_indent(log, 1);
-    for (size_t i = 0; i < results->count; i++)
-        valid &= validation_runner(results, i, log);
-    if (valid)
-        log_message(log, LOG_FINISH, "PASSED | Output Validation");
-    else
-        log_message(log, LOG_ERROR, "FAILED | Output Validation");
-    log_indent(log, -1);
-    return valid;
 }

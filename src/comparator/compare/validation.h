@@ -5,13 +5,12 @@
 #include "base/log.h"
 #include "format/polygraphy/run_results.h"
 
-/* Looks at every output of every iteration and logs which ones hold NaN or infinities, how many, and where the first
- * one is. Returns true when none does. */
-bool validation_run(const struct run_results *results, struct log *log);
-
-/* The same for one of the runners, for a single output. Where another runner has a number in a place of a NaN or an
- * infinity, it is shown; `reference` is that runner's output, or NULL. */
+/* Looks at every output of every iteration of one of the runners, and logs which ones hold NaN or infinities, how many,
+ * and where the first one is. Returns true when none does. */
 bool validation_runner(const struct run_results *results, size_t runner, struct log *log);
+
+/* The same for a single output. Where another runner has a number in a place of a NaN or an infinity, it is shown;
+ * `reference` is that runner's output, or NULL. */
 bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log);
 
 /* One line about what is a number in the reference, of as many elements, and NaN or infinite in the output: how many

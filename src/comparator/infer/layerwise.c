@@ -224,54 +224,54 @@ static struct span *input_infos(const struct model *model)
 }
 
 /* Known shapes may contradict what stands in branches that are never taken. Then nothing is inferred from them. */
-static int infer_from_feed(struct model *model, const struct backend *backend, const struct backend_request *request,
-                           const struct tensor_list *feed, struct bitset *not_tensors, struct error *err)
+static int infer_from_feed(const struct layerwise *plan, const struct tensor_list *feed, struct bitset *not_tensors,
+                           struct error *err)
 {
+    struct model *model = plan->model;
     struct span *infos = input_infos(model);
     int rc = fix_input_shapes(model, feed, err);
 
     if (rc == 0)
-        rc = types_infer(model, NULL, backend, request, not_tensors, err);
+        rc = types_infer(model, NULL, plan->backend, plan->request, not_tensors, err);
     for (size_t i = 0; i < model->inputs.count; i++) {
         model->values.items[model->inputs.items[i]].info = infos[i];
         model->values.items[model->inputs.items[i]].info_prefix = 0;
     }
     if (rc == ERR_BACKEND) {
         model_forget_shapes(model);
-        rc = types_infer(model, NULL, backend, request, not_tensors, err);
+        rc = types_infer(model, NULL, plan->backend, plan->request, not_tensors, err);
     }
     free(infos);
     return rc;
 }
 
-int layerwise_plan(struct layerwise *ret, struct model *model, const struct backend *backend,
-                   const struct backend_request *request, const struct tensor_list *feed, uint64_t bound,
-                   struct error *err)
+int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struct error *err)
 {
-    struct planner planner = {.plan = ret, .bound = bound};
+    const struct model *model = plan->model;
+    struct planner planner = {.plan = plan, .bound = plan->bound};
     struct bitset not_tensors;
     int rc;
 
-    *ret = (struct layerwise){.model = model, .backend = backend};
     bitset_init(&not_tensors, model->values.count);
-    bitset_init(&ret->wanted, model->values.count);
-    ret->last_use = memory_alloc_zero(model->values.count, sizeof(*ret->last_use));
+    bitset_init(&plan->wanted, model->values.count);
+    plan->last_use = memory_alloc_zero(model->values.count, sizeof(*plan->last_use));
     planner.last_reader = memory_alloc_zero(model->values.count, sizeof(*planner.last_reader));
     planner.not_tensors = &not_tensors;
-    rc = infer_from_feed(model, backend, request, feed, &not_tensors, err);
-    if (rc == 0) {
-        for (size_t i = 0; i < model->outputs.count; i++)
-            bitset_add(&ret->wanted, model->outputs.items[i]);
-        for (size_t i = 0; i < model->outputs.count; i++)
-            if (bitset_has(&not_tensors, model->outputs.items[i]))
-                value_list_add(&ret->left_out, model->outputs.items[i]);
-        bitset_subtract(&ret->wanted, &not_tensors);
-        survey(&planner);
-        make_groups(&planner);
-        connect_groups(&planner);
-    } else {
-        layerwise_release(ret);
+    rc = infer_from_feed(plan, feed, &not_tensors, err);
+    if (rc < 0) {
+        layerwise_release(plan);
+        goto done;
     }
+    for (size_t i = 0; i < model->outputs.count; i++) {
+        bitset_add(&plan->wanted, model->outputs.items[i]);
+        if (bitset_has(&not_tensors, model->outputs.items[i]))
+            value_list_add(&plan->left_out, model->outputs.items[i]);
+    }
+    bitset_subtract(&plan->wanted, &not_tensors);
+    survey(&planner);
+    make_groups(&planner);
+    connect_groups(&planner);
+done:
     free(planner.last_reader);
     bitset_release(&not_tensors);
     return rc;

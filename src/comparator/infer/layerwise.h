@@ -9,7 +9,8 @@
  * An optimization that spans groups (another memory layout for a chain of convolutions) is not made, which can change
  * last digits; without optimizations the bits are the same.
  *
- *   layerwise_plan(&plan, model, backend, &request, &feed, bound, err);
+ *   plan = (struct layerwise){.model = model, .backend = backend, .request = &request, .bound = bound};
+ *   layerwise_plan(&plan, &feed, err);
  *   layerwise_run_init(&run, &plan, &request);
  *   for (i = 0; i < plan.count; i++)
  *       layerwise_step(&run, i, &feed, &outputs, &seconds, err);
@@ -30,8 +31,13 @@ struct layerwise_group {
 };
 
 struct layerwise {
+    /* Filled in by the caller. The model has its nodes in order, and no Constant nodes that could be initializers; the
+     * request gives options, its model is not used. */
     struct model *model;
     const struct backend *backend;
+    const struct backend_request *request;
+    uint64_t bound; /* bytes that the results of a group may take, where single nodes allow it */
+
     struct bitset wanted;       /* values: the outputs of the model that are tensors */
     struct value_list left_out; /* the other outputs */
     struct layerwise_group *groups;
@@ -40,12 +46,10 @@ struct layerwise {
     uint64_t bytes;     /* of all wanted tensors, as far as sizes are known */
 };
 
-/* Makes groups of at most `bound` bytes where single nodes allow it. `model` has its nodes in order, and no Constant
- * nodes that could be initializers; the shapes in it are forgotten, as far as they do not follow from `feed`. A size
- * that cannot be inferred counts as the largest one that can. ERR_BACKEND when the runtime refuses the model. */
-int layerwise_plan(struct layerwise *ret, struct model *model, const struct backend *backend,
-                   const struct backend_request *request, const struct tensor_list *feed, uint64_t bound,
-                   struct error *err);
+/* Makes the groups. The shapes in the model are forgotten, as far as they do not follow from `feed`. A size that cannot
+ * be inferred counts as the largest one that can. ERR_BACKEND when the runtime refuses the model; the plan is released
+ * then. */
+int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struct error *err);
 void layerwise_release(struct layerwise *plan);
 
 /* A run through all groups. */

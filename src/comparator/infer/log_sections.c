@@ -16,29 +16,33 @@ static void keep_line(void *data, enum log_level level, int depth, struct text m
                                                          .size = message.size};
 }
 
-void log_sections_init(struct log_sections *sections, struct log *target)
+void log_sections_init(struct log_sections *sections, struct log *target, bool in_turns)
 {
-    *sections = (struct log_sections){.target = target};
-    if (target != NULL)
-        sections->log = (struct log){.threshold = target->threshold, .write = keep_line, .data = sections};
-    sections->log.depth = target != NULL ? target->depth : 0;
-    *VECTOR_APPEND(&sections->depths) = sections->log.depth;
+    *sections = (struct log_sections){.log = target, .target = target, .base = target != NULL ? target->depth : 0};
+    *VECTOR_APPEND(&sections->depths) = 0;
+    if (target == NULL || !in_turns)
+        return;
+    sections->kept =
+        (struct log){.threshold = target->threshold, .depth = target->depth, .write = keep_line, .data = sections};
+    sections->log = &sections->kept;
 }
 
-struct log *log_sections_select(struct log_sections *sections, size_t section)
+struct log *log_sections_select(struct log_sections *sections, size_t section, size_t nesting)
 {
-    sections->depths.items[sections->current] = sections->log.depth;
+    if (sections->log == NULL)
+        return NULL;
+    sections->depths.items[sections->current] = sections->log->depth - sections->base - (int)sections->nesting;
     while (sections->depths.count <= section)
-        *VECTOR_APPEND(&sections->depths) = sections->target != NULL ? sections->target->depth : 0;
+        *VECTOR_APPEND(&sections->depths) = 0;
     sections->current = section;
-    sections->log.depth = sections->depths.items[section];
-    return &sections->log;
+    sections->nesting = nesting;
+    sections->log->depth = sections->base + (int)nesting + sections->depths.items[section];
+    return sections->log;
 }
 
 void log_sections_release(struct log_sections *sections)
 {
     struct log *target = sections->target;
-    int depth = target != NULL ? target->depth : 0;
 
     for (size_t section = 0; section < sections->depths.count; section++) {
         for (size_t i = 0; i < sections->lines.count; i++) {
@@ -52,8 +56,8 @@ void log_sections_release(struct log_sections *sections)
         }
     }
     if (target != NULL)
-        target->depth = depth;
-    log_release(&sections->log);
+        target->depth = sections->base;
+    log_release(&sections->kept);
     free(sections->lines.items);
     free(sections->depths.items);
     *sections = (struct log_sections){0};

@@ -14,11 +14,13 @@ struct log_line {
 };
 
 struct log_sections {
-    struct log log; /* what is logged here goes to the current section. May not move */
+    struct log *log; /* what is logged here goes to the current section; NULL: nobody reads it. May not move */
+    struct log kept;
     struct log *target;
-    size_t current;
+    int base;                /* the target's depth */
+    size_t current, nesting; /* the section, and how deep it begins */
     struct {
-        int *items; /* the nesting of each section */
+        int *items; /* how much deeper each section is at the moment */
         size_t count, capacity;
     } depths;
     struct {
@@ -27,11 +29,12 @@ struct log_sections {
     } lines;
 };
 
-/* `target` may be NULL. */
-void log_sections_init(struct log_sections *sections, struct log *target);
+/* `in_turns`: lines are kept until the end. Else sections come one after the other, and lines are passed on at once.
+ * `target` may be NULL. */
+void log_sections_init(struct log_sections *sections, struct log *target, bool in_turns);
 
-/* Returns the log, which from now on writes to that section. */
-struct log *log_sections_select(struct log_sections *sections, size_t section);
+/* Returns the log, which from now on writes to that section; it begins `nesting` steps deeper than the target. */
+struct log *log_sections_select(struct log_sections *sections, size_t section, size_t nesting);
 
 /* Hands all lines over, section by section, and forgets them. */
 void log_sections_release(struct log_sections *sections);

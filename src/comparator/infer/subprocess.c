@@ -35,20 +35,24 @@ static void end_with_parent(pid_t parent)
     (void)parent;
 }
 
-static _Noreturn void run_child(const struct runner *runner, struct data_loader *loader,
-                                const struct runner_settings *settings, const char *path, pid_t parent, int report_fd)
+/* What is to be done in the child. */
+struct task {
+    const char *name; /* for messages */
+    subprocess_work *work;
+    void *data;
+    const char *path; /* where the results go */
+};
+
+static _Noreturn void run_child(const struct task *task, pid_t parent, int report_fd)
 {
-    struct runner_settings own = *settings;
     struct run_results results = {0};
     struct report report = {0};
 
     crash_forget();
     end_with_parent(parent);
-    own.writer = NULL;
-    own.keep_outputs = settings->keep_outputs || settings->writer != NULL;
-    report.rc = runner_run(runner, loader, &own, &results, &report.error);
+    report.rc = task->work(task->data, &results, &report.error);
     if (report.rc == 0)
-        report.rc = run_results_save(&results, path, &report.error);
+        report.rc = run_results_save(&results, task->path, &report.error);
     if (write(report_fd, &report, sizeof(report)) != (ssize_t)sizeof(report))
         report.rc = ERR_IO;
     _exit(report.rc != 0);
@@ -72,21 +76,21 @@ static bool await_report(int fd, pid_t child, struct report *ret)
     return count == (ssize_t)sizeof(*ret);
 }
 
-static int explain_death(const struct runner *runner, int status, struct error *err)
+static int explain_death(const char *name, int status, struct error *err)
 {
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
     if (WIFSIGNALED(status)) {
-        error_set(err, ERR_BACKEND, "the process of %s was ended by signal %d (%s)", runner->name, WTERMSIG(status),
+        error_set(err, ERR_BACKEND, "the process of %s was ended by signal %d (%s)", name, WTERMSIG(status),
                   strsignal(WTERMSIG(status)));
         err->foreign_code = -WTERMSIG(status);
         return ERR_BACKEND;
     }
-    return error_set(err, ERR_BACKEND, "the process of %s ended with exit code %d before it had a result", runner->name,
+    return error_set(err, ERR_BACKEND, "the process of %s ended with exit code %d before it had a result", name,
                      WEXITSTATUS(status));
 }
 
-static int await_child(const struct runner *runner, int fd, pid_t child, struct error *err)
+static int await_child(const struct task *task, int fd, pid_t child, struct error *err)
 {
     struct report report;
     bool reported = await_report(fd, child, &report);
@@ -95,54 +99,36 @@ static int await_child(const struct runner *runner, int fd, pid_t child, struct 
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!reported)
-        return explain_death(runner, status, err);
+        return explain_death(task->name, status, err);
     if (report.rc < 0)
         *err = report.error;
     return report.rc < 0 ? report.rc : 0;
 }
 
-/* Starts the child and waits for it; its results then lie in the file at `path`. */
-static int run_in_child(const struct runner *runner, struct data_loader *loader, const struct runner_settings *settings,
-                        const char *path, struct error *err)
+/* Starts the child and waits for it. */
+static int run_in_child(const struct task *task, struct error *err)
 {
     int ends[2], rc;
     pid_t parent = getpid(), child;
 
     if (pipe(ends) < 0)
-        return error_set_errno(err, ERR_IO, "cannot make a pipe for %s", runner->name);
+        return error_set_errno(err, ERR_IO, "cannot make a pipe for %s", task->name);
     child = fork();
     if (child == 0)
-        run_child(runner, loader, settings, path, parent, ends[1]);
+        run_child(task, parent, ends[1]);
     if (child < 0)
-        rc = error_set_errno(err, ERR_IO, "cannot start a process for %s", runner->name);
+        rc = error_set_errno(err, ERR_IO, "cannot start a process for %s", task->name);
     close(ends[1]);
     if (child > 0)
-        rc = await_child(runner, ends[0], child, err);
+        rc = await_child(task, ends[0], child, err);
     close(ends[0]);
     return rc;
 }
 
-/* Does with the results what settings ask for, and hands them over. */
-static int take_results(struct run_results *results, const struct runner_settings *settings, struct run_results *ret,
-                        struct error *err)
-{
-    struct runner_results *runner = &results->items[0];
-
-    if (settings->writer != NULL && run_results_writer_add_runner(settings->writer, runner, err) < 0)
-        return err->code;
-    for (size_t i = 0; i < runner->count && !settings->keep_outputs; i++)
-        tensor_list_release(&runner->items[i].outputs);
-    *VECTOR_APPEND(ret) = *runner;
-    free(results->items);
-    *results = (struct run_results){0};
-    return 0;
-}
-
-int runner_run_apart(const struct runner *runner, struct data_loader *loader, const struct runner_settings *settings,
-                     struct run_results *ret, struct error *err)
+int subprocess_run(const char *name, subprocess_work *work, void *data, struct run_results *ret, struct error *err)
 {
     char *path = file_join(system_temporary_folder(), "polygraphy_results_XXXXXX");
-    struct run_results results = {0};
+    struct task task = {.name = name, .work = work, .data = data, .path = path};
     int fd = mkstemp(path), rc;
 
     if (fd < 0) {
@@ -151,15 +137,12 @@ int runner_run_apart(const struct runner *runner, struct data_loader *loader, co
     }
     close(fd);
     interrupt_remove_at_exit(path);
-    rc = run_in_child(runner, loader, settings, path, err);
+    rc = run_in_child(&task, err);
     if (rc == 0)
-        rc = run_results_load(&results, path, err);
+        rc = run_results_load(ret, path, err);
     unlink(path);
     interrupt_keep(path);
-    if (rc == 0)
-        rc = take_results(&results, settings, ret, err);
 done:
-    run_results_release(&results);
     free(path);
     return rc;
 }

@@ -213,8 +213,11 @@ static int copy_model(struct reference_run *run, struct error *err)
 
 static int plan_sample(const struct reference_run *run, size_t sample, struct layerwise *ret, struct error *err)
 {
-    return layerwise_plan(ret, run->copy, run->backend, run->request, &run->feeds[sample],
-                          run->memory < LARGEST_GROUP ? run->memory : LARGEST_GROUP, err);
+    *ret = (struct layerwise){.model = run->copy,
+                              .backend = run->backend,
+                              .request = run->request,
+                              .bound = run->memory < LARGEST_GROUP ? run->memory : LARGEST_GROUP};
+    return layerwise_plan(ret, &run->feeds[sample], err);
 }
 
 /* An engine has no groups; and a model that the runtime refuses here is to be refused where all of it is loaded. */

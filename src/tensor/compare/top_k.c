@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text/names.h"
 #include "tensor/statistics/order_key.h"
 #include "tensor/values/elements.h"
 
@@ -107,4 +108,21 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
     }
     free(heap);
     return rc;
+}
+
+int top_k_replace(struct tensor_list *tensors, const struct top_k_rule *rules, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < tensors->count; i++) {
+        struct named_tensor *item = &tensors->items[i];
+        const struct top_k_rule *rule = name_rule_find(rules, count, sizeof(*rules), item->name);
+        struct tensor ranking;
+
+        if (rule == NULL)
+            continue;
+        if (top_k(&item->tensor, rule->k, rule->axis, &ranking, err) < 0)
+            return error_context(err, "output '%s'", item->name);
+        tensor_release(&item->tensor);
+        item->tensor = ranking;
+    }
+    return 0;
 }

@@ -2,13 +2,16 @@
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 
-#include "comparator/infer/runner.h"
+#include <math.h>
+
+#include "comparator/infer/driver.h"
 #include "comparator_test.h"
 
 /* What the model is like, and what was done to it. A request's model_data points to one. */
 struct fake_model {
     bool has_sequence;    /* there is an output "s" that is no tensor */
     bool only_sequences;  /* and no other */
+    bool overflows;       /* "y" holds an infinity */
     int fails_at_run;     /* counted from 1; 0: never */
     void (*at_run)(void); /* what else happens in a run; NULL: nothing */
     int opened, closed, runs;
@@ -65,7 +68,7 @@ static int fake_run(struct backend_session *session, const struct tensor_list *f
         session->model->at_run();
     if (++session->model->runs == session->model->fails_at_run)
         return error_set(err, ERR_BACKEND, "the fake model fails");
-    ADD_FLOATS(ret, "y", x[0] + 1, x[1] + 1);
+    ADD_FLOATS(ret, "y", x[0] + 1, session->model->overflows ? INFINITY : x[1] + 1);
     if (seconds)
         *seconds = 0.25;
     return 0;
@@ -81,15 +84,19 @@ static const struct backend fake_backend = {
     .run = fake_run,
 };
 
-static int fake_prepare(void *data, struct backend_request *ret, struct error *err)
+static int fake_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
+                     struct error *err)
 {
-    ret->model_data = data;
+    *ret = (struct backend_request){.model_data = data};
     return 0;
 }
 
-static inline struct runner fake_runner(struct fake_model *model)
+static const struct runner fake_runner = {.backend = &fake_backend, .name = "fake-runner-N0"};
+
+/* One runner of that model. */
+static inline struct driver_settings fake_settings(struct fake_model *model)
 {
-    return (struct runner){.backend = &fake_backend, .name = "fake-runner-N0", .prepare = fake_prepare, .data = model};
+    return (struct driver_settings){.runners = &fake_runner, .count = 1, .load = fake_load, .load_data = model};
 }
 
 #endif

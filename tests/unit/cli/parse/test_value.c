@@ -323,7 +323,7 @@ static void only_exactly_mark_all_means_every_tensor(void **state)
 static void top_k_may_name_an_output_and_an_axis(void **state)
 {
     PARSE("--top", "top-5", "x:top-1,axis=-2");
-    const struct top_k *named = NAMED(values()->top_ks, "x"), *unnamed = NAMED(values()->top_ks, "y");
+    const struct top_k_rule *named = NAMED(values()->top_ks, "x"), *unnamed = NAMED(values()->top_ks, "y");
 
     assert_int_equal(named->k, 1);
     assert_int_equal(named->axis, -2);

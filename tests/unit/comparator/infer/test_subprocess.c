@@ -1,6 +1,4 @@
 /* test_subprocess.c: runners in processes of their own. */
-#include "comparator/infer/subprocess.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,13 +41,15 @@ static int leave_folder(void **state)
 static int run_apart(struct fake_model *model, bool keep, struct run_results *ret, struct error *err)
 {
     struct data_loader_settings data = {.seed = 1, .iterations = 2};
-    struct runner_settings settings = {.keep_outputs = keep};
-    struct runner runner = fake_runner(model);
+    struct driver_settings settings = fake_settings(model);
     struct data_loader *loader;
+    bool passed;
     int rc;
 
+    settings.use_subprocess = true;
+    settings.keep_outputs = keep;
     assert_int_equal(data_loader_new(&data, NULL, &loader, NULL), 0);
-    rc = runner_run_apart(&runner, loader, &settings, ret, err);
+    rc = driver_run(&settings, loader, ret, &passed, err);
     data_loader_free(loader);
     return rc;
 }

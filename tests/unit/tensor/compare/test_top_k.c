@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "tensor/compare/top_k.h"
 #include "tensor/generate/mersenne_twister.h"
-#include "unit/tensor/tensor_test.h"
+#include "unit/comparator/comparator_test.h"
 
 static void assert_top(struct tensor tensor, int64_t k, int64_t axis, const char *shape, const int64_t *expected)
 {
@@ -96,6 +96,47 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(top_k(&strings, 1, 0, &result, NULL), ERR_UNSUPPORTED);
 }
 
+static void named_rules_go_before_the_one_for_all(void **state) /* an axis belongs to one rule only */
+{
+    const struct top_k_rule rules[] = {{"columns", 1, 0}, {"", 2, -1}};
+    struct tensor_list outputs = {0}, next = {0};
+
+    add_tensor(&outputs, "columns", DATA_FLOAT32, SHAPE(2, 2), (float[]){1, 9, 5, 2});
+    ADD_FLOATS(&outputs, "rows", 3, 1, 2);
+    ADD_FLOATS(&next, "rows", 1, 2, 3);
+    assert_int_equal(top_k_replace(&outputs, rules, 2, NULL), 0);
+    assert_int_equal(top_k_replace(&next, rules, 2, NULL), 0);
+    assert_shape(&outputs.items[0].tensor.shape, "(1, 2)");
+    assert_memory_equal(outputs.items[0].tensor.data, ((int64_t[]){1, 0}), 16);
+    assert_memory_equal(outputs.items[1].tensor.data, ((int64_t[]){0, 2}), 16);
+    assert_memory_equal(next.items[0].tensor.data, ((int64_t[]){2, 1}), 16);
+    tensor_list_release(&outputs);
+    tensor_list_release(&next);
+}
+
+static void outputs_without_a_rule_stay(void **state)
+{
+    const struct top_k_rule rules[] = {{"x", 1, -1}};
+    struct tensor_list outputs = {0};
+
+    ADD_FLOATS(&outputs, "y", 3, 1);
+    assert_int_equal(top_k_replace(&outputs, rules, 1, NULL), 0);
+    assert_int_equal(outputs.items[0].tensor.type, DATA_FLOAT32);
+    tensor_list_release(&outputs);
+}
+
+static void an_axis_that_is_not_there_names_the_output(void **state)
+{
+    const struct top_k_rule rules[] = {{"", 1, 3}};
+    struct tensor_list outputs = {0};
+    struct error error;
+
+    ADD_FLOATS(&outputs, "y", 3, 1);
+    assert_int_equal(top_k_replace(&outputs, rules, 1, &error), ERR_INVALID);
+    assert_message_contains(&error, "output 'y': ");
+    tensor_list_release(&outputs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +147,9 @@ int main(void)
         cmocka_unit_test(long_lines_are_ranked_as_by_sorting),
         cmocka_unit_test(empty_axis_has_no_largest_value),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(named_rules_go_before_the_one_for_all),
+        cmocka_unit_test(outputs_without_a_rule_stay),
+        cmocka_unit_test(an_axis_that_is_not_there_names_the_output),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_runner.c: a model run on every iteration of its data. */
-#include "comparator/infer/runner.h"
+/* test_driver.c: a model run on every iteration of its data, and its results validated. */
+#include "comparator/infer/driver.h"
 #include "support/scratch_folder.h"
 #include "unit/comparator/fake_backend.h"
 
@@ -7,8 +7,9 @@ struct fixture {
     struct captured_log log;
     struct fake_model model;
     struct data_loader_settings data;
-    struct runner_settings settings;
+    struct driver_settings settings;
     struct run_results results;
+    bool passed;
     struct error error;
 };
 
@@ -18,7 +19,9 @@ static int set_up(void **state)
 
     captured_log_init(&fixture->log);
     fixture->data = (struct data_loader_settings){.seed = 1, .iterations = 2};
-    fixture->settings = (struct runner_settings){.keep_outputs = true, .log = &fixture->log.log};
+    fixture->settings = fake_settings(&fixture->model);
+    fixture->settings.keep_outputs = true;
+    fixture->settings.log = &fixture->log.log;
     *state = fixture;
     return scratch_folder_enter(&(void *){NULL});
 }
@@ -36,12 +39,11 @@ static int tear_down(void **state)
 
 static int run(struct fixture *fixture)
 {
-    struct runner runner = fake_runner(&fixture->model);
     struct data_loader *loader;
     int rc = data_loader_new(&fixture->data, &fixture->log.log, &loader, &fixture->error);
 
     assert_int_equal(rc, 0);
-    rc = runner_run(&runner, loader, &fixture->settings, &fixture->results, &fixture->error);
+    rc = driver_run(&fixture->settings, loader, &fixture->results, &fixture->passed, &fixture->error);
     data_loader_free(loader);
     return rc;
 }
@@ -123,6 +125,7 @@ static void outputs_that_are_no_tensors_are_left_out(void **state)
     assert_int_equal(run(fixture), 0);
     assert_logged(&fixture->log, "W Outputs that are sequences, maps or the like are left out: ['s']\n");
     assert_int_equal(fixture->results.items[0].items[0].outputs.count, 1);
+    run_results_release(&fixture->results);
     fixture->model.only_sequences = true;
     assert_int_equal(run(fixture), ERR_UNSUPPORTED);
     assert_message_contains(&fixture->error, "no output that is a tensor");
@@ -141,15 +144,12 @@ static void outputs_that_nobody_needs_are_released_at_once(void **state)
 static void outputs_are_written_whether_or_not_they_are_kept(void **state)
 {
     struct fixture *fixture = *state;
-    struct run_results_writer writer;
     struct run_results loaded = {0};
 
-    fixture->settings.writer = &writer;
+    fixture->settings.save_outputs = "out.json";
     fixture->settings.keep_outputs = false;
-    assert_int_equal(run_results_writer_open(&writer, "out.json", NULL), 0);
     assert_int_equal(run(fixture), 0);
-    assert_int_equal(run_results_writer_commit(&writer, NULL), 0);
-    run_results_writer_release(&writer);
+    assert_logged(&fixture->log, "I Saving inference results to out.json\n");
     assert_int_equal(run_results_load(&loaded, "out.json", NULL), 0);
     assert_int_equal(loaded.items[0].count, 2);
     assert_string_equal(loaded.items[0].items[1].outputs.items[0].name, "y");
@@ -169,6 +169,36 @@ static void feed_dicts_are_saved_before_the_first_run(void **state)
     assert_int_equal(feeds.count, 2);
     assert_string_equal(feeds.items[1].items[0].name, "x");
     feed_dicts_release(&feeds);
+}
+
+static void outputs_are_validated_whether_or_not_they_are_compared(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.validate = true;
+    fixture->data.iterations = 1;
+    assert_int_equal(run(fixture), 0);
+    assert_true(fixture->passed);
+    assert_logged(&fixture->log, "S Output Validation | Runners: ['fake-runner-N0']\n"
+                                 "S     Validating output: y (check_inf=True, check_nan=True)\n"
+                                 "F         PASSED | Output: y is valid\n"
+                                 "F     PASSED | Output Validation\n");
+    assert_int_equal(fixture->log.log.depth, 0);
+}
+
+static void one_bad_output_fails_the_run(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->settings.validate = true;
+    fixture->model.overflows = true;
+    assert_int_equal(run(fixture), 0);
+    assert_false(fixture->passed);
+    assert_logged(&fixture->log, "S Output Validation | Runners: ['fake-runner-N0']\n"
+                                 "S     fake-runner-N0 | Iteration: 0\n");
+    assert_logged(&fixture->log, "E     fake-runner-N0: errors in 2 outputs, first of all in: y\n"
+                                 "E     FAILED | Output Validation\n");
+    assert_int_equal(fixture->log.log.depth, 0);
 }
 
 static void a_failing_run_leaves_no_results(void **state)
@@ -196,6 +226,8 @@ int main(void)
         TEST(outputs_that_nobody_needs_are_released_at_once),
         TEST(outputs_are_written_whether_or_not_they_are_kept),
         TEST(feed_dicts_are_saved_before_the_first_run),
+        TEST(outputs_are_validated_whether_or_not_they_are_compared),
+        TEST(one_bad_output_fails_the_run),
         TEST(a_failing_run_leaves_no_results),
     };
 

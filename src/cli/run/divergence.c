@@ -1,5 +1,5 @@
-/* cli/run/blamed_nodes.c: see blamed_nodes.h. */
-#include "cli/run/blamed_nodes.h"
+/* cli/run/divergence.c: see divergence.h. */
+#include "cli/run/divergence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,31 +29,31 @@ static void add_names(const struct model *model, struct edge_range range, struct
     string_add_char(text, ']');
 }
 
-static void log_node(const struct blamed_nodes *blamed, const char *what, uint32_t index)
+static void log_node(const struct divergence_report *report, const char *what, uint32_t index)
 {
-    const struct node *node = &blamed->model->nodes.items[index];
+    const struct node *node = &report->model->nodes.items[index];
     struct string_builder text;
 
     string_init(&text);
-    string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what, model_node_label(blamed->model, index),
+    string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what, model_node_label(report->model, index),
                       TEXT_ARGS(node->op_type));
-    add_names(blamed->model, node->inputs, &text);
+    add_names(report->model, node->inputs, &text);
     string_add(&text, " | Outputs: ");
-    add_names(blamed->model, node->outputs, &text);
-    log_message(blamed->log, LOG_ERROR, "%s", text.data);
+    add_names(report->model, node->outputs, &text);
+    log_message(report->log, LOG_ERROR, "%s", text.data);
     string_release(&text);
 }
 
-void blamed_nodes_log_differing(const struct blamed_nodes *blamed, const struct value_list *nodes)
+static void log_differing(const struct divergence_report *report, const struct value_list *nodes)
 {
-    log_message(blamed->log, LOG_START,
+    log_message(report->log, LOG_START,
                 "First Divergence | Nodes whose outputs differ while all their inputs agree: %zu", nodes->count);
-    log_indent(blamed->log, 1);
+    log_indent(report->log, 1);
     for (size_t i = 0; i < nodes->count; i++)
-        log_node(blamed, i == 0 ? "First divergence" : "Independent divergence", nodes->items[i]);
+        log_node(report, i == 0 ? "First divergence" : "Independent divergence", nodes->items[i]);
     if (nodes->count == 0)
-        log_message(blamed->log, LOG_FINISH, "No tensor of the model differs");
-    log_indent(blamed->log, -1);
+        log_message(report->log, LOG_FINISH, "No tensor of the model differs");
+    log_indent(report->log, -1);
 }
 
 /* ---- What went into a node ---- */
@@ -92,7 +92,7 @@ static bool find_element(const struct shape *input, const struct shape *position
     return true;
 }
 
-static void log_element(const struct blamed_nodes *blamed, const struct node *node, const struct tensor *output,
+static void log_element(const struct divergence_report *report, const struct node *node, const struct tensor *output,
                         size_t element, const struct tensor *inputs)
 {
     struct string_builder text;
@@ -109,10 +109,10 @@ static void log_element(const struct blamed_nodes *blamed, const struct node *no
         if (inputs[i].data == NULL || !find_element(&inputs[i].shape, &position, &from))
             continue;
         string_add_format(&text, " | '" TEXT_FORMAT "' there: ",
-                          TEXT_ARGS(blamed->model->values.items[model_edge(blamed->model, node->inputs, i)].name));
+                          TEXT_ARGS(report->model->values.items[model_edge(report->model, node->inputs, i)].name));
         element_to_text_alone(&inputs[i], from, &text);
     }
-    log_message(blamed->log, LOG_ERROR, "%s", text.data);
+    log_message(report->log, LOG_ERROR, "%s", text.data);
     string_release(&text);
 }
 
@@ -133,20 +133,20 @@ static int find_input(const struct layerwise_run *run, const struct tensor_list 
     return 0;
 }
 
-static int log_input(const struct blamed_nodes *blamed, const char *label, const struct tensor *input,
+static int log_input(const struct divergence_report *report, const char *label, const struct tensor *input,
                      struct error *err)
 {
     double minimum = INFINITY, maximum = -INFINITY;
 
-    if (log_shows(blamed->log, LOG_VERBOSE))
+    if (log_shows(report->log, LOG_VERBOSE))
         histogram_extend_range(input, &minimum, &maximum);
-    return statistics_log(blamed->log, label, input, LOG_VERBOSE, minimum, maximum, err);
+    return statistics_log(report->log, label, input, LOG_VERBOSE, minimum, maximum, err);
 }
 
-static int log_values(const struct blamed_nodes *blamed, const struct layerwise_run *run,
+static int log_values(const struct divergence_report *report, const struct layerwise_run *run,
                       const struct tensor_list *feed, uint32_t index, bool *found, struct error *err)
 {
-    const struct model *model = blamed->model;
+    const struct model *model = report->model;
     const struct node *node = &model->nodes.items[index];
     struct tensor *inputs = memory_alloc_zero(node->inputs.count, sizeof(*inputs));
     struct validation bad;
@@ -170,10 +170,10 @@ static int log_values(const struct blamed_nodes *blamed, const struct layerwise_
             char *label = memory_copy(name.data, name.size);
 
             if (inputs[i].data != NULL && elements_arithmetic(inputs[i].type) != ARITHMETIC_NONE)
-                rc = log_input(blamed, label, &inputs[i], err);
+                rc = log_input(report, label, &inputs[i], err);
             free(label);
         }
-        log_element(blamed, node, &run->values[value],
+        log_element(report, node, &run->values[value],
                     bad.nans > 0 && (bad.infinities == 0 || bad.first_nan < bad.first_infinity) ? bad.first_nan
                                                                                                 : bad.first_infinity,
                     inputs);
@@ -184,17 +184,20 @@ static int log_values(const struct blamed_nodes *blamed, const struct layerwise_
     return rc;
 }
 
-static int run_up_to(const struct blamed_nodes *blamed, const struct tensor_list *feed, uint32_t node, bool *found,
+static int run_up_to(const struct divergence_report *report, const struct tensor_list *feed, uint32_t node, bool *found,
                      struct error *err)
 {
-    struct layerwise plan;
+    struct layerwise plan = {.model = report->model,
+                             .backend = report->driver->runners[0].backend,
+                             .request = report->request,
+                             .bound = (uint64_t)64 << 20};
     struct layerwise_run run;
     double seconds = 0;
-    int rc = layerwise_plan(&plan, blamed->model, blamed->backend, blamed->request, feed, (uint64_t)64 << 20, err);
+    int rc = layerwise_plan(&plan, feed, err);
 
     if (rc < 0)
         return rc;
-    layerwise_run_init(&run, &plan, blamed->request);
+    layerwise_run_init(&run, &plan, report->request);
     for (size_t g = 0; g < plan.count && plan.groups[g].first <= node && rc == 0; g++) {
         struct tensor_list outputs = {0};
 
@@ -202,54 +205,139 @@ static int run_up_to(const struct blamed_nodes *blamed, const struct tensor_list
         tensor_list_release(&outputs);
     }
     if (rc == 0)
-        rc = log_values(blamed, &run, feed, node, found, err);
+        rc = log_values(report, &run, feed, node, found, err);
     layerwise_run_release(&run);
     layerwise_release(&plan);
     return rc;
 }
 
 /* Looks for the iteration in which it happened. */
-static int show_values(const struct blamed_nodes *blamed, uint32_t node, struct error *err)
+static int show_values(const struct divergence_report *report, uint32_t node, struct error *err)
 {
-    struct subgraph whole;
     struct backend_io *inputs;
-    size_t count = blamed->model->inputs.count;
+    size_t count = report->model->inputs.count;
     bool found = false;
     int rc = 0;
 
-    subgraph_init_whole(&whole, blamed->model);
-    inputs = model_io_new(whole.model, whole.known, &whole.inputs);
-    subgraph_release(&whole);
-    for (int64_t i = 0; i < data_loader_iterations(blamed->loader) && rc == 0 && !found; i++) {
+    inputs = model_io_new(report->model, NULL, &report->model->inputs);
+    for (int64_t i = 0; i < data_loader_iterations(report->loader) && rc == 0 && !found; i++) {
         struct tensor_list feed = {0};
 
-        rc = data_loader_feed(blamed->loader, inputs, count, i, &feed, err);
+        rc = data_loader_feed(report->loader, inputs, count, i, &feed, err);
         if (rc == 0)
-            rc = run_up_to(blamed, &feed, node, &found, err);
+            rc = run_up_to(report, &feed, node, &found, err);
         tensor_list_release(&feed);
     }
     model_io_free(inputs, count);
     if (rc == 0 && !found)
-        log_message(blamed->log, LOG_WARNING, "It did not happen again when the node was run once more");
+        log_message(report->log, LOG_WARNING, "It did not happen again when the node was run once more");
     return rc;
 }
 
-int blamed_nodes_log_invalid(const struct blamed_nodes *blamed, const struct value_list *nodes, struct error *err)
+static int log_invalid(const struct divergence_report *report, const struct value_list *nodes, struct error *err)
 {
     int rc = 0;
 
-    log_message(blamed->log, LOG_START, "First NaN or Infinity | Nodes that make them of inputs without: %zu",
+    log_message(report->log, LOG_START, "First NaN or Infinity | Nodes that make them of inputs without: %zu",
                 nodes->count);
-    log_indent(blamed->log, 1);
+    log_indent(report->log, 1);
     for (size_t i = 0; i < nodes->count && rc == 0; i++) {
-        log_node(blamed, i == 0 ? "First NaN or infinity" : "Independent NaN or infinity", nodes->items[i]);
-        log_indent(blamed->log, 1);
+        log_node(report, i == 0 ? "First NaN or infinity" : "Independent NaN or infinity", nodes->items[i]);
+        log_indent(report->log, 1);
         if (i == 0)
-            rc = show_values(blamed, nodes->items[i], err);
-        log_indent(blamed->log, -1);
+            rc = show_values(report, nodes->items[i], err);
+        log_indent(report->log, -1);
     }
     if (nodes->count == 0)
-        log_message(blamed->log, LOG_FINISH, "No node of the model makes any");
-    log_indent(blamed->log, -1);
+        log_message(report->log, LOG_FINISH, "No node of the model makes any");
+    log_indent(report->log, -1);
+    return rc;
+}
+
+/* ---- The model as it is, once more ---- */
+
+static int load_file(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
+                     struct error *err)
+{
+    (void)log, (void)ret_model, (void)err;
+    *ret = *(const struct backend_request *)data;
+    return 0;
+}
+
+static bool has_invalid(const struct run_results *results, size_t count)
+{
+    struct validation found;
+
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; i < results->items[r].count; i++)
+            for (size_t k = 0; k < results->items[r].items[i].outputs.count; k++) {
+                tensor_validate(&results->items[r].items[i].outputs.items[k].tensor, &found);
+                if (found.nans + found.infinities > 0)
+                    return true;
+            }
+    return false;
+}
+
+/* Marking outputs keeps a runtime from fusing nodes, which may be what made the difference, or hide it. */
+static int check_again(const struct divergence_report *report, struct error *err)
+{
+    struct backend_request file = *report->request;
+    struct driver_settings settings = {
+        .runners = report->driver->runners,
+        .count = report->driver->count,
+        .load = load_file,
+        .load_data = &file,
+        .keep_outputs = true,
+        .load_outputs = report->driver->load_outputs,
+        .load_count = report->driver->load_count,
+        .postprocess = report->driver->postprocess,
+        .postprocess_count = report->driver->postprocess_count,
+        .comparison = report->driver->comparison,
+    };
+    struct run_results results = {0};
+    bool matched, comparable;
+    int rc;
+
+    file.model_path = report->path;
+    settings.comparison.strict = true;
+    settings.comparison.require_all = false;
+    settings.comparison.divergence = NULL;
+    settings.comparison.on_compared = NULL;
+    rc = driver_run(&settings, report->loader, &results, &matched, err);
+    comparable = rc != ERR_INVALID || results.count < 2;
+    if (rc < 0 && comparable)
+        goto done;
+    rc = 0;
+    if (results.count > 1)
+        log_message(report->log, LOG_INFO,
+                    "Re-checked without the extra outputs, which can change the result: the model's own outputs %s",
+                    !comparable ? "have no counterparts of their names"
+                    : matched   ? "match"
+                                : "differ");
+    if (report->driver->validate)
+        log_message(
+            report->log, LOG_INFO,
+            "Re-checked without the extra outputs, which can change the result: the model's own outputs hold %s",
+            has_invalid(&results, settings.count) ? "NaN or infinities" : "neither NaN nor infinities");
+done:
+    run_results_release(&results);
+    return rc;
+}
+
+int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,
+                      struct error *err)
+{
+    struct value_list differing = {0}, invalid = {0};
+    int rc = 0;
+
+    first_divergence_find(divergence, report->model, &differing, &invalid);
+    if (divergence->compared.count > 0)
+        log_differing(report, &differing);
+    if (report->driver->validate)
+        rc = log_invalid(report, &invalid, err);
+    if (rc == 0)
+        rc = check_again(report, err);
+    free(differing.items);
+    free(invalid.items);
     return rc;
 }

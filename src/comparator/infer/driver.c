@@ -1,0 +1,687 @@
+/* comparator/infer/driver.c: see driver.h. */
+#include "comparator/infer/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/model_io.h"
+#include "base/memory.h"
+#include "base/text/names.h"
+#include "comparator/compare/validation.h"
+#include "comparator/infer/log_sections.h"
+#include "comparator/infer/subprocess.h"
+#include "comparator/infer/worker.h"
+
+struct driver {
+    const struct driver_settings *settings;
+    struct data_loader *loader;
+    struct run_results *results;       /* of the runners, then what was loaded */
+    struct run_results_writer *writer; /* NULL: nothing is saved */
+    bool keep_outputs;
+    struct comparison_settings comparison;
+    struct log_sections sections;
+    struct worker *workers;
+    size_t first, end; /* those of this turn */
+    const struct backend_io *inputs;
+    size_t input_count;
+
+    /* In groups: */
+    struct run_results loaded; /* until it is behind the runners' results */
+    struct model *model;
+    struct layerwise plan;      /* of the current iteration */
+    struct comparison *couples; /* neighbours, the first of which is a runner's; the others are compared at the end */
+    size_t couple_count;
+};
+
+/* The parts of the log: runners, comparisons, validation with a heading and each runner, and what was saved. */
+static struct log *runner_log(struct driver *driver, size_t runner)
+{
+    return log_sections_select(&driver->sections, runner, 0);
+}
+
+static struct log *couple_log(struct driver *driver, size_t couple)
+{
+    return log_sections_select(&driver->sections, driver->settings->count + couple, 0);
+}
+
+static struct log *validation_log(struct driver *driver, size_t part)
+{
+    return log_sections_select(&driver->sections, driver->settings->count + driver->results->count + part, part > 0);
+}
+
+static struct log *saving_log(struct driver *driver)
+{
+    return log_sections_select(&driver->sections, driver->settings->count + 2 * driver->results->count + 1, 0);
+}
+
+/* ---- Results of elsewhere ---- */
+
+static int load_results(const struct driver *driver, struct run_results *ret, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+
+    for (size_t i = 0; i < settings->load_count; i++) {
+        log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
+        if (run_results_load(ret, settings->load_outputs[i], err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+static bool is_output_of_any(const struct run_results *results, const char *rule)
+{
+    for (size_t i = 0; i < results->count; i++)
+        for (size_t k = 0; k < results->items[i].count; k++) {
+            const struct tensor_list *outputs = &results->items[i].items[k].outputs;
+
+            for (size_t n = 0; n < outputs->count; n++)
+                if (name_rule_covers(rule, outputs->items[n].name))
+                    return true;
+        }
+    return rule[0] == '\0';
+}
+
+static void warn_of_extra_rules(const struct driver_settings *settings, const struct run_results *results)
+{
+    struct string_builder extra;
+
+    string_init(&extra);
+    for (size_t i = 0; i < settings->rule_count; i++) {
+        const struct output_rules *rules = &settings->rules[i];
+
+        for (size_t k = 0; k < rules->count; k++) {
+            const char *name = *(const char *const *)((const char *)rules->items + k * rules->item_size);
+
+            if (!is_output_of_any(results, name))
+                name_list_add(&extra, name);
+        }
+        if (extra.size > 0)
+            log_message(settings->log, LOG_WARNING, "Extra items in %s: [%s]: no output has such a name", rules->option,
+                        extra.data);
+        string_clear(&extra);
+    }
+    string_release(&extra);
+}
+
+/* The same before any output was computed. */
+static void warn_of_extra_rules_for(const struct driver_settings *settings, const struct model *model)
+{
+    struct run_results names = {0};
+    struct iteration_result *iteration = runner_results_add_iteration(run_results_add_runner(&names, TEXT("")), 0);
+
+    for (size_t i = 0; i < model->outputs.count; i++)
+        tensor_list_add(&iteration->outputs, model->values.items[model->outputs.items[i]].name, &(struct tensor){0});
+    warn_of_extra_rules(settings, &names);
+    run_results_release(&names);
+}
+
+static int postprocess(const struct driver_settings *settings, struct run_results *results, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < results->count; i++)
+        for (size_t k = 0; k < results->items[i].count && rc == 0; k++)
+            rc = top_k_replace(&results->items[i].items[k].outputs, settings->postprocess, settings->postprocess_count,
+                               err);
+    return rc;
+}
+
+/* ---- The beginning of a turn ---- */
+
+static int begin_runners(struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+
+    for (size_t r = driver->first; r < driver->end; r++) {
+        struct worker *worker = &driver->workers[r];
+        struct log *log = runner_log(driver, r);
+        int rc;
+
+        worker->runner = &settings->runners[r];
+        log_message(log, LOG_START, "%-35s | Activating and starting inference", worker->runner->name);
+        rc = settings->load(settings->load_data, log, &worker->request, &driver->model, err);
+        if (rc < 0)
+            return rc;
+        worker->request.log = log;
+        if (!settings->in_groups)
+            rc = worker_open(worker, err);
+        else if (r == 0 && settings->count + driver->loaded.count > 1)
+            warn_of_extra_rules_for(settings, driver->model);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Others will want the same data, and whoever runs groups wants them again. */
+static int keep_inputs(struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    const char *path = driver->first == 0 ? settings->save_inputs : NULL;
+    int rc = 0;
+
+    if (settings->in_groups || settings->count > 1 || path != NULL)
+        rc = data_loader_keep(driver->loader, driver->inputs, driver->input_count, err);
+    if (rc < 0 || path == NULL)
+        return rc;
+    log_message(runner_log(driver, driver->first), LOG_INFO, "Saving inference input data to %s", path);
+    return feed_dicts_save(data_loader_kept(driver->loader), path, err);
+}
+
+/* Makes room for results, which stay where they are until the turn ends. In groups, so do iterations. */
+static int begin_results(struct driver *driver, size_t iterations, struct error *err)
+{
+    struct run_results *results = driver->results;
+    size_t first = results->count;
+    int rc = 0;
+
+    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        const char *name = driver->workers[r].runner->name;
+        struct runner_results *runner = run_results_add_runner(results, text_of(name));
+
+        for (size_t i = 0; i < iterations && driver->settings->in_groups; i++)
+            runner_results_add_iteration(runner, 0);
+        if (driver->writer != NULL)
+            rc = run_results_writer_begin_runner(driver->writer, name, err);
+    }
+    for (size_t i = 0; i < driver->loaded.count; i++)
+        *VECTOR_APPEND(results) = driver->loaded.items[i];
+    driver->loaded.count = 0;
+    for (size_t r = driver->first; r < driver->end; r++)
+        driver->workers[r].results = &results->items[first + r - driver->first];
+    return rc;
+}
+
+static void begin_comparisons(struct driver *driver)
+{
+    const struct run_results *results = driver->results;
+    size_t runners = driver->settings->count;
+
+    driver->couple_count = results->count - 1 < runners ? results->count - 1 : runners;
+    driver->couples = memory_alloc_zero(results->count, sizeof(*driver->couples));
+    for (size_t c = 0; c < driver->couple_count; c++) {
+        couple_log(driver, c);
+        comparison_begin(&driver->couples[c], &driver->comparison, &results->items[c], &results->items[c + 1]);
+    }
+}
+
+/* ---- An iteration ---- */
+
+/* All iterations of all runners will have as many outputs as the first one. */
+static void expect_outputs(const struct driver *driver, const struct tensor_list *outputs)
+{
+    size_t name_bytes = driver->settings->in_groups ? 64 * outputs->count : 0;
+    size_t times = driver->settings->count * (size_t)data_loader_iterations(driver->loader);
+
+    for (size_t i = 0; i < outputs->count && !driver->settings->in_groups; i++)
+        name_bytes += strlen(outputs->items[i].name);
+    for (size_t i = 0; i < times; i++)
+        run_results_writer_expect(driver->writer, outputs->count, name_bytes);
+}
+
+static int plan_groups(struct driver *driver, const struct tensor_list *feed, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+
+    layerwise_release(&driver->plan); /* that of the last iteration */
+    driver->plan = (struct layerwise){.model = driver->model,
+                                      .backend = settings->runners[0].backend,
+                                      .request = &driver->workers[0].request,
+                                      .bound = settings->memory / settings->count};
+    return layerwise_plan(&driver->plan, feed, err);
+}
+
+static void begin_groups(struct driver *driver, size_t runner, size_t index)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct worker *worker = &driver->workers[runner];
+    struct backend_request request = worker->request;
+
+    request.log = index == 0 ? request.log : NULL;
+    layerwise_run_init(&worker->run, &driver->plan, &request);
+    worker->run.warm_up = index == 0 ? settings->warm_up : 0;
+    if (settings->validate && worker->results->count > 1) {
+        struct log *log = validation_log(driver, 1 + runner);
+
+        log_message(log, LOG_START, "%s | Iteration: %zu", worker->results->name, index);
+        log_indent(log, 1);
+    }
+}
+
+/* Not after an iteration that ends its comparison, or one before it. */
+static bool compares(const struct driver *driver, size_t couple, size_t iteration)
+{
+    if (iteration >= driver->couples[couple].iterations)
+        return false;
+    for (size_t c = 0; c <= couple; c++)
+        if (!comparison_goes_on(&driver->couples[c]))
+            return false;
+    return true;
+}
+
+static int begin_iteration(struct driver *driver, size_t index, const struct tensor_list *feed, struct error *err)
+{
+    int rc = driver->settings->in_groups ? plan_groups(driver, feed, err) : 0;
+
+    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        struct worker *worker = &driver->workers[r];
+        struct tensor_list *outputs;
+
+        worker->arrived = worker->released = 0;
+        worker->seconds = 0;
+        if (driver->settings->in_groups)
+            begin_groups(driver, r, index);
+        else
+            runner_results_add_iteration(worker->results, 0);
+        outputs = &worker->results->items[index].outputs;
+        worker_list_outputs(worker, outputs);
+        if (driver->writer == NULL)
+            continue;
+        if (index == 0 && r == 0)
+            expect_outputs(driver, outputs);
+        rc = run_results_writer_begin_iteration(driver->writer, err);
+    }
+    for (size_t c = 0; c < driver->couple_count && rc == 0; c++) {
+        couple_log(driver, c);
+        if (compares(driver, c, index))
+            comparison_begin_iteration(&driver->couples[c], index);
+    }
+    return rc;
+}
+
+/* A model that fails may only want other sizes. */
+static void hint_at_sizes(const struct driver *driver, struct error *err)
+{
+    struct string_builder guesses;
+    struct error why = *err;
+
+    string_init(&guesses);
+    if (data_loader_guesses(driver->loader, driver->inputs, driver->input_count, &guesses)) {
+        error_set(err, (enum error_code)why.code,
+                  "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
+                  "--input-shapes, in place of %s",
+                  why.message, guesses.data);
+        err->foreign_code = why.foreign_code;
+    }
+    string_release(&guesses);
+}
+
+static void validate_output(struct driver *driver, size_t runner, size_t iteration, const struct named_tensor *output)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct worker *worker = &driver->workers[runner];
+    const struct tensor *reference = validation_reference(driver->results, runner, iteration, output);
+
+    if (settings->report != NULL)
+        run_report_add_validation(settings->report, worker->results->name, iteration, output);
+    if (validation_output(output, reference, validation_log(driver, 1 + runner)))
+        return;
+    if (worker->bad++ == 0)
+        worker->first_bad = memory_strdup(output->name);
+    if (driver->comparison.divergence != NULL)
+        first_divergence_add_invalid(driver->comparison.divergence, output->name);
+}
+
+/* Writes what has come, and puts it in its place. */
+static int take_outputs(struct driver *driver, size_t runner, size_t iteration, struct tensor_list *come,
+                        struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct worker *worker = &driver->workers[runner];
+    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
+    int rc = 0;
+
+    if (driver->writer != NULL)
+        run_results_writer_select(driver->writer, runner);
+    for (size_t i = 0; i < come->count && rc == 0; i++) {
+        const struct named_tensor *output = &come->items[i];
+        struct tensor described;
+
+        tensor_borrow(output->tensor.type, &output->tensor.shape, NULL, 0, &described);
+        tensor_list_add(&worker->described, text_of(output->name), &described);
+        if (driver->writer != NULL)
+            rc = run_results_writer_add(driver->writer, output->name, &output->tensor, err);
+    }
+    if (rc == 0 && settings->in_groups)
+        rc = top_k_replace(come, settings->postprocess, settings->postprocess_count, err);
+    for (size_t i = 0; i < come->count && rc == 0; i++) {
+        if (settings->in_groups && settings->validate)
+            validate_output(driver, runner, iteration, &come->items[i]);
+        outputs->items[worker->arrived++].tensor = come->items[i].tensor;
+        come->items[i].tensor = (struct tensor){0};
+    }
+    return rc;
+}
+
+static bool is_awaited(const struct driver *driver, size_t runner, const struct named_tensor *output)
+{
+    return (runner < driver->couple_count && comparison_awaits(&driver->couples[runner], output)) ||
+           (runner > 0 && comparison_awaits(&driver->couples[runner - 1], output));
+}
+
+/* Lets go of what came with the last group. What still waits for its partner gets memory of its own. */
+static int release_group(struct driver *driver, size_t runner, size_t iteration, struct error *err)
+{
+    struct worker *worker = &driver->workers[runner];
+    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
+
+    for (; worker->released < worker->arrived; worker->released++) {
+        struct named_tensor *output = &outputs->items[worker->released];
+        struct tensor copy;
+
+        if (!is_awaited(driver, runner, output)) {
+            tensor_release(&output->tensor);
+        } else if (output->tensor.free_owner == NULL) {
+            int rc = tensor_copy(&output->tensor, &copy, err);
+
+            if (rc < 0)
+                return rc;
+            output->tensor = copy;
+        }
+    }
+    return 0;
+}
+
+/* All runners of the turn; without groups, there is one, which is the whole model. */
+static int compute_group(struct driver *driver, size_t group, size_t iteration, const struct tensor_list *feed,
+                         struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    int rc = 0;
+
+    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        struct worker *worker = &driver->workers[r];
+        struct tensor_list outputs = {0};
+
+        runner_log(driver, r);
+        if (settings->in_groups)
+            rc = worker_run_group(worker, group, feed, &outputs, err);
+        else
+            rc = worker_run(worker, iteration == 0 ? settings->warm_up : 0, feed, &outputs, err);
+        if (rc == ERR_BACKEND && !settings->in_groups)
+            hint_at_sizes(driver, err);
+        if (rc == 0)
+            rc = take_outputs(driver, r, iteration, &outputs, err);
+        tensor_list_release(&outputs);
+    }
+    for (size_t c = 0; c < driver->couple_count && rc == 0; c++) {
+        couple_log(driver, c);
+        if (driver->couples[c].is_open)
+            rc = comparison_advance(&driver->couples[c], err);
+    }
+    for (size_t r = driver->first; r < driver->end && rc == 0 && settings->in_groups; r++)
+        rc = release_group(driver, r, iteration, err);
+    return rc;
+}
+
+static int end_iteration(struct driver *driver, size_t index, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    int rc = 0;
+
+    for (size_t c = 0; c < driver->couple_count; c++) {
+        couple_log(driver, c);
+        if (driver->couples[c].is_open)
+            comparison_end_iteration(&driver->couples[c]);
+    }
+    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        struct worker *worker = &driver->workers[r];
+        struct iteration_result *iteration = &worker->results->items[index];
+
+        runner_log(driver, r);
+        worker_log_tensors(worker, "Output", &worker->described);
+        tensor_list_release(&worker->described);
+        iteration->runtime = worker->seconds;
+        worker->total += worker->seconds;
+        if (!driver->keep_outputs)
+            tensor_list_release(&iteration->outputs);
+        if (settings->in_groups && settings->validate && worker->results->count > 1)
+            log_indent(validation_log(driver, 1 + r), -1);
+        layerwise_run_release(&worker->run);
+        if (driver->writer == NULL)
+            continue;
+        run_results_writer_select(driver->writer, r);
+        rc = run_results_writer_end_iteration(driver->writer, worker->seconds, worker->runner->name, err);
+    }
+    return rc;
+}
+
+static int run_iteration(struct driver *driver, size_t index, struct error *err)
+{
+    struct tensor_list feed = {0};
+    int rc = data_loader_feed(driver->loader, driver->inputs, driver->input_count, (int64_t)index, &feed, err);
+
+    if (rc == 0)
+        rc = begin_iteration(driver, index, &feed, err);
+    for (size_t g = 0; rc == 0 && g < (driver->settings->in_groups ? driver->plan.count : 1); g++)
+        rc = compute_group(driver, g, index, &feed, err);
+    if (rc == 0)
+        rc = end_iteration(driver, index, err);
+    tensor_list_release(&feed);
+    return rc;
+}
+
+/* ---- A turn ---- */
+
+static int run_turn(struct driver *driver, struct error *err)
+{
+    size_t iterations = (size_t)data_loader_iterations(driver->loader);
+    struct backend_io *of_model = NULL;
+    int rc = begin_runners(driver, err);
+
+    if (rc < 0)
+        goto done;
+    if (driver->settings->in_groups) {
+        driver->inputs = of_model = model_io_new(driver->model, NULL, &driver->model->inputs);
+        driver->input_count = driver->model->inputs.count;
+    } else {
+        const struct worker *worker = &driver->workers[driver->first];
+
+        driver->inputs = worker->runner->backend->inputs(worker->session, &driver->input_count);
+    }
+    rc = keep_inputs(driver, err);
+    if (rc == 0)
+        rc = begin_results(driver, iterations, err);
+    if (rc < 0)
+        goto done;
+    if (driver->settings->in_groups)
+        begin_comparisons(driver);
+    for (size_t i = 0; i < iterations; i++) {
+        rc = run_iteration(driver, i, err);
+        if (rc < 0)
+            goto done;
+    }
+    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+        if (driver->writer != NULL)
+            rc = run_results_writer_end_runner(driver->writer, err);
+        runner_log(driver, r);
+        if (rc == 0)
+            worker_log_completion(&driver->workers[r], iterations);
+    }
+done:
+    for (size_t r = driver->first; r < driver->end; r++)
+        worker_close(&driver->workers[r]);
+    layerwise_release(&driver->plan);
+    if (of_model != NULL)
+        model_io_free(of_model, driver->input_count);
+    return rc;
+}
+
+/* A turn in another process, whose results come back as they are. */
+static int run_turn_there(void *data, struct run_results *ret, struct error *err)
+{
+    struct driver own = *(const struct driver *)data;
+
+    own.results = ret;
+    own.keep_outputs = own.keep_outputs || own.writer != NULL;
+    own.writer = NULL;
+    return run_turn(&own, err);
+}
+
+static int run_turn_apart(struct driver *driver, struct error *err)
+{
+    const char *name = driver->settings->runners[driver->first].name;
+    struct runner_results *runner;
+    int rc = subprocess_run(name, run_turn_there, driver, driver->results, err);
+
+    if (rc < 0)
+        return rc;
+    runner = &driver->results->items[driver->results->count - 1];
+    if (driver->writer != NULL)
+        rc = run_results_writer_add_runner(driver->writer, runner, err);
+    for (size_t i = 0; i < runner->count && !driver->keep_outputs; i++)
+        tensor_list_release(&runner->items[i].outputs);
+    return rc;
+}
+
+/* ---- The end ---- */
+
+/* What has not been compared while it came. */
+static int end_comparisons(struct driver *driver, bool *passed, struct error *err)
+{
+    size_t compared = driver->settings->in_groups ? driver->settings->count : 0;
+    struct run_results rest = {.items = driver->results->items + compared, .count = driver->results->count - compared};
+    struct error ignored = {0};
+    bool rest_passed = true;
+    int rc = 0, rest_rc = 0;
+
+    for (size_t c = 0; c < driver->couple_count; c++) {
+        bool couple_passed = true;
+        int code;
+
+        couple_log(driver, c);
+        code = comparison_end(&driver->couples[c], &couple_passed, rc == 0 ? err : &ignored);
+        rc = rc == 0 ? code : rc;
+        *passed &= couple_passed;
+    }
+    couple_log(driver, driver->couple_count);
+    if (rest.count > 1 && (*passed || !driver->comparison.fail_fast))
+        rest_rc = comparison_run(&rest, &driver->comparison, &rest_passed, rc == 0 ? err : &ignored);
+    *passed &= rest_passed;
+    return rc == 0 ? rest_rc : rc;
+}
+
+/* What has not been validated while it came, and what all of it amounts to. */
+static bool end_validation(struct driver *driver)
+{
+    const struct driver_settings *settings = driver->settings;
+    const struct run_results *results = driver->results;
+    struct string_builder names;
+    bool valid = true;
+
+    string_init(&names);
+    for (size_t r = 0; r < results->count; r++)
+        name_list_add(&names, results->items[r].name);
+    log_message(validation_log(driver, 0), LOG_START, "Output Validation | Runners: [%s]", names.data);
+    string_release(&names);
+    for (size_t r = 0; r < results->count; r++) {
+        struct log *log = validation_log(driver, 1 + r);
+
+        if (settings->in_groups && r < settings->count) {
+            const struct worker *worker = &driver->workers[r];
+
+            validation_log_runner(log, worker->runner->name, worker->bad, worker->first_bad);
+            valid &= worker->bad == 0;
+            continue;
+        }
+        valid &= validation_runner(results, r, log);
+        if (settings->report != NULL)
+            run_report_add_validations(settings->report, &results->items[r]);
+    }
+    log_message(validation_log(driver, results->count), valid ? LOG_FINISH : LOG_ERROR, "%s | Output Validation",
+                valid ? "PASSED" : "FAILED");
+    return valid;
+}
+
+static int settle_results(struct driver *driver, bool *passed, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    int rc;
+
+    if (driver->results->count < 2 && settings->load_count > 0 && settings->comparison.strict)
+        return error_set(err, ERR_INVALID, "there is only one result: nothing to compare it with");
+    if (driver->results->count < 2 && settings->load_count > 0)
+        log_message(couple_log(driver, 0), LOG_WARNING, "There is only one result: nothing to compare it with");
+    rc = end_comparisons(driver, passed, err);
+    if (rc == ERR_INTERRUPTED)
+        return rc;
+    if (settings->validate)
+        *passed &= end_validation(driver);
+    return rc;
+}
+
+/* Everything up to the comparison of what is not compared while it comes. */
+static int make_results(struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    size_t at_once = settings->in_groups ? settings->count : 1;
+    struct run_results_writer writer;
+    int rc = 0;
+
+    if (settings->in_groups) {
+        rc = load_results(driver, &driver->loaded, err);
+        if (rc == 0)
+            rc = postprocess(settings, &driver->loaded, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (settings->count > 0 && settings->save_outputs != NULL) {
+        driver->writer = &writer;
+        rc = run_results_writer_open(&writer, settings->save_outputs, err);
+    }
+    for (size_t r = 0; r < settings->count && rc == 0; r += at_once) {
+        driver->first = r;
+        driver->end = r + at_once;
+        rc = settings->use_subprocess ? run_turn_apart(driver, err) : run_turn(driver, err);
+    }
+    if (driver->writer != NULL && rc == 0) {
+        log_message(saving_log(driver), LOG_INFO, "Saving inference results to %s", settings->save_outputs);
+        rc = run_results_writer_commit(&writer, err);
+    }
+    if (driver->writer != NULL)
+        run_results_writer_release(&writer);
+    if (rc < 0 || settings->in_groups)
+        return rc;
+    rc = load_results(driver, driver->results, err);
+    if (rc < 0)
+        return rc;
+    if (driver->results->count > 1)
+        warn_of_extra_rules(settings, driver->results);
+    return postprocess(settings, driver->results, err);
+}
+
+int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
+               bool *ret_passed, struct error *err)
+{
+    bool is_needed = settings->count > 1 || settings->load_count > 0 || settings->validate || settings->keep_outputs;
+    struct driver driver = {
+        .settings = settings,
+        .loader = loader,
+        .results = ret,
+        .keep_outputs = !settings->in_groups && is_needed,
+        .comparison = settings->comparison,
+        .workers = memory_alloc_zero(settings->count, sizeof(*driver.workers)),
+    };
+    int rc;
+
+    *ret_passed = true;
+    log_sections_init(&driver.sections, settings->log, settings->in_groups);
+    driver.comparison.log = driver.sections.log;
+    driver.comparison.release = !settings->in_groups && !settings->validate && !settings->keep_outputs;
+    rc = make_results(&driver, err);
+    if (rc == 0) {
+        rc = settle_results(&driver, ret_passed, err);
+    } else {
+        for (size_t c = 0; c < driver.couple_count; c++)
+            comparison_abandon(&driver.couples[c]);
+        run_results_release(ret);
+        *ret = (struct run_results){0};
+    }
+    for (size_t r = 0; r < settings->count; r++)
+        free(driver.workers[r].first_bad);
+    free(driver.workers);
+    free(driver.couples);
+    run_results_release(&driver.loaded);
+    log_sections_release(&driver.sections);
+    return rc;
+}

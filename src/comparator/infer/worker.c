@@ -1,0 +1,152 @@
+/* comparator/infer/worker.c: see worker.h. */
+#include "comparator/infer/worker.h"
+
+#include <stdlib.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/text/names.h"
+#include "base/text/number.h"
+
+char *runner_make_name(const char *prefix, size_t index, time_t now)
+{
+    struct string_builder name;
+    struct tm local;
+
+    localtime_r(&now, &local);
+    string_init(&name);
+    string_add_format(&name, "%s-N%zu-%02d/%02d/%02d-%02d:%02d:%02d", prefix, index, local.tm_mon + 1, local.tm_mday,
+                      local.tm_year % 100, local.tm_hour, local.tm_min, local.tm_sec);
+    return string_take(&name);
+}
+
+static void warn_of_left_out(struct log *log, const struct string_builder *names)
+{
+    if (names->size > 0)
+        log_once(log, LOG_WARNING, "Outputs that are sequences, maps or the like are left out: [%s]", names->data);
+}
+
+/* Loads the whole model, and decides on its outputs. */
+int worker_open(struct worker *worker, struct error *err)
+{
+    const struct backend *backend = worker->runner->backend;
+    const struct backend_io *outputs;
+    struct string_builder left_out;
+    size_t count;
+    int rc = backend->open(&worker->request, &worker->session, err);
+
+    if (rc < 0)
+        return rc;
+    outputs = backend->outputs(worker->session, &count);
+    worker->wanted = memory_alloc_zero(count, sizeof(*worker->wanted));
+    string_init(&left_out);
+    for (size_t i = 0; i < count; i++) {
+        if (outputs[i].not_a_tensor == NULL)
+            worker->wanted[worker->wanted_count++] = outputs[i].name;
+        else
+            name_list_add(&left_out, outputs[i].name);
+    }
+    warn_of_left_out(worker->request.log, &left_out);
+    string_release(&left_out);
+    if (worker->wanted_count == 0)
+        return error_set(err, ERR_UNSUPPORTED, "the model has no output that is a tensor: there is nothing to compute");
+    return 0;
+}
+
+void worker_close(struct worker *worker)
+{
+    if (worker->session != NULL)
+        worker->runner->backend->close(worker->session);
+    if (worker->run.plan != NULL)
+        layerwise_run_release(&worker->run);
+    tensor_list_release(&worker->described);
+    free(worker->wanted);
+}
+
+void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors)
+{
+    struct log *log = worker->request.log;
+    struct string_builder text;
+
+    if (!log_shows(log, LOG_INFO))
+        return;
+    string_init(&text);
+    string_add_format(&text, "%-35s\n---- Inference %s(s) ----\n{", worker->runner->name, what);
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct tensor *tensor = &tensors->items[i].tensor;
+
+        string_add_format(&text, "%s%s [dtype=%s, shape=", i > 0 ? ",\n " : "", tensors->items[i].name,
+                          data_type_name(tensor->type));
+        shape_to_text(&tensor->shape, &text);
+        string_add_char(&text, ']');
+    }
+    log_once(log, LOG_INFO, "%s}", text.data);
+    string_release(&text);
+}
+
+void worker_log_completion(const struct worker *worker, size_t iterations)
+{
+    char total[NUMBER_TEXT_SIZE], average[NUMBER_TEXT_SIZE];
+    double milliseconds = worker->total * 1000;
+
+    log_message(worker->request.log, LOG_FINISH,
+                "%-35s | Completed %zu iteration(s) in %s ms | Average inference time: %s ms.", worker->runner->name,
+                iterations, number_to_text_rounded(milliseconds, 'g', 4, total),
+                number_to_text_rounded(iterations > 0 ? milliseconds / (double)iterations : 0, 'g', 4, average));
+}
+
+void worker_list_outputs(const struct worker *worker, struct tensor_list *ret)
+{
+    const struct layerwise *plan = worker->run.plan;
+
+    for (size_t i = 0; i < worker->wanted_count; i++)
+        tensor_list_add(ret, text_of(worker->wanted[i]), &(struct tensor){0});
+    for (size_t g = 0; plan != NULL && g < plan->count; g++) {
+        const struct value_list *outputs = &plan->groups[g].outputs;
+
+        for (size_t i = 0; i < outputs->count; i++)
+            if (bitset_has(&plan->wanted, outputs->items[i]))
+                tensor_list_add(ret, plan->model->values.items[outputs->items[i]].name, &(struct tensor){0});
+    }
+}
+
+int worker_run(struct worker *worker, int64_t warm_up, const struct tensor_list *feed, struct tensor_list *ret,
+               struct error *err)
+{
+    struct log *log = worker->request.log;
+    int rc = 0;
+
+    if (warm_up > 0)
+        log_message(log, LOG_START, "%-35s | Running %lld warm-up run(s)", worker->runner->name, (long long)warm_up);
+    for (int64_t i = 0; i <= warm_up && rc == 0; i++) {
+        tensor_list_release(ret);
+        if (i == warm_up)
+            worker_log_tensors(worker, "Input", feed);
+        if (interrupt_pending())
+            return error_set(err, ERR_INTERRUPTED, "interrupted");
+        rc = worker->runner->backend->run(worker->session, feed, worker->wanted, worker->wanted_count, ret,
+                                          &worker->seconds, err);
+    }
+    return rc;
+}
+
+int worker_run_group(struct worker *worker, size_t group, const struct tensor_list *feed, struct tensor_list *ret,
+                     struct error *err)
+{
+    const struct layerwise *plan = worker->run.plan;
+    struct string_builder left_out;
+    int rc = layerwise_step(&worker->run, group, feed, ret, &worker->seconds, err);
+
+    if (rc < 0 || group > 0)
+        return rc;
+    string_init(&left_out);
+    for (size_t i = 0; i < plan->left_out.count; i++) {
+        struct text name = plan->model->values.items[plan->left_out.items[i]].name;
+
+        string_add_format(&left_out, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "", TEXT_ARGS(name));
+    }
+    warn_of_left_out(worker->request.log, &left_out);
+    string_release(&left_out);
+    worker_log_tensors(worker, "Input", feed);
+    return 0;
+}
