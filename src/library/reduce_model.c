@@ -186,7 +186,7 @@ static void make_settings(struct model_run *run)
     for (size_t i = 0; i < request->custom_op_file_count; i++)
         run->custom_ops[i] = request->custom_op_files[i];
     run->settings = (struct reduce_settings){
-        .minimal = true,
+        .mode = REDUCE_MINIMAL,
         .iteration_inputs = run->place.files[CANDIDATE_INPUTS].path,
         .iteration_golden = run->place.files[CANDIDATE_GOLDEN].path,
         .static_inference = true,

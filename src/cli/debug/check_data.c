@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/options/groups.h"
 #include "debug/check/check.h"
+#include "debug/reduce/reduce.h"
 #include "format/polygraphy/feed_dicts.h"
 #include "format/polygraphy/run_results.h"
 #include "onnx/model/subgraph.h"
@@ -97,7 +98,8 @@ struct made {
 
 struct look {
     const struct command_context *context;
-    const struct reduce_values *reduce;
+    const struct reduce_settings *reduce;
+    const struct candidate_paths *files; /* as a rule */
     struct model *model;
     struct made made;
     struct arena arena;
@@ -126,7 +128,8 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
     for (size_t i = 0; results.count == 0 && i < comparison->load_outputs.count; i++) {
         const char *path = comparison->load_outputs.items[i];
 
-        if (is_written_for_each(path, look->reduce->iteration_golden, check_words_placeholder(CANDIDATE_GOLDEN)) ||
+        if (is_written_for_each(path, look->files->items[CANDIDATE_GOLDEN],
+                                check_words_placeholder(CANDIDATE_GOLDEN)) ||
             run_results_load(&results, path, NULL) < 0)
             return;
         look->outputs_path = path;
@@ -154,7 +157,8 @@ static void read_inputs(struct look *look, const struct data_loader_values *data
         struct name_map names;
         size_t held;
 
-        if (is_written_for_each(path, look->reduce->iteration_inputs, check_words_placeholder(CANDIDATE_INPUTS)) ||
+        if (is_written_for_each(path, look->files->items[CANDIDATE_INPUTS],
+                                check_words_placeholder(CANDIDATE_INPUTS)) ||
             feed_dicts_load(&feeds, path, NULL) < 0 || feeds.count == 0)
             continue;
         iterations = arena_alloc_zero(&look->arena, feeds.count, sizeof(*iterations));
@@ -241,11 +245,11 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
 }
 
 /* Data that are made up depend on all inputs of a model: for a part with others they are others. */
-static int consider_made_up_data(const struct look *look, bool cuts_inputs, bool *ret_keep_inputs, struct error *err)
+static int consider_made_up_data(const struct look *look, bool *ret_keep_inputs, struct error *err)
 {
     if (look->model->inputs.count <= 1 && look->reduce->mode != REDUCE_MINIMAL) {
-        *ret_keep_inputs = cuts_inputs;
-        if (cuts_inputs)
+        *ret_keep_inputs = look->reduce->reduce_inputs;
+        if (*ret_keep_inputs)
             log_message(look->context->log, LOG_WARNING,
                         "Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs, so "
                         "that parts would be fed made-up data and compared with values that belong to others. "
@@ -266,8 +270,6 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     const struct onnx_load_values *load = PARSE_VALUES(check, struct onnx_load_values);
     const struct comparison_values *comparison = PARSE_VALUES(check, struct comparison_values);
     const struct data_loader_values *data = PARSE_VALUES(check, struct data_loader_values);
-    bool minimal = look->reduce->mode == REDUCE_MINIMAL;
-    bool cuts_inputs = minimal || !look->reduce->no_reduce_inputs;
     int rc = 0;
 
     if (runners->names.count == 0)
@@ -277,20 +279,22 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     if (load->outputs.names.count == 0)
         read_outputs(look, comparison);
     if (look->outputs_path != NULL && count_held(look, &look->outputs, &look->model->outputs) == 0 &&
-        (!look->reduce->no_verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
+        (look->reduce->verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
         rc = refuse_foreign(look, err);
     if (rc == 0 && comparison->load_outputs.count > 0 && data->load_inputs.count == 0)
-        rc = consider_made_up_data(look, cuts_inputs, ret_keep_inputs, err);
+        rc = consider_made_up_data(look, ret_keep_inputs, err);
     if (rc == 0)
-        warn_of_missing(look, cuts_inputs && !*ret_keep_inputs, minimal || !look->reduce->no_reduce_outputs);
+        warn_of_missing(look, look->reduce->reduce_inputs && !*ret_keep_inputs, look->reduce->reduce_outputs);
     return rc;
 }
 
 int check_data_look(const struct command_context *context, struct model *model, bool *ret_keep_inputs,
                     struct error *err)
 {
-    struct look look = {
-        .context = context, .reduce = PARSE_VALUES(context->parse, struct reduce_values), .model = model};
+    struct look look = {.context = context,
+                        .reduce = PARSE_VALUES(context->parse, struct reduce_settings),
+                        .files = &PARSE_VALUES(context->parse, struct loop_settings)->check.files,
+                        .model = model};
     struct parse check;
     int rc = 0;
 

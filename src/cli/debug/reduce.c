@@ -50,7 +50,7 @@ static int hash_input_data(const struct data_loader_values *data, struct hash *h
 static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     struct subgraph whole;
@@ -71,13 +71,13 @@ static int hash_session(const struct command_context *context, struct model *mod
     subgraph_release(&whole);
     free(locations.items);
     string_init(&options);
-    string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, reduce->no_reduce_inputs,
-                      reduce->no_reduce_outputs, inference->enabled, inference->force_fallback);
+    string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, !reduce->reduce_inputs, !reduce->reduce_outputs,
+                      inference->enabled, inference->force_fallback);
     for (size_t i = 0; i < values->shapes.count; i++) {
         string_add_format(&options, " %s:", values->shapes.items[i].name);
         shape_to_text(&values->shapes.items[i].shape, &options);
     }
-    if (reduce->golden == GOLDEN_TRT)
+    if (reduce->golden != NULL)
         string_add(&options, " golden trt");
     *ret = hash_combine(hash, hash_bytes(options.data, options.size));
     string_release(&options);
@@ -88,55 +88,37 @@ static int hash_session(const struct command_context *context, struct model *mod
 static int use_golden(const struct command_context *context, struct golden_engine *golden,
                       struct reduce_settings *settings, struct error *err)
 {
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
-    int rc;
+    int rc = settings->golden != NULL ? golden_engine_init(golden, context, settings->loader, err) : 0;
 
-    if (reduce->golden != GOLDEN_TRT)
-        return 0;
-    rc = golden_engine_init(golden, context, settings->loader, err);
-    if (rc < 0)
-        return rc;
-    settings->golden = &engine_backend;
-    settings->golden_request = golden_engine_request(golden, context);
-    return 0;
+    if (rc == 0 && settings->golden != NULL)
+        settings->golden_request = golden_engine_request(golden, context);
+    return rc;
 }
 
+/* What is not said by options of `debug reduce` alone. */
 static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
 {
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
+    struct reduce_settings ret = *PARSE_VALUES(context->parse, struct reduce_settings);
 
-    return (struct reduce_settings){
-        .simplify = {[SIMPLIFY_WEIGHTS] = reduce->simplifications[REDUCE_SIMPLIFY_WEIGHTS],
-                     [SIMPLIFY_ATTRIBUTES] = reduce->simplifications[REDUCE_SIMPLIFY_ATTRIBUTES],
-                     [SIMPLIFY_SHAPES] = reduce->simplifications[REDUCE_SIMPLIFY_SHAPES],
-                     [SIMPLIFY_BODIES] = reduce->simplifications[REDUCE_SIMPLIFY_BODIES]},
-        .mode = reduce->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
-        .minimal = reduce->mode == REDUCE_MINIMAL,
-        .all = reduce->all,
-        .iteration_inputs = reduce->iteration_inputs,
-        .iteration_golden = reduce->iteration_golden,
-        .reduce_outputs = !reduce->no_reduce_outputs,
-        .reduce_inputs = !reduce->no_reduce_inputs,
-        .verify = !reduce->no_verify,
-        .output = save->path,
-        .min_good = reduce->min_good,
-        .external = model_file_external(save),
-        .keep_intermediate = loop->keep_intermediate,
-        .copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights,
-        .static_inference = inference->enabled,
-        .force_fallback = inference->force_fallback,
-        .fixed_shapes = true,
-        .ignore_external_data = load->ignore_external_data,
-        .random_data = data->load_inputs.count == 0,
-        .backend = &onnxrt_backend,
-        .request = model_file_request(context),
-        .loader = loader,
-    };
+    ret.output = save->path;
+    ret.external = model_file_external(save);
+    ret.iteration_inputs = loop->check.files.items[CANDIDATE_INPUTS];
+    ret.iteration_golden = loop->check.files.items[CANDIDATE_GOLDEN];
+    ret.keep_intermediate = loop->keep_intermediate;
+    ret.copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights;
+    ret.static_inference = inference->enabled;
+    ret.force_fallback = inference->force_fallback;
+    ret.fixed_shapes = true;
+    ret.ignore_external_data = PARSE_VALUES(context->parse, struct onnx_load_values)->ignore_external_data;
+    ret.random_data = data->load_inputs.count == 0;
+    ret.backend = &onnxrt_backend;
+    ret.request = model_file_request(context);
+    ret.loader = loader;
+    return ret;
 }
 
 /* Loads the model and makes it ready to be cut up. */
@@ -171,7 +153,7 @@ static int prepare(const struct command_context *context, struct model **ret, si
 /* One result may lie there, as nothing comes after it. */
 static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
 {
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
     const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
 
@@ -253,7 +235,7 @@ static int refuse_missing_result(const struct command_context *context, const st
 {
     const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
                                                                  : "no model was seen to fail";
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
+    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
 
     if (save->path != NULL && result->outcome != REDUCE_FOUND)
@@ -275,19 +257,6 @@ static int end_of_session(const struct command_context *context, struct loop *lo
     if (debug->exit_code)
         return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
     return refuse_missing_result(context, result, err);
-}
-
-static struct loop_settings settings_of_loop(const struct command_context *context)
-{
-    const struct reduce_values *reduce = PARSE_VALUES(context->parse, struct reduce_values);
-    struct loop_settings ret = debug_loop_settings(context);
-
-    ret.check.files.items[CANDIDATE_INPUTS] = reduce->iteration_inputs;
-    ret.check.files.items[CANDIDATE_GOLDEN] = reduce->iteration_golden;
-    ret.jobs = reduce->jobs;
-    ret.max_checks = reduce->max_checks;
-    ret.deadline = reduce->deadline;
-    return ret;
 }
 
 /* Data are generated, and the model does not tell all sizes of its inputs. */
@@ -365,7 +334,7 @@ static int find_sizes(const struct command_context *context, struct model *model
 
 static int debug_reduce_run(const struct command_context *context, struct error *err)
 {
-    struct loop_settings loop_settings = settings_of_loop(context);
+    struct loop_settings loop_settings = debug_loop_settings(context);
     struct reduce_settings settings;
     struct golden_engine golden;
     struct data_loader *loader = NULL;

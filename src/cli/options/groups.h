@@ -258,31 +258,7 @@ bool until_is_reached(const struct until_value *until, int64_t index, enum verdi
 
 /* ---- debug reduce's own ---- */
 
-enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL };
-
-enum reduce_simplification {
-    REDUCE_SIMPLIFY_WEIGHTS,
-    REDUCE_SIMPLIFY_ATTRIBUTES,
-    REDUCE_SIMPLIFY_SHAPES,
-    REDUCE_SIMPLIFY_BODIES,
-    REDUCE_SIMPLIFICATIONS,
-};
-
-struct reduce_values {
-    const char *min_good; /* path; NULL: not wanted */
-    bool no_reduce_inputs, no_reduce_outputs;
-    enum reduce_mode mode;
-    bool all;                                        /* culprits */
-    int64_t jobs;                                    /* checks at a time */
-    const char *iteration_inputs, *iteration_golden; /* paths; NULL: not wanted */
-    enum { GOLDEN_ONNXRT, GOLDEN_TRT } golden;       /* who computes what they hold, and what is frozen */
-    int64_t max_checks;                              /* 0: no limit */
-    double deadline;                                 /* seconds; 0: no limit */
-    bool no_verify;
-    struct words simplify;                        /* as typed */
-    bool simplifications[REDUCE_SIMPLIFICATIONS]; /* by enum reduce_simplification: what that asks for */
-};
-
+/* Fills struct reduce_settings, and the rest of struct loop_settings. */
 extern const struct option_group reduce_options; /* needs onnx_save_options in the same command */
 
 /* ---- surgeon extract's own ---- */

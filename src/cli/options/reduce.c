@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "cli/options/groups.h"
 #include "cli/parse/parser.h"
+#include "debug/reduce/reduce.h"
+#include "engine/backend.h"
 
 /* More at a time hardly help: searches know too little of what comes next. */
 #define MOST_JOBS 64
@@ -11,65 +13,82 @@
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
 static const char *const golden_runners[] = {"onnxrt", "trt", NULL};
 
-static const char *const simplifications[] = {[REDUCE_SIMPLIFY_WEIGHTS] = "weights",
-                                              [REDUCE_SIMPLIFY_ATTRIBUTES] = "attributes",
-                                              [REDUCE_SIMPLIFY_SHAPES] = "shapes",
-                                              [REDUCE_SIMPLIFY_BODIES] = "bodies",
-                                              [REDUCE_SIMPLIFICATIONS] = NULL};
+static const char *const simplifications[] = {"weights", "attributes", "shapes", "bodies", NULL};
+static const enum simplification simplification_of[] = {SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SIMPLIFY_SHAPES,
+                                                        SIMPLIFY_BODIES};
+
+/* Without names none is marked yet. */
+static int convert_simplifications(struct parse *parse, const char *spelling, struct words words, void *field,
+                                   struct error *err)
+{
+    bool *simplify = field;
+
+    (void)parse, (void)spelling, (void)err;
+    for (size_t i = 0; i < words.count; i++)
+        for (size_t k = 0; simplifications[k] != NULL; k++)
+            simplify[simplification_of[k]] |= strcmp(words.items[i], simplifications[k]) == 0;
+    return 0;
+}
 
 /* Without names: all that the other options leave room for. */
-static int choose_simplifications(struct reduce_values *values, struct parse *parse, struct error *err)
+static int choose_simplifications(struct reduce_settings *settings, struct parse *parse, struct error *err)
 {
-    const struct data_loader_values *data = PARSE_VALUES(parse, struct data_loader_values);
-    const struct onnx_save_values *save = PARSE_VALUES(parse, struct onnx_save_values);
-    bool fixed_inputs = data->load_inputs.count > 0 || values->iteration_inputs;
+    bool *simplify = settings->simplify;
+    bool fixed_inputs = parse_given(parse, "--load-inputs") || parse_given(parse, "--iter-inputs");
 
     if (!parse_given(parse, "--simplify"))
         return 0;
     if (!parse_given(parse, "--output"))
         return error_set(err, ERR_INVALID, "--simplify is about the model that --output saves: add -o reduced.onnx");
-    if (values->iteration_golden)
+    if (parse_given(parse, "--iter-golden"))
         return error_set(err, ERR_INVALID,
                          "--simplify changes what the model computes, so the values of --iter-golden would not fit: "
                          "reduce first, then simplify the result with a check that compares backends");
-    if (save->external_data.wanted)
+    if (parse_given(parse, "--save-external-data"))
         return error_set(err, ERR_INVALID,
                          "--simplify writes a model with its weights inside: move them out of the result with "
                          "`polygraphy convert --save-external-data`");
-    for (size_t i = 0; i < REDUCE_SIMPLIFICATIONS; i++) {
-        values->simplifications[i] = values->simplify.count == 0 && (i != REDUCE_SIMPLIFY_SHAPES || !fixed_inputs);
-        for (size_t k = 0; k < values->simplify.count; k++)
-            values->simplifications[i] |= strcmp(values->simplify.items[k], simplifications[i]) == 0;
-    }
-    if (values->simplifications[REDUCE_SIMPLIFY_SHAPES] && fixed_inputs)
+    if (!simplify[SIMPLIFY_BODIES] && !simplify[SIMPLIFY_WEIGHTS] && !simplify[SIMPLIFY_ATTRIBUTES] &&
+        !simplify[SIMPLIFY_SHAPES])
+        for (size_t i = 0; i < SIMPLIFY_KINDS; i++)
+            simplify[i] = i != SIMPLIFY_SHAPES || !fixed_inputs;
+    if (simplify[SIMPLIFY_SHAPES] && fixed_inputs)
         return error_set(err, ERR_INVALID,
                          "--simplify shapes makes the inputs smaller, so the data of --load-inputs or --iter-inputs "
                          "would not fit: leave it out");
     return 0;
 }
 
+static int convert_golden(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    (void)parse, (void)spelling, (void)err;
+    *(const struct backend **)field = strcmp(words.items[0], "trt") == 0 ? &engine_backend : NULL;
+    return 0;
+}
+
 static int finish(struct parse *parse, struct error *err)
 {
-    struct reduce_values *values = PARSE_VALUES(parse, struct reduce_values);
+    struct reduce_settings *settings = PARSE_VALUES(parse, struct reduce_settings);
+    const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
+    bool is_minimal = settings->mode == REDUCE_MINIMAL;
 
-    if (!values->min_good && !parse_given(parse, "--output"))
+    if (!settings->min_good && !parse_given(parse, "--output"))
         return error_set(
             err, ERR_INVALID,
             "neither --output nor --min-good was given, so the result would go nowhere; add -o reduced.onnx");
-    if (values->max_checks < 0 || !(values->deadline >= 0))
+    if (loop->max_checks < 0 || !(loop->deadline >= 0))
         return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
-    if (values->mode != REDUCE_MINIMAL && (values->iteration_inputs || values->iteration_golden))
+    if (!is_minimal && (parse_given(parse, "--iter-inputs") || parse_given(parse, "--iter-golden")))
         return error_set(err, ERR_INVALID, "--iter-inputs and --iter-golden need --mode minimal");
-    if (values->mode == REDUCE_MINIMAL && (values->no_reduce_inputs || values->no_reduce_outputs))
-        return error_set(
-            err, ERR_INVALID,
-            "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are for "
-            "the other modes");
-    if (values->jobs < 1 || values->jobs > MOST_JOBS)
+    if (is_minimal && (!settings->reduce_inputs || !settings->reduce_outputs))
+        return error_set(err, ERR_INVALID,
+                         "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are "
+                         "for the other modes");
+    if (loop->jobs < 1 || loop->jobs > MOST_JOBS)
         return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
-    if (values->mode != REDUCE_MINIMAL && values->all)
+    if (!is_minimal && settings->all)
         return error_set(err, ERR_INVALID, "--all needs --mode minimal");
-    return choose_simplifications(values, parse, err);
+    return choose_simplifications(settings, parse, err);
 }
 
 static const struct option options[] = {
@@ -78,21 +97,21 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct reduce_values, min_good),
+        OPTION_FIELD(struct reduce_settings, min_good),
         .help = "where to save a model of similar size that passes, if one was seen",
     },
     {
         .names = {"--no-reduce-inputs"},
-        .kind = OPTION_FLAG,
+        .kind = OPTION_OFF,
         .exclusive = 1,
-        OPTION_FIELD(struct reduce_values, no_reduce_inputs),
+        OPTION_FIELD(struct reduce_settings, reduce_inputs),
         .help = "only look for the earliest outputs that fail; the beginning of the model stays",
     },
     {
         .names = {"--no-reduce-outputs"},
-        .kind = OPTION_FLAG,
+        .kind = OPTION_OFF,
         .exclusive = 1,
-        OPTION_FIELD(struct reduce_values, no_reduce_outputs),
+        OPTION_FIELD(struct reduce_settings, reduce_outputs),
         .help = "only look for the latest inputs that fail; the end of the model stays",
     },
     {
@@ -101,7 +120,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = modes,
         .fallback = "bisect",
-        OPTION_FIELD(struct reduce_values, mode),
+        OPTION_FIELD(struct reduce_settings, mode),
         .help =
             "bisect needs few checks, linear tries every node and may find a smaller model; minimal finds a model that "
             "no single node can be left out of",
@@ -112,7 +131,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        OPTION_FIELD(struct reduce_values, jobs),
+        OPTION_FIELD(struct loop_settings, jobs),
         .help =
             "run so many checks at a time: those that will probably be needed next. The result, the replay and the "
             "log are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
@@ -122,7 +141,7 @@ static const struct option options[] = {
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct reduce_values, all),
+        OPTION_FIELD(struct reduce_settings, all),
         .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
                 "made being fed, the model is checked again, and as long as it fails the search goes on in what is "
                 "left: reduced.onnx, reduced_2.onnx, and so on",
@@ -133,7 +152,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct reduce_values, max_checks),
+        OPTION_FIELD(struct loop_settings, max_checks),
         .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
     },
     {
@@ -142,7 +161,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        OPTION_FIELD(struct reduce_values, deadline),
+        OPTION_FIELD(struct loop_settings, deadline),
         .help = "the same for time: no check begins later than this",
     },
     {
@@ -150,7 +169,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct reduce_values, iteration_inputs),
+        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_INPUTS]),
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
                 "--load-inputs in the check",
     },
@@ -159,7 +178,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct reduce_values, iteration_golden),
+        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_GOLDEN]),
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
                 "--load-outputs in the check",
     },
@@ -169,7 +188,8 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = golden_runners,
         .fallback = "onnxrt",
-        OPTION_FIELD(struct reduce_values, golden),
+        .convert = convert_golden,
+        OPTION_FIELD(struct reduce_settings, golden),
         .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
                 "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
     },
@@ -177,15 +197,16 @@ static const struct option options[] = {
         .names = {"--simplify"},
         .kind = OPTION_ANY,
         .choices = simplifications,
-        OPTION_FIELD(struct reduce_values, simplify),
+        .convert = convert_simplifications,
+        OPTION_FIELD(struct reduce_settings, simplify),
         .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
                 "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
                 "all of these (shapes only where no input data were given)",
     },
     {
         .names = {"--no-verify"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct reduce_values, no_verify),
+        .kind = OPTION_OFF,
+        OPTION_FIELD(struct reduce_settings, verify),
         .help = "do not check the original model first, nor results whose exact content was not checked on the way",
     },
 };

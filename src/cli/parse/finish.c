@@ -55,7 +55,7 @@ static int store(struct parse *parse, const struct option *option, const struct 
         return error_set(err, ERR_UNSUPPORTED, "%s: %s", name, option->refusal);
     if (!state->name && option->fallback)
         words = one_word(parse, option->fallback);
-    else if (!state->name && option->kind != OPTION_ORDERED)
+    else if (!state->name && option->kind != OPTION_ORDERED && option->kind != OPTION_OFF)
         return 0;
     if (option->values == NULL)
         return 0;
@@ -65,6 +65,9 @@ static int store(struct parse *parse, const struct option *option, const struct 
     switch (option->kind) {
     case OPTION_FLAG:
         *(bool *)field = true;
+        break;
+    case OPTION_OFF:
+        *(bool *)field = state->name == NULL;
         break;
     case OPTION_COUNT:
         *(int *)field = state->occurrences;

@@ -99,6 +99,7 @@ static void add_values(struct string_builder *ret, const struct option *option)
 {
     switch (option->kind) {
     case OPTION_FLAG:
+    case OPTION_OFF:
     case OPTION_COUNT:
     case OPTION_ORDERED:
         return;

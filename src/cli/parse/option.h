@@ -29,6 +29,7 @@ struct integers {
 
 enum option_kind {
     OPTION_FLAG,    /* no value */
+    OPTION_OFF,     /* no value; the field is true until the option is given */
     OPTION_COUNT,   /* no value; occurrences add up */
     OPTION_ORDERED, /* no value; every occurrence appends the option's name, without dashes, to a shared field */
     OPTION_ONE,     /* exactly one value */
@@ -45,7 +46,7 @@ enum option_type {
     OPTION_INTEGER, /* int64_t              struct integers  */
     OPTION_FLOAT,   /* double               -                */
     OPTION_CHOICE,  /* int, or an enum      struct words     */
-    /* FLAG: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
+    /* FLAG, OFF: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
 };
 
 /* What becomes of the files that an option's values are paths of (cli/files.h): */

@@ -264,7 +264,8 @@ static int check_exclusive(struct cursor *cursor, const struct option_match *mat
 
 static bool takes_values(const struct option *option)
 {
-    return option->kind != OPTION_FLAG && option->kind != OPTION_COUNT && option->kind != OPTION_ORDERED;
+    return option->kind != OPTION_FLAG && option->kind != OPTION_OFF && option->kind != OPTION_COUNT &&
+           option->kind != OPTION_ORDERED;
 }
 
 /* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. */

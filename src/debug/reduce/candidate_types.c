@@ -314,7 +314,7 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
     *ret_not_a_tensor = find_sequence_at_border(maker, candidate);
     if (lacking.count > 0 && *ret_not_a_tensor == VALUE_NONE)
         rc = complete_from_values(maker, &lacking, lacking_inputs, err);
-    if (rc == ERR_BACKEND && maker->settings->minimal) {
+    if (rc == ERR_BACKEND && maker->settings->mode == REDUCE_MINIMAL) {
         *err = (struct error){0};
         rc = complete_one_by_one(maker, &lacking, err);
     }

@@ -63,7 +63,8 @@ static int run_cuts(struct reduce *reduce, struct error *err)
     struct cut_reduction reduction;
     int rc = 0;
 
-    cut_reduction_init(&reduction, &reduce->maker, &reduce->bad, settings->mode, reduce->loop, reduce->log);
+    cut_reduction_init(&reduction, &reduce->maker, &reduce->bad,
+                       settings->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT, reduce->loop, reduce->log);
     if (settings->reduce_outputs)
         rc = cut_reduction_run(&reduction, INDEX_FOR_OUTPUTS, err);
     if (rc == 0 && settings->reduce_inputs)
@@ -100,7 +101,7 @@ static int run_minimal(struct reduce *reduce, size_t number, struct error *err)
 /* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
 static bool looks_again_in_the_end(const struct reduce *reduce)
 {
-    return loop_is_flaky(reduce->loop) && !reduce->settings->minimal && !reduce->results.save;
+    return loop_is_flaky(reduce->loop) && reduce->settings->mode != REDUCE_MINIMAL && !reduce->results.save;
 }
 
 /* The loop wants to know whether the check still works. */
@@ -221,8 +222,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
         return rc;
     if (simpler.bytes != NULL)
         bad = &simpler.whole;
-    if (!reduce->settings->minimal && reduce->settings->mode == INDEX_BISECT && nodes > 1 &&
-        nodes * 4 >= reduce->original_nodes)
+    if (reduce->settings->mode == REDUCE_BISECT && nodes > 1 && nodes * 4 >= reduce->original_nodes)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     if (number > 1)
@@ -390,7 +390,8 @@ static void certify(struct reduce *reduce)
 /* Looks for the smallest part of `reduce->bad` that fails, and saves it. */
 static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
 {
-    int rc = reduce->settings->minimal ? run_minimal(reduce, ret->count + 1, err) : run_cuts(reduce, err);
+    int rc =
+        reduce->settings->mode == REDUCE_MINIMAL ? run_minimal(reduce, ret->count + 1, err) : run_cuts(reduce, err);
 
     *ret_found = false;
     if (rc == 0)
@@ -401,7 +402,7 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
         rc = confirm_as_written(reduce, &reduce->bad, "the result", VERDICT_FAIL, err);
     if (rc == 0 && *ret_found && reduce->settings->keep_intermediate)
         rc = leave_result(reduce, err);
-    if (rc == 0 && *ret_found && reduce->settings->minimal)
+    if (rc == 0 && *ret_found && reduce->settings->mode == REDUCE_MINIMAL)
         certify(reduce);
     if (rc == 0 && *ret_found) {
         struct culprit *culprit = VECTOR_APPEND(ret);

@@ -19,10 +19,10 @@ enum simplification { SIMPLIFY_BODIES, SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SI
 struct sandbox;
 
 struct reduce_settings {
-    enum index_mode mode;
-    bool minimal; /* any set of nodes, down to a 1-minimal one; what follows is not looked at */
-    bool all;     /* `minimal`: every part that fails by itself, not only one */
-    bool reduce_outputs, reduce_inputs;
+    /* MINIMAL: any set of nodes, down to a 1-minimal one. */
+    enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL } mode;
+    bool all;                                        /* MINIMAL: every part that fails by itself, not only one */
+    bool reduce_outputs, reduce_inputs;              /* BISECT and LINEAR: whether that end of the model is moved */
     bool verify;                                     /* check the original first */
     bool simplify[SIMPLIFY_KINDS];                   /* by enum simplification; any of them needs the sandbox: */
     struct sandbox *sandbox;                         /* debug/simplify/soundness.h; else NULL */
@@ -30,7 +30,7 @@ struct reduce_settings {
     struct external_settings external;               /* of the two files above */
     bool keep_intermediate;                          /* the last candidate stays where it is */
     bool copy_weights;                               /* candidates share no external data with the original */
-    const char *iteration_inputs, *iteration_golden; /* `minimal`: files with the candidate's data; NULL: none */
+    const char *iteration_inputs, *iteration_golden; /* MINIMAL: files with the candidate's data; NULL: none */
     bool static_inference;                           /* ask the runtime for missing types and shapes */
     bool force_fallback;                             /* run the model once and take all types and shapes from there */
     bool fixed_shapes; /* where the model's inputs have fixed shapes, those of cuts get such, if need be from a run */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
+#include "debug/reduce/reduce.h"
 #include "support/command_line.h"
 #include "support/scratch_folder.h"
 
@@ -454,7 +455,7 @@ static void reduce_needs_somewhere_to_put_the_result(void **state)
     PARSE(reduce_command, "m.onnx", "--check", "x");
     assert_fails(ERR_INVALID, "neither --output nor --min-good was given");
     PARSE(reduce_command, "m.onnx", "--min-good", "g.onnx");
-    assert_string_equal(VALUES(struct reduce_values)->min_good, "g.onnx");
+    assert_string_equal(VALUES(struct reduce_settings)->min_good, "g.onnx");
     REDUCE("--no-reduce-inputs", "--no-reduce-outputs");
     assert_int_equal(line.outcome, PARSE_REFUSED);
 }

@@ -230,7 +230,7 @@ static void compare_option(const struct registered *registered, const struct opt
     struct string_builder choices;
 
     compare_names(registered, option);
-    if (option->kind != registered_kind(registered))
+    if ((option->kind == OPTION_OFF ? OPTION_FLAG : option->kind) != registered_kind(registered))
         fail_msg("%s takes another number of values: %s", name, registered->properties);
     if (option->refusal)
         return;

@@ -11,7 +11,7 @@ enum mode { FAST, SLOW };
 
 struct values {
     const char *model, *output;
-    bool flag, other, third;
+    bool flag, other, third, usual;
     int verbose;
     int64_t seed;
     double low;
@@ -34,6 +34,7 @@ static const struct option rows[] = {
     {.names = {"-f", "--flag"}, .kind = OPTION_FLAG, .exclusive = 1, OPTION_FIELD(struct values, flag)},
     {.names = {"--other"}, .kind = OPTION_FLAG, .exclusive = 1, OPTION_FIELD(struct values, other)},
     {.names = {"--third"}, .kind = OPTION_FLAG, .exclusive = 2, OPTION_FIELD(struct values, third)},
+    {.names = {"--unusual"}, .kind = OPTION_OFF, OPTION_FIELD(struct values, usual)},
     {.names = {"-x", "--extra"}, .kind = OPTION_COUNT, OPTION_FIELD(struct values, verbose)},
     {.names = {"--seed"},
      .kind = OPTION_ONE,
@@ -171,6 +172,15 @@ static void short_flags_may_be_clustered(void **state)
     assert_int_equal(values()->verbose, 1);
     assert_true(values()->flag);
     assert_int_equal(PARSE_VALUES(&line.parse, struct shared_values)->verbose, 2);
+}
+
+static void option_of_kind_off_clears_a_field_that_is_set_without_it(void **state)
+{
+    PARSE_PLAIN("m");
+    assert_true(values()->usual);
+    command_line_release(&line);
+    PARSE_PLAIN("m", "--unusual");
+    assert_false(values()->usual);
 }
 
 static void last_of_a_cluster_may_take_a_value(void **state)
@@ -471,6 +481,7 @@ int main(void)
         TEST_LINE(value_follows_as_a_word_or_after_an_equals_sign),
         TEST_LINE(value_after_an_equals_sign_may_be_empty_or_hold_more_of_them),
         TEST_LINE(short_flags_may_be_clustered),
+        TEST_LINE(option_of_kind_off_clears_a_field_that_is_set_without_it),
         TEST_LINE(last_of_a_cluster_may_take_a_value),
         TEST_LINE(plus_option_takes_all_words_that_are_not_options),
         TEST_LINE(plus_option_swallows_the_model_behind_it),
