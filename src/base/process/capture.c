@@ -1,4 +1,4 @@
-/* base/process/capture.c: keeping what a child writes to one stream. */
+/* base/process/capture.c: see capture.h. */
 #include "base/process/capture.h"
 
 #include <errno.h>
@@ -16,10 +16,35 @@
 
 #define PIECE ((size_t)65536) /* what a pipe holds on Linux */
 
-void capture_init(struct capture *capture, int fd)
+void capture_init(struct capture *capture)
 {
-    *capture = (struct capture){.fd = fd, .spill = -1};
+    *capture = (struct capture){.fd = -1, .spill = -1};
     string_init(&capture->memory);
+}
+
+int capture_open(struct capture *capture, int *ret_end, struct error *err)
+{
+    int ends[2];
+#ifdef __linux__
+    int rc = pipe2(ends, O_CLOEXEC);
+#else
+    int rc = pipe(ends);
+    for (int i = 0; rc == 0 && i < 2; i++)
+        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+#endif
+    if (rc != 0)
+        return error_set_errno(err, ERR_IO, "cannot capture the output of a command");
+    for (int i = 0; i < 2; i++) { /* when we were started without standard streams: keep clear of the child's */
+        if (ends[i] <= STDERR_FILENO) {
+            int higher = fcntl(ends[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+            close(ends[i]);
+            ends[i] = higher;
+        }
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end only: the child's may surprise it */
+    capture->fd = ends[0];
+    *ret_end = ends[1];
+    return 0;
 }
 
 static void close_pipe(struct capture *capture)
@@ -199,4 +224,15 @@ void capture_release(struct capture *capture)
         close(capture->spill);
     capture->spill = -1;
     string_release(&capture->memory);
+}
+
+void process_output_release(struct process_output *output)
+{
+    if (output->data && output->fd >= 0) {
+        munmap((void *)output->data, output->size);
+        close(output->fd);
+    } else {
+        free((void *)output->data);
+    }
+    *output = (struct process_output){.fd = -1};
 }

@@ -1,11 +1,33 @@
-/* base/process/capture.h: keeping what a child writes to one stream. Internal to base/process. */
+/* base/process/capture.h: keeping what a child writes to one stream.
+ *
+ * Beyond PROCESS_CAPTURE_MEMORY bytes a stream goes to an unlinked temporary file, and of more than twice
+ * PROCESS_CAPTURE_END bytes only both ends are kept. Internal to base/process, but for what was captured.
+ */
 #ifndef BASE_PROCESS_CAPTURE_H
 #define BASE_PROCESS_CAPTURE_H
 
 #include <stdbool.h>
 
-#include "base/process/process.h"
+#include "base/error.h"
 #include "base/text/string_builder.h"
+
+#define PROCESS_CAPTURE_MEMORY ((size_t)1 << 20)
+#define PROCESS_CAPTURE_END ((size_t)32 << 20)
+
+/* What one stream left: `data` maps or holds `size` bytes. */
+struct process_output {
+    const char *data;
+    size_t size;
+    int fd;         /* of the spill file, or -1 */
+    bool truncated; /* the disk was full: only the first `size` bytes were kept */
+
+    /* Bytes in the middle that were not kept. When there are any, the beginning is `head` bytes long, and the end
+     * begins at `tail`; a line between them tells how many are missing. */
+    uint64_t left_out;
+    size_t head, tail;
+};
+
+void process_output_release(struct process_output *output);
 
 struct capture {
     int fd;                       /* reading end of the pipe, non-blocking; -1 after its end */
@@ -15,8 +37,10 @@ struct capture {
     bool truncated;               /* the file could not grow any more: the rest is read and dropped */
 };
 
-/* Takes over `fd`. */
-void capture_init(struct capture *capture, int fd);
+void capture_init(struct capture *capture);
+
+/* Makes the pipe: what a child writes to `*ret_end`, which is the caller's to close, can be read from here on. */
+int capture_open(struct capture *capture, int *ret_end, struct error *err);
 
 /* Reads what is there, up to some amount. At the end of the stream `fd` is closed and becomes -1. */
 void capture_read(struct capture *capture);

@@ -1,4 +1,4 @@
-/* base/process/family.c: all that a child leaves behind. */
+/* base/process/family.c: see family.h. */
 #include "base/process/family.h"
 
 #include <ctype.h>
@@ -194,26 +194,27 @@ bool family_has_members(pid_t leader)
 
 #endif
 
-int family_start(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err)
+void family_begin(sigset_t *ret_mask)
 {
-    sigset_t all, old;
+    sigset_t all;
 
     pthread_mutex_lock(&mutex);
     adopt_orphans();
-    /* A signal that ends us must not come before the child is registered. */
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
+    pthread_sigmask(SIG_BLOCK, &all, ret_mask);
     memory_limit_lift();
-    int rc = process_spawn(request, out, error_out, ret, err);
+}
+
+void family_add(pid_t leader, const sigset_t *mask)
+{
     memory_limit_put_back();
-    if (rc == 0) {
-        interrupt_kill_at_exit(*ret);
-        process_guard_add(*ret);
-        *VECTOR_APPEND(&leaders) = *ret;
+    if (leader > 0) {
+        interrupt_kill_at_exit(leader);
+        process_guard_add(leader);
+        *VECTOR_APPEND(&leaders) = leader;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
     pthread_mutex_unlock(&mutex);
-    return rc;
 }
 
 void family_end(pid_t leader)

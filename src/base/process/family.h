@@ -10,12 +10,15 @@
 #ifndef BASE_PROCESS_FAMILY_H
 #define BASE_PROCESS_FAMILY_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
-#include "base/process/spawn.h"
-
-/* Starts a child, see process_spawn(). */
-int family_start(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err);
+/* Stands around the start of a child: from here on no signal ends this process before the child is known, no other
+ * child is started, and bounds on memory do not hold, which it would inherit. `leader` is the child; 0: it could not
+ * be started. */
+void family_begin(sigset_t *ret_mask);
+void family_add(pid_t leader, const sigset_t *mask);
 
 /* Kills what is left of the family of `leader`, which has ended or is about to, and reaps all of it. */
 void family_end(pid_t leader);

@@ -1,19 +1,14 @@
-/* base/process/process.c: running a child to its end. */
+/* base/process/process.c: see process.h. */
 #include "base/process/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"
-#include "base/process/capture.h"
 #include "base/process/family.h"
 #include "base/process/signal.h"
 #include "base/process/terminal.h"
@@ -50,34 +45,6 @@ static void signal_group(const struct run *run, int signal_number)
     kill(-run->leader, signal_number);
 }
 
-static void lend_terminal(struct run *run)
-{
-    if (!terminal_lend(&run->terminal, run->leader)) {
-        /* In the background we have none to lend. Then the whole job stops, as when we had read the terminal ourselves,
-         * until the user brings it to the foreground. */
-        kill(0, SIGTTIN);
-        if (!terminal_lend(&run->terminal, run->leader)) {
-            signal_group(run, SIGKILL);
-            return;
-        }
-    }
-    signal_group(run, SIGCONT);
-}
-
-static void handle_stop(struct run *run, int signal_number)
-{
-    bool wants_terminal = signal_number == SIGTTIN || signal_number == SIGTTOU;
-
-    bool typed = signal_number == SIGTSTP && run->terminal.lent; /* Ctrl-Z, which reached the child only */
-
-    if (!wants_terminal && !typed)
-        return; /* somebody else's SIGSTOP is theirs to undo */
-    terminal_take_back(&run->terminal);
-    if (typed)
-        kill(0, SIGTSTP);
-    lend_terminal(run);
-}
-
 static void look_at_leader(struct run *run)
 {
     siginfo_t info = {0};
@@ -87,7 +54,7 @@ static void look_at_leader(struct run *run)
         return;
     if (info.si_code == CLD_STOPPED) {
         waitid(P_PID, (id_t)run->leader, &info, WSTOPPED | WNOHANG);
-        handle_stop(run, info.si_status);
+        terminal_handle_stop(&run->terminal, run->leader, info.si_status);
         return;
     }
     run->ended = true;
@@ -188,47 +155,6 @@ static void follow(struct run *run)
     }
 }
 
-static int open_pipe(int ends[2], struct error *err)
-{
-#ifdef __linux__
-    int rc = pipe2(ends, O_CLOEXEC);
-#else
-    int rc = pipe(ends);
-    for (int i = 0; rc == 0 && i < 2; i++)
-        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-#endif
-    if (rc != 0)
-        return error_set_errno(err, ERR_IO, "cannot capture the output of a command");
-    for (int i = 0; i < 2; i++) { /* when we were started without standard streams: keep clear of the child's */
-        if (ends[i] <= STDERR_FILENO) {
-            int higher = fcntl(ends[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-            close(ends[i]);
-            ends[i] = higher;
-        }
-    }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end only: the child's may surprise it */
-    return 0;
-}
-
-/* Starts the child with both streams connected to `run`. */
-static int start(struct run *run, const struct process_request *request, struct error *err)
-{
-    int out[2] = {-1, -1}, error_out[2] = {-1, -1};
-
-    int rc = open_pipe(out, err);
-    capture_init(&run->out, out[0]);
-    if (rc == 0)
-        rc = open_pipe(error_out, err);
-    capture_init(&run->error_out, error_out[0]);
-    if (rc == 0)
-        rc = family_start(request, out[1], error_out[1], &run->leader, err);
-    if (out[1] >= 0)
-        close(out[1]);
-    if (error_out[1] >= 0)
-        close(error_out[1]);
-    return rc;
-}
-
 static void describe_end(const struct run *run, struct process_result *ret)
 {
     ret->code = run->status.si_status;
@@ -254,6 +180,7 @@ int process_run(const struct process_request *request, struct process_result *re
     double begin = stopwatch_now();
     struct run run = {.deadline = request->timeout > 0 ? begin + request->timeout : INFINITY, .stop = request->stop};
     struct process_result result = {0};
+    int out = -1, error_out = -1, rc;
 
     if (!request->arguments[0])
         return error_set(err, ERR_INVALID, "the command to run is empty");
@@ -262,9 +189,20 @@ int process_run(const struct process_request *request, struct process_result *re
     run.waiter = child_waiter_take();
     if (!run.waiter)
         return error_set_errno(err, ERR_IO, "cannot wait for a command");
-    int rc = start(&run, request, err);
+    capture_init(&run.out);
+    capture_init(&run.error_out);
+    rc = capture_open(&run.out, &out, err);
     if (rc < 0)
         goto done;
+    rc = capture_open(&run.error_out, &error_out, err);
+    if (rc < 0)
+        goto done;
+    rc = process_spawn(request, out, error_out, &run.leader, err);
+    if (rc < 0)
+        goto done;
+    close(error_out); /* or there would be no end of what can be read */
+    close(out);
+    out = error_out = -1;
 
     follow(&run);
     if (interrupt_pending()) /* the signal may have reached the child before it had a group of its own */
@@ -283,21 +221,14 @@ int process_run(const struct process_request *request, struct process_result *re
     capture_finish(&run.error_out, &result.error_out);
     *ret = result;
 done:
+    if (error_out >= 0)
+        close(error_out);
+    if (out >= 0)
+        close(out);
     capture_release(&run.error_out);
     capture_release(&run.out);
     child_waiter_give_back(run.waiter);
     return rc;
-}
-
-void process_output_release(struct process_output *output)
-{
-    if (output->data && output->fd >= 0) {
-        munmap((void *)output->data, output->size);
-        close(output->fd);
-    } else {
-        free((void *)output->data);
-    }
-    *output = (struct process_output){.fd = -1};
 }
 
 void process_result_release(struct process_result *result)

@@ -1,4 +1,4 @@
-/* base/process/signal.c: SIGCHLD as something that poll() waits for. */
+/* base/process/signal.c: see signal.h. */
 #include "base/process/signal.h"
 
 #include <errno.h>

@@ -18,6 +18,7 @@
 #include "base/container/arena.h"
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/process/family.h"
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 
@@ -169,22 +170,24 @@ static int set_attributes(posix_spawnattr_t *attributes)
 
 int process_spawn(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err)
 {
-    char *program = NULL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     struct arena arena;
+    sigset_t mask;
+    char *program = NULL;
+    int rc = 0, reason;
 
-    if (request->server != NULL &&
-        fork_server_spawn(request->server, request->server_arguments, request->environment, out, error_out, ret))
-        return 0;
-    int rc = choose_program(request, &program, err);
-    if (rc < 0)
-        return rc;
     arena_init(&arena);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-
-    int reason = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    family_begin(&mask);
+    if (request->server != NULL &&
+        fork_server_spawn(request->server, request->server_arguments, request->environment, out, error_out, ret))
+        goto done;
+    rc = choose_program(request, &program, err);
+    if (rc < 0)
+        goto done;
+    reason = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     if (reason == 0 && request->without_input)
         reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (reason == 0)
@@ -196,7 +199,8 @@ int process_spawn(const struct process_request *request, int out, int error_out,
                              make_environment(request->environment, &arena));
     if (reason != 0)
         rc = explain(reason, program, err);
-
+done:
+    family_add(rc == 0 ? *ret : 0, &mask);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     arena_release(&arena);

@@ -1,4 +1,4 @@
-/* base/process/terminal.c: lending our terminal to a child. */
+/* base/process/terminal.c: see terminal.h. */
 #include "base/process/terminal.h"
 
 #include <fcntl.h>
@@ -21,7 +21,8 @@ static int set_foreground(int fd, pid_t group, const struct termios *settings)
     return rc;
 }
 
-bool terminal_lend(struct terminal_loan *loan, pid_t group)
+/* Makes `group` the foreground group. False when there is no terminal or it is not ours to give. */
+static bool lend(struct terminal_loan *loan, pid_t group)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
 
@@ -45,4 +46,24 @@ void terminal_take_back(struct terminal_loan *loan)
         set_foreground(loan->fd, getpgrp(), &loan->settings);
     close(loan->fd);
     loan->lent = false;
+}
+
+void terminal_handle_stop(struct terminal_loan *loan, pid_t group, int signal_number)
+{
+    bool typed = signal_number == SIGTSTP && loan->lent;
+    bool lent;
+
+    if (signal_number != SIGTTIN && signal_number != SIGTTOU && !typed)
+        return; /* somebody else's SIGSTOP is theirs to undo */
+    terminal_take_back(loan);
+    if (typed)
+        kill(0, SIGTSTP);
+    lent = lend(loan, group);
+    if (!lent) {
+        /* In the background we have none to lend. Then the whole job stops, as when we had read the terminal ourselves,
+         * until the user brings it to the foreground. */
+        kill(0, SIGTTIN);
+        lent = lend(loan, group);
+    }
+    kill(-group, lent ? SIGCONT : SIGKILL);
 }

@@ -18,8 +18,10 @@ struct terminal_loan {
     struct termios settings; /* as they were before */
 };
 
-/* Makes `group` the foreground group. Returns false when there is no terminal or it is not ours to give. */
-bool terminal_lend(struct terminal_loan *loan, pid_t group);
+/* The child has been stopped by this signal: when it is one that the terminal is about, the child gets it and goes on,
+ * as soon as we are in the foreground; without a terminal to be had it is killed. Ctrl-Z in a terminal that it had was
+ * meant for us, too. */
+void terminal_handle_stop(struct terminal_loan *loan, pid_t group, int signal_number);
 
 /* Takes the terminal back, with the settings it had; does nothing unless the group that it was lent to has it. */
 void terminal_take_back(struct terminal_loan *loan);
