@@ -61,11 +61,12 @@ static int make_candidate(struct model_run *run, const struct bitset *set, bool 
     return rc;
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_candidate(struct model_run *run, struct error *err)
 {
-    struct model_run *run = data;
+    struct candidate_paths paths = candidate_place_begin(&run->place, true);
+    int rc = candidate_write(&run->maker, &run->candidate, &paths, NULL, err);
 
-    return candidate_write(&run->maker, &run->candidate, paths, NULL, err);
+    return candidate_place_end(&run->place, 0, rc, err);
 }
 
 static int32_t call_oracle(struct model_run *run, const struct polygraphy_progress *progress)
@@ -83,14 +84,13 @@ static int ask(void *data, const struct bitset *set, const struct polygraphy_pro
                bool *ret_asked, struct error *err)
 {
     struct model_run *run = data;
-    const struct candidate_content content = {.write = write_candidate, .data = run};
     int rc = make_candidate(run, set, ret_asked, err);
 
     if (rc < 0 || !*ret_asked)
         return rc;
     rc = candidate_prepare(&run->maker, &run->candidate, NULL, err);
     if (rc == 0)
-        rc = candidate_place_write(&run->place, &content, err);
+        rc = write_candidate(run, err);
     if (rc == 0) {
         *ret_answer = call_oracle(run, progress);
         candidate_place_forget_moved(&run->place);

@@ -32,11 +32,27 @@ struct search_ops {
      * the search is over. */
     bool (*advance)(void *search, int64_t nodes, enum verdict verdict);
 
-    /* Checks still expected. */
+    /* Checks still expected; NULL: that is not known. */
     int64_t (*remaining)(const void *search);
 
     /* How probable it is that the candidate fails; NULL: nothing is known. */
     double (*expect)(const void *search);
 };
+
+/* What ends a search. */
+enum search_end {
+    ENDS_BY_ITSELF,
+    ENDS_BY_PASS, /* so a check that always fails has it go on for ever */
+    ENDS_BY_FAILURE,
+};
+
+/* The simplest one: the same again, until enough was seen. */
+struct repetition {
+    enum search_end end;
+    int64_t count; /* ENDS_BY_ITSELF: after so many candidates; at least 1 */
+    int64_t index; /* of the candidate, counted from 0 */
+};
+
+extern const struct search_ops repetition_ops;
 
 #endif

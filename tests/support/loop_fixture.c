@@ -10,16 +10,17 @@
 
 /* ---- The subject ---- */
 
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
     struct fixture *fixture = data;
-    size_t candidate = index < 0 ? 0 : (size_t)index % MAXIMUM_CANDIDATES;
+    size_t candidate = search == NULL ? 0 : (size_t)((const struct fake_search *)search)->index % MAXIMUM_CANDIDATES;
     int identity = fixture->subject.identities[candidate];
 
     (void)err;
     fixture->subject.described++;
     fixture->subject.current = candidate;
-    if (!quiet)
+    if (turn == CANDIDATE_NOW)
         log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
     *ret = (struct loop_candidate){
         .action = fixture->subject.actions[candidate],
@@ -31,7 +32,8 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return 0;
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_candidate(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
 {
     const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct fixture *fixture = data;
@@ -54,30 +56,53 @@ static int write_candidate(void *data, const struct candidate_paths *paths, stru
     return rc;
 }
 
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+/* ---- Its search ---- */
+
+static void copy(void *search, const void *from)
+{
+    *(struct fake_search *)search = *(const struct fake_search *)from;
+}
+
+static void release(void *search)
+{
+}
+
+static bool advance(void *search, int64_t nodes, enum verdict verdict)
+{
+    struct fake_search *fake = search;
+
+    return ++fake->index < fake->subject->count;
+}
+
+static int64_t remaining(const void *search)
+{
+    return ((const struct fake_search *)search)->subject->count;
+}
+
+static void took(void *data, const void *search, int64_t nodes, enum verdict verdict)
 {
     struct fake_subject *subject = &((struct fixture *)data)->subject;
 
-    string_add_format(&subject->learned, "%" PRId64 ":%" PRId64 ":%s ", index, num_nodes,
-                      verdict == VERDICT_PASS ? "pass" : "fail");
-    return index + 1 < subject->count;
+    string_add_format(&subject->learned, "%" PRId64 ":%" PRId64 ":%s ", ((const struct fake_search *)search)->index,
+                      nodes, verdict == VERDICT_PASS ? "pass" : "fail");
 }
 
-static int64_t remaining(void *data)
-{
-    return ((struct fixture *)data)->subject.count;
-}
+static const struct search_ops ops = {
+    .size = sizeof(struct fake_search), .copy = copy, .release = release, .advance = advance};
+
+static const struct search_ops ops_with_remaining = {
+    .size = sizeof(struct fake_search), .copy = copy, .release = release, .advance = advance, .remaining = remaining};
 
 static struct loop_subject subject_of(struct fixture *fixture, const char *suffix)
 {
     return (struct loop_subject){
         .data = fixture,
+        .ops = fixture->subject.shows_remaining ? &ops_with_remaining : &ops,
         .suffix = suffix,
         .may_be_kept = fixture->subject.may_be_kept,
         .describe = describe,
         .write = write_candidate,
-        .advance = advance,
-        .remaining = fixture->subject.shows_remaining ? remaining : NULL,
+        .took = took,
     };
 }
 
@@ -120,7 +145,9 @@ int fixture_begin(struct fixture *fixture)
 int fixture_run_phase(struct fixture *fixture, const char *suffix)
 {
     struct loop_subject subject = subject_of(fixture, suffix);
+    struct fake_search search = {.subject = &fixture->subject};
 
+    subject.search = &search;
     return loop_run(fixture->loop, &subject, &fixture->err);
 }
 

@@ -9,16 +9,22 @@
 
 /* What a tool would bring. Candidate n is a file that holds the text "candidate n" and has n + 10 nodes. */
 struct fake_subject {
-    int64_t count;                      /* iterations until advance() ends the loop */
+    int64_t count;                      /* iterations until its search is over */
     int identities[MAXIMUM_CANDIDATES]; /* 0: none */
     enum candidate_action actions[MAXIMUM_CANDIDATES];
     bool shows_remaining;
     bool write_fails;
     bool may_be_kept;              /* see struct loop_subject */
     const char *addition;          /* behind the text of each candidate; NULL: nothing */
-    struct string_builder learned; /* "0:10:pass 1:11:fail " of advance() */
+    struct string_builder learned; /* "0:10:pass 1:11:fail " of took() */
     int64_t described, written;    /* how often */
     size_t current;                /* candidate */
+};
+
+/* Asks for one candidate after the other. */
+struct fake_search {
+    const struct fake_subject *subject;
+    int64_t index;
 };
 
 /* A session in the current folder. Set up `settings` and `subject`, then run. */

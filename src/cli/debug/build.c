@@ -54,11 +54,6 @@ static const struct option_group explore_options = {
     .finish = finish_explore,
 };
 
-static bool is_last(const void *until, int64_t index, enum verdict verdict)
-{
-    return until_is_reached(until, index, verdict);
-}
-
 static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
 {
     const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
@@ -75,9 +70,7 @@ static int build_all(const struct command_context *context, struct debug_report 
     if (rc == 0) {
         struct build_session session = {.maker = engine_builds_maker(&builds),
                                         .log = context->log,
-                                        .is_last = is_last,
-                                        .until = &until->until,
-                                        .end = until_end(&until->until),
+                                        .until = until->until,
                                         .tactics = builds.file.config->save_tactics};
 
         builds.file.builder.explore = explore->explore;

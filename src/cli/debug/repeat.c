@@ -5,27 +5,19 @@
 #include "cli/options/groups.h"
 
 /* There is no model: every iteration checks whatever the command checks. */
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
-    (void)data, (void)index, (void)quiet, (void)err;
+    (void)data, (void)search, (void)turn, (void)err;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
     return 0;
-}
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
-    const struct until_values *values = data;
-
-    (void)num_nodes;
-    return !until_is_reached(&values->until, index, verdict);
 }
 
 static int debug_repeat_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings settings = debug_loop_settings(context);
-    struct until_values until = *PARSE_VALUES(context->parse, struct until_values);
-    struct loop_subject subject = {
-        .data = &until, .end = until_end(&until.until), .describe = describe, .advance = advance};
+    struct repetition until = PARSE_VALUES(context->parse, struct until_values)->until;
+    struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
     struct debug_report report;
     struct loop *loop = NULL;
 

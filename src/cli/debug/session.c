@@ -55,7 +55,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
     /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
     if (!context->progress || logging->settings.threshold > LOG_INFO || ret.check.command.count == 0)
         return ret;
-    if (until && until->until.kind == UNTIL_COUNT && !ret.load_replay) /* otherwise some of them are not run again */
+    if (until && until->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
         context->progress->total = until->until.count;
     ret.progress = progress_line_show;
     ret.progress_data = context->progress;

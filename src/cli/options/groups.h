@@ -237,24 +237,11 @@ extern const struct option_group iteration_options; /* all debug tools */
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
 
-enum until_kind { UNTIL_GOOD, UNTIL_BAD, UNTIL_COUNT };
-
-struct until_value {
-    enum until_kind kind;
-    int64_t count; /* >= 1 */
-};
-
 struct until_values {
-    struct until_value until;
+    struct repetition until;
 };
 
 extern const struct option_group until_options; /* debug build, repeat */
-
-/* What ends a loop with this value. */
-enum loop_end until_end(const struct until_value *until);
-
-/* Whether the iteration `index`, counted from 0, with this verdict is the last one. */
-bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict);
 
 /* ---- debug reduce's own ---- */
 

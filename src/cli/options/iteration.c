@@ -163,14 +163,14 @@ const struct option_group replay_options = ITERATION_GROUP(replay_rows, finish_r
 static int convert_until(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
     const char *word = words.items[words.count - 1];
-    struct until_value *ret = field;
+    struct repetition *ret = field;
 
     (void)parse;
-    *ret = (struct until_value){.kind = UNTIL_COUNT};
+    *ret = (struct repetition){.end = ENDS_BY_ITSELF};
     if (strcmp(word, "good") == 0)
-        ret->kind = UNTIL_GOOD;
+        ret->end = ENDS_BY_PASS;
     else if (strcmp(word, "bad") == 0)
-        ret->kind = UNTIL_BAD;
+        ret->end = ENDS_BY_FAILURE;
     else if (!number_parse_integer(text_of(word), &ret->count))
         return error_set(err, ERR_INVALID, "%s value must be an integer, 'good', or 'bad', but was: %s", spelling,
                          word);
@@ -192,21 +192,3 @@ static const struct option until_rows[] = {
 };
 
 const struct option_group until_options = ITERATION_GROUP(until_rows, NULL);
-
-enum loop_end until_end(const struct until_value *until)
-{
-    return until->kind == UNTIL_GOOD ? ENDS_BY_PASS : until->kind == UNTIL_BAD ? ENDS_BY_FAILURE : ENDS_BY_ITSELF;
-}
-
-bool until_is_reached(const struct until_value *until, int64_t index, enum verdict verdict)
-{
-    switch (until->kind) {
-    case UNTIL_GOOD:
-        return verdict == VERDICT_PASS;
-    case UNTIL_BAD:
-        return verdict == VERDICT_FAIL;
-    case UNTIL_COUNT:
-        break;
-    }
-    return index + 1 >= until->count;
-}

@@ -107,18 +107,20 @@ static bool end(struct temporary_file *file)
     return ret;
 }
 
-int candidate_place_write(struct candidate_place *place, const struct candidate_content *content, struct error *err)
+struct candidate_paths candidate_place_begin(struct candidate_place *place, bool has_artifact)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (i == CANDIDATE_INFORMATION || has_artifact)
+            begin(&place->files[i]);
+    return candidate_place_paths(place);
+}
+
+int candidate_place_end(struct candidate_place *place, int64_t iteration, int rc, struct error *err)
 {
     struct candidate_paths paths = candidate_place_paths(place);
-    int rc = 0;
 
-    for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (i == CANDIDATE_INFORMATION || content->write != NULL)
-            begin(&place->files[i]);
-    if (content->write != NULL)
-        rc = content->write(content->data, &paths, err);
     if (rc == 0 && paths.items[CANDIDATE_INFORMATION] != NULL)
-        rc = iteration_info_save(paths.items[CANDIDATE_INFORMATION], content->iteration, err);
+        rc = iteration_info_save(paths.items[CANDIDATE_INFORMATION], iteration, err);
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (rc < 0)
             end(&place->files[i]);

@@ -1,8 +1,8 @@
 /* debug/candidate/place.h: where a candidate is while it is checked: its files, which live no longer than that.
  *
  * The room debug/candidate/ holds what is known of a candidate apart from how it was made: the files it consists of,
- * what they hold as a hash (hash.h), and which files a check must leave as they are (watched_files.h). Paths and a
- * function that writes come in; files, stamps and hashes go out. It may use the layers below debug, and no other room
+ * what they hold as a hash (hash.h), and which files a check must leave as they are (watched_files.h). Paths come
+ * in; files, stamps and hashes go out. It may use the layers below debug, and no other room
  * of it.
  *
  * Checks that run at the same time have a place each. The first one has the usual paths, in the others a number stands
@@ -44,14 +44,6 @@ struct candidate_place {
     struct temporary_file files[CANDIDATE_FILES];
 };
 
-/* What is put there. */
-struct candidate_content {
-    /* NULL: nothing but the information */
-    int (*write)(void *data, const struct candidate_paths *paths, struct error *err);
-    void *data;
-    int64_t iteration; /* in the information */
-};
-
 /* `folder`: all files are there; NULL: where their usual paths are. `number` 0: under their usual names. */
 void candidate_place_init(struct candidate_place *place, const struct candidate_paths *usual, const char *folder,
                           size_t number);
@@ -63,9 +55,14 @@ struct candidate_paths candidate_place_paths(const struct candidate_place *place
 /* Removes what processes that were killed have left of half-written files. */
 void candidate_place_remove_leftovers(const struct candidate_place *place);
 
-/* Writes all files, in place of those that are there. From here on whatever ends this process removes them, too. A
- * device, a pipe or a link of the user's at such a path can be written to, but is never removed. */
-int candidate_place_write(struct candidate_place *place, const struct candidate_content *content, struct error *err);
+/* All files are written now, in place of those that are there; or just the information, without `has_artifact`. From
+ * here on whatever ends this process removes them, too. A device, a pipe or a link of the user's at such a path can be
+ * written to, but is never removed. */
+struct candidate_paths candidate_place_begin(struct candidate_place *place, bool has_artifact);
+
+/* What was begun has come to its end: `rc` is 0, and the information on this iteration is added, or an error, and
+ * nothing is left. Returns `rc`, or why the information cannot be added. */
+int candidate_place_end(struct candidate_place *place, int64_t iteration, int rc, struct error *err);
 
 /* True when nothing of what was written is missing: checks may take files away. */
 bool candidate_place_is_whole(const struct candidate_place *place);

@@ -1,8 +1,6 @@
 /* debug/check/repeated.c: see repeated.h. */
 #include "debug/check/repeated.h"
 
-#include "base/interrupt.h"
-
 /* A candidate whose first runs are all skipped is not run again and again: as a rule it just cannot be built. */
 #define SKIPS_WITHOUT_RUN 3
 
@@ -31,69 +29,46 @@ static enum sequential_state judge(struct repeated_check *check, enum expectatio
     return failure_rates_judge(&check->rates, counts, WEIGHTY_FAILURE);
 }
 
-static enum verdict verdict_of(enum sequential_state state)
+struct repeated_runs repeated_runs_begin(struct repeated_check *check, enum expectation expectation)
 {
-    switch (state) {
-    case SEQUENTIAL_PRESENT:
-        return VERDICT_FAIL;
-    case SEQUENTIAL_ABSENT:
-        return VERDICT_PASS;
-    case SEQUENTIAL_OPEN:
-    case SEQUENTIAL_UNDECIDED:
-        break;
+    if (!check->warned && !check->rates.calibrated && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS) {
+        check->warned = true;
+        log_message(check->log, LOG_WARNING,
+                    "There was no original to find out how often the check fails: what is bad is presumed to fail in "
+                    "half of the runs or more");
     }
-    return VERDICT_SKIP;
+    return (struct repeated_runs){.expectation = expectation, .state = SEQUENTIAL_OPEN};
 }
 
-/* Whether so many skipped runs are the verdict. */
-static bool is_skipped(struct run_counts counts, size_t skips)
+bool repeated_runs_want_more(const struct repeated_runs *runs)
 {
-    return skips >= SKIPS_WITHOUT_RUN && (counts.runs == 0 || skips >= SEQUENTIAL_MOST_RUNS);
+    bool skipped = runs->skips >= SKIPS_WITHOUT_RUN && (runs->counts.runs == 0 || runs->skips >= SEQUENTIAL_MOST_RUNS);
+
+    return runs->state == SEQUENTIAL_OPEN && !skipped;
 }
 
-static void warn_without_original(struct repeated_check *check, enum expectation expectation)
+void repeated_runs_add(struct repeated_check *check, struct repeated_runs *runs, enum verdict verdict)
 {
-    if (check->warned || check->rates.calibrated || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS)
+    if (verdict == VERDICT_SKIP) {
+        runs->skips++;
         return;
-    check->warned = true;
-    log_message(check->log, LOG_WARNING,
-                "There was no original to find out how often the check fails: what is bad is presumed to fail in half "
-                "of the runs or more");
+    }
+    runs->counts.runs++;
+    runs->counts.fails += verdict == VERDICT_FAIL ? 1 : 0;
+    runs->state = judge(check, runs->expectation, runs->counts);
 }
 
-int repeated_check_run(struct repeated_check *check, enum expectation expectation, const struct single_run *single,
-                       struct run_counts *ret_counts, enum verdict *ret, struct error *err)
+enum verdict repeated_runs_end(const struct repeated_check *check, const struct repeated_runs *runs)
 {
-    enum sequential_state state = SEQUENTIAL_OPEN;
-    struct run_counts counts = {0};
-    size_t skips = 0;
-
-    warn_without_original(check, expectation);
-    while (state == SEQUENTIAL_OPEN && !is_skipped(counts, skips)) {
-        enum verdict verdict;
-
-        if (interrupt_pending())
-            return error_set(err, ERR_INTERRUPTED, "interrupted");
-        int rc = single->run(single->data, &verdict, err);
-        if (rc < 0)
-            return rc;
-        if (verdict == VERDICT_SKIP) {
-            skips++;
-            continue;
-        }
-        counts.runs++;
-        counts.fails += verdict == VERDICT_FAIL ? 1 : 0;
-        state = judge(check, expectation, counts);
-    }
-    *ret = verdict_of(state);
-    *ret_counts = counts;
-    log_message(check->log, LOG_INFO, "Failed in %zu of %zu runs", counts.fails, counts.runs);
-    if (skips > 0)
-        log_message(check->log, LOG_INFO, "%zu run(s) more were skipped", skips);
-    if (state == SEQUENTIAL_UNDECIDED)
+    log_message(check->log, LOG_INFO, "Failed in %zu of %zu runs", runs->counts.fails, runs->counts.runs);
+    if (runs->skips > 0)
+        log_message(check->log, LOG_INFO, "%zu run(s) more were skipped", runs->skips);
+    if (runs->state == SEQUENTIAL_UNDECIDED)
         log_message(check->log, LOG_WARNING,
                     "That is not enough to tell whether it has the failure that is looked for, so it says nothing");
-    return 0;
+    return runs->state == SEQUENTIAL_PRESENT  ? VERDICT_FAIL
+           : runs->state == SEQUENTIAL_ABSENT ? VERDICT_PASS
+                                              : VERDICT_SKIP;
 }
 
 void repeated_check_learn(struct repeated_check *check, enum expectation expectation, struct run_counts counts,

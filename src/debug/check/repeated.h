@@ -24,19 +24,25 @@ struct repeated_check {
     struct log *log;
 };
 
-/* Runs the check once on what it is about now. */
-struct single_run {
-    int (*run)(void *data, enum verdict *ret, struct error *err);
-    void *data;
+/* The runs on one candidate. */
+struct repeated_runs {
+    enum expectation expectation;
+    enum sequential_state state;
+    struct run_counts counts;
+    size_t skips; /* runs that said nothing, and do not count */
 };
 
 void repeated_check_init(struct repeated_check *check, bool enabled, bool no_false_failures, struct log *log);
 
-/* Runs the check until there is a verdict. Runs that end with VERDICT_SKIP do not count, and when too many do, that is
- * the verdict. It is, too, when a candidate stays doubtful. Logs how many runs failed. What was learned of a candidate
- * is for repeated_check_learn(). */
-int repeated_check_run(struct repeated_check *check, enum expectation expectation, const struct single_run *single,
-                       struct run_counts *ret_counts, enum verdict *ret, struct error *err);
+struct repeated_runs repeated_runs_begin(struct repeated_check *check, enum expectation expectation);
+
+/* Whether the check has to be run, or run again, and what that said. */
+bool repeated_runs_want_more(const struct repeated_runs *runs);
+void repeated_runs_add(struct repeated_check *check, struct repeated_runs *runs, enum verdict verdict);
+
+/* The verdict: VERDICT_SKIP when too many runs said nothing, and when the candidate stays doubtful. Logs how many runs
+ * failed. What was learned of a candidate is for repeated_check_learn(). */
+enum verdict repeated_runs_end(const struct repeated_check *check, const struct repeated_runs *runs);
 
 /* Learns from a verdict of this session or an earlier one. */
 void repeated_check_learn(struct repeated_check *check, enum expectation expectation, struct run_counts counts,

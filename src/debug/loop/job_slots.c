@@ -265,11 +265,9 @@ static void drop_furthest(struct job_slots *slots, int64_t index, bool running)
         job_slot_drop(slots, furthest);
 }
 
-int job_slots_open(struct job_slots *slots, struct job_key key, const struct candidate_content *content,
-                   struct job_slot **ret, struct error *err)
+struct job_slot *job_slots_take(struct job_slots *slots, struct job_key key)
 {
     struct job_slot *slot;
-    int rc;
 
     while ((slot = find_free(slots, key.index)) == NULL) {
         drop_furthest(slots, key.index, false);
@@ -277,18 +275,15 @@ int job_slots_open(struct job_slots *slots, struct job_key key, const struct can
             break;
         job_slots_sleep(slots);
     }
-    rc = candidate_place_write(&slot->place, content, err);
-    if (rc < 0)
-        return rc;
     slot->key = key;
     slot->state = SLOT_WRITTEN;
     slot->has_content = false;
+    slot->has_file = false;
     slot->cached = (struct cached_verdict){0};
     slot->run = (struct check_run){.files = candidate_place_paths(&slot->place),
                                    .iteration = key.index,
                                    .without_input = slots->settings.jobs > 1};
-    *ret = slot;
-    return 0;
+    return slot;
 }
 
 /* ---- Running ---- */
@@ -331,8 +326,9 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
     }
     slot->run.timeout = check_judge(slots->check)->rules.timeout;
     if (slots->settings.jobs == 1) {
+        slot->rc = check_execute(slots->check, &slot->run, &slot->result, &slot->err);
+        slot->thread->ended = true;
         slot->state = SLOT_LAUNCHED;
-        run(slot->thread);
         return 0;
     }
     while (count_running(slots) >= slots->settings.jobs) {

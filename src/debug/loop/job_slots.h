@@ -70,12 +70,11 @@ struct job_slot *job_slots_find(struct job_slots *slots, struct job_key key);
 /* True when one more check would run at once. */
 bool job_slots_have_room(struct job_slots *slots);
 
-/* Writes a candidate to a free slot. When there is none, a check of the highest index that runs ahead is dropped for
- * it. */
-int job_slots_open(struct job_slots *slots, struct job_key key, const struct candidate_content *content,
-                   struct job_slot **ret, struct error *err);
+/* A free slot, where a candidate is to be written now. When there is none, a check of the highest index that runs ahead
+ * is dropped for it. */
+struct job_slot *job_slots_take(struct job_slots *slots, struct job_key key);
 
-/* Runs the check of a slot that was opened, or again one that has ended. */
+/* Runs the check of a slot that was written to, or again one that has ended. */
 int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error *err);
 bool job_slot_has_ended(struct job_slots *slots, const struct job_slot *slot);
 

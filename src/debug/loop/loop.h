@@ -1,108 +1,19 @@
 /* debug/loop/loop.h: the loop that all `debug` tools share.
  *
- * In each iteration a subject describes a candidate, the candidate becomes a file, the check gives a verdict, artifacts
- * are sorted, the replay is saved, the subject advances. The loop knows nothing about models. What it adds to
- * Polygraphy's: replays are bound to model and check, identical candidates are checked once, the original is verified
- * first, and an interrupted session leaves no intermediate file and can be resumed.
+ * The room debug/loop/ takes candidates to verdicts, one after the other or several at a time. A tool's search and what
+ * writes its candidates come in (subject.h); verdicts, a replay and sorted artifacts go out. It uses the rooms check,
+ * candidate and cache, and knows nothing about models.
+ *
+ * In each iteration the tool describes the candidate that its search asks for, the candidate becomes a file, the check
+ * gives a verdict, artifacts are sorted, the replay is saved, and the search advances. What this adds to Polygraphy's
+ * loop: replays are bound to model and check, identical candidates are checked once, the original is verified first,
+ * and an interrupted session leaves no intermediate file and can be resumed.
  */
 #ifndef DEBUG_LOOP_LOOP_H
 #define DEBUG_LOOP_LOOP_H
 
-#include <stdint.h>
-
-#include "debug/check/check.h"
-#include "debug/check/repeated.h"
-#include "debug/loop/artifacts.h"
-#include "debug/loop/progress.h"
-#include "format/polygraphy/debug_replay.h"
-
-struct loop_settings {
-    struct check_settings check; /* its `files` are where each candidate is written to */
-    struct artifact_settings artifacts;
-    bool keep_intermediate;    /* --no-remove-intermediate */
-    int64_t jobs;              /* so many checks run at a time; 0 is 1 */
-    const char *work_folder;   /* --work-dir: candidates are written there; NULL: to their usual paths */
-    const char *load_replay;   /* NULL: none */
-    const char *save_replay;   /* NULL: none */
-    bool force;                /* write over what lies where candidates are written */
-    bool force_replay;         /* accept a replay of another model or check */
-    const char *verdict_cache; /* a folder of verdicts that sessions share; NULL: none */
-
-    /* With `verdict_cache`: what a check gets to see of a candidate, as a hash. `more_files` are NULL-terminated, and
-     * their order counts (debug/candidate/hash.h). */
-    int (*hash_content)(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
-
-    const char *model;  /* what the session is about, and what it is fed: files, or NULL */
-    struct words data;  /* a check that changes one of them ends the session */
-    int64_t max_checks; /* no iteration begins after so many checks; 0: no limit */
-    double deadline;    /* nor so many seconds after loop_new(); 0: no limit */
-
-    /* Told when a check begins and when it ends; NULL: nobody looks. */
-    void (*progress)(void *data, const struct loop_progress *progress);
-    void *progress_data;
-};
-
-enum candidate_action {
-    CANDIDATE_CHECK, /* write and check it */
-    CANDIDATE_SKIP,  /* no check: `skip_verdict` counts */
-    CANDIDATE_STOP,  /* leave the loop */
-};
-
-struct loop_candidate {
-    enum candidate_action action;
-    enum verdict skip_verdict;
-    int64_t num_nodes; /* recorded in the replay; -1: nothing to record */
-    bool has_identity; /* candidates of equal identity are the same file: only the first is checked */
-    struct hash identity;
-    enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
-};
-
-/* What a tool knows of candidates before it is their turn: its search is a value. What is asked here changes nothing,
- * and is not logged (the log is muted). With it several checks can run at a time. */
-struct foresight {
-    const void *(*search)(void *data); /* as it is now */
-    const struct search_ops *ops;
-
-    /* Describes and writes the candidate that a state of the search asks for. */
-    int (*describe)(void *data, const void *search, struct loop_candidate *ret, struct error *err);
-    int (*write)(void *data, const void *search, const struct candidate_paths *paths, struct error *err);
-};
-
-/* What ends it. */
-enum loop_end {
-    ENDS_BY_ITSELF,
-    ENDS_BY_PASS, /* so a check that always fails has it go on for ever */
-    ENDS_BY_FAILURE,
-};
-
-/* What a tool brings to the loop. */
-struct loop_subject {
-    void *data;
-    const char *suffix; /* of replay keys: "outputs" gives "_N0_outputs"; NULL: none */
-    const char *kind;   /* what candidates are: "engine"; NULL: "model" */
-    const char *beside; /* a file that is written beside each candidate, which the check may look at instead; or NULL */
-    enum loop_end end;
-    bool looks_into_failure; /* the tool itself asks what it means that no candidate has passed */
-    bool may_be_kept;        /* a candidate may become the result: the bytes of its file are remembered, too */
-
-    /* Decides on the candidate of iteration `index` (0-based; -1 in loop_check_apart()) and logs what it is, unless
-     * `quiet`: its verdict is known already and only the identity matters. */
-    int (*describe)(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err);
-
-    /* Gets what that takes to write it, and logs that it is written, to `path`; NULL: nothing to be done. */
-    int (*prepare)(void *data, const char *path, struct error *err);
-
-    /* Writes that candidate; NULL when the tool has no artifact of its own. */
-    int (*write)(void *data, const struct candidate_paths *paths, struct error *err);
-
-    /* Learns the verdict. `num_nodes` is the candidate's, or the replay's. Returns false to end the loop. */
-    bool (*advance)(void *data, int64_t index, int64_t num_nodes, enum verdict verdict);
-
-    /* Iterations still expected, for the log; NULL: nothing is shown. */
-    int64_t (*remaining)(void *data);
-
-    const struct foresight *foresight; /* NULL: candidates are checked one after the other */
-};
+#include "debug/loop/settings.h"
+#include "debug/loop/subject.h"
 
 struct loop;
 
@@ -113,7 +24,7 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
              struct error *err);
 void loop_free(struct loop *loop);
 
-/* Runs iterations until the subject ends them. May be called again for another phase. */
+/* Runs iterations until the search is over. May be called again for another phase. */
 int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err);
 
 /* Checks one candidate outside of the numbered iterations, under a replay key of its own ("_verify", "_final"). The

@@ -11,12 +11,8 @@
 #define LISTED_PER_JOB 2
 
 struct speculation {
-    struct job_slots *slots;
-    const struct judge *judge;
-    const struct foresight *foresight;
-    void *subject;
-    struct known_verdicts known;
-    struct log *log;
+    struct loop *loop;
+    const struct loop_subject *subject;
     struct lookahead *lookahead;
     struct lookahead_item *items;
     size_t count, most;
@@ -24,46 +20,49 @@ struct speculation {
 };
 
 /* Ahead of its turn nothing is said: the loop says it when the turn comes. */
+static bool mute(struct log *log, bool muted)
+{
+    bool before = log != NULL && log->muted;
+
+    if (log != NULL)
+        log->muted = muted;
+    return before;
+}
+
 static bool describe(void *data, const void *search, int64_t index, struct foreseen *ret)
 {
-    struct speculation *speculation = data;
+    const struct speculation *speculation = data;
+    const struct loop_subject *subject = speculation->subject;
+    struct loop *loop = speculation->loop;
     struct loop_candidate candidate = {.num_nodes = -1};
+    struct saved_verdict known;
     struct error ignored;
-    bool muted = speculation->log != NULL && speculation->log->muted;
-    int rc;
+    bool muted = mute(loop->log, true);
+    int rc = subject->describe(subject->data, search, CANDIDATE_AHEAD, &candidate, &ignored);
 
-    if (speculation->log != NULL)
-        speculation->log->muted = true;
-    rc = speculation->foresight->describe(speculation->subject, search, &candidate, &ignored);
-    if (speculation->log != NULL)
-        speculation->log->muted = muted;
-    if (rc < 0 || candidate.action == CANDIDATE_STOP || !candidate.has_identity)
+    mute(loop->log, muted);
+    if (rc < 0 || !candidate.has_identity)
         return false;
     *ret = (struct foreseen){.identity = candidate.identity, .nodes = candidate.num_nodes};
-    ret->known = speculation->known.find(speculation->known.data, index, &candidate, &ret->verdict, &ret->nodes);
-    if (candidate.action == CANDIDATE_SKIP) {
+    ret->known = loop_find_known(loop, subject, index, &candidate, &known);
+    if (ret->known) {
+        ret->verdict = loop_verdict_to_tell(&candidate, known.verdict);
+        ret->nodes = known.nodes >= 0 ? known.nodes : candidate.num_nodes;
+    } else if (candidate.action == CANDIDATE_SKIP) {
         ret->known = true;
-        ret->verdict = VERDICT_SKIP;
+        ret->verdict = loop_verdict_to_tell(&candidate, candidate.skip_verdict);
     }
     return true;
 }
 
-struct speculation *speculation_new(struct job_slots *slots, const struct judge *judge,
-                                    const struct loop_subject *subject, const struct known_verdicts *known,
-                                    struct log *log)
+struct speculation *speculation_new(struct loop *loop, const struct loop_subject *subject)
 {
-    const struct foresight *foresight = subject->foresight;
     struct speculation *speculation = memory_alloc_zero(1, sizeof(*speculation));
 
-    *speculation = (struct speculation){.slots = slots,
-                                        .judge = judge,
-                                        .foresight = foresight,
-                                        .subject = subject->data,
-                                        .known = *known,
-                                        .log = log,
-                                        .most = LISTED_PER_JOB * job_slots_jobs(slots)};
+    *speculation =
+        (struct speculation){.loop = loop, .subject = subject, .most = LISTED_PER_JOB * job_slots_jobs(loop->slots)};
     speculation->items = memory_alloc_zero(speculation->most, sizeof(*speculation->items));
-    speculation->lookahead = lookahead_new(foresight->ops, foresight->search(subject->data), 0, describe, speculation);
+    speculation->lookahead = lookahead_new(subject->ops, subject->search, 0, describe, speculation);
     return speculation;
 }
 
@@ -86,9 +85,9 @@ static void learn(void *data, struct job_slot *slot)
 {
     struct speculation *speculation = data;
 
-    if (job_slot_has_ended(speculation->slots, slot) && slot->rc == 0)
+    if (job_slot_has_ended(speculation->loop->slots, slot) && slot->rc == 0)
         lookahead_learn(speculation->lookahead, slot->key.identity, slot->key.index,
-                        judge_foresee(speculation->judge, &slot->result));
+                        judge_foresee(speculation->loop->judge, &slot->result));
 }
 
 static bool is_listed(const struct speculation *speculation, struct job_key key)
@@ -102,64 +101,47 @@ static bool is_listed(const struct speculation *speculation, struct job_key key)
 static void drop_if_unlisted(void *data, struct job_slot *slot)
 {
     struct speculation *speculation = data;
+    struct job_slots *slots = speculation->loop->slots;
 
-    if (slot != speculation->needed && !job_slot_has_ended(speculation->slots, slot) &&
-        !is_listed(speculation, slot->key))
-        job_slot_drop(speculation->slots, slot);
-}
-
-struct written_ahead {
-    const struct speculation *speculation;
-    const struct lookahead_item *item;
-};
-
-static int write_ahead(void *data, const struct candidate_paths *paths, struct error *err)
-{
-    const struct written_ahead *written = data;
-
-    return written->speculation->foresight->write(written->speculation->subject, written->item->search, paths, err);
+    if (slot != speculation->needed && !job_slot_has_ended(slots, slot) && !is_listed(speculation, slot->key))
+        job_slot_drop(slots, slot);
 }
 
 /* False when that is not possible now: it will be seen why when its turn comes. */
-static bool start(struct speculation *speculation, const struct lookahead_item *item)
+static bool start(struct speculation *speculation, const void *search, struct job_key key)
 {
-    struct job_key key = {item->identity, item->index, 0};
-    struct written_ahead written = {speculation, item};
-    struct candidate_content content = {.write = write_ahead, .data = &written, .iteration = item->index};
-    bool muted = speculation->log != NULL && speculation->log->muted;
-    enum verdict verdict;
+    struct loop *loop = speculation->loop;
+    bool muted = mute(loop->log, true);
     struct job_slot *slot;
     struct error ignored;
-    int rc;
+    int rc = loop_write(loop, speculation->subject, search, key, &slot, &ignored);
 
-    if (speculation->log != NULL)
-        speculation->log->muted = true;
-    rc = job_slots_open(speculation->slots, key, &content, &slot, &ignored);
-    if (speculation->log != NULL)
-        speculation->log->muted = muted;
+    mute(loop->log, muted);
     if (rc < 0)
         return false;
-    if (speculation->known.look_up(speculation->known.data, slot, &verdict)) {
-        lookahead_learn(speculation->lookahead, key.identity, key.index, verdict);
+    if (loop_look_up(loop, speculation->subject, slot)) {
+        lookahead_learn(speculation->lookahead, key.identity, key.index, slot->cached.verdict);
         return true;
     }
-    if (job_slot_launch(speculation->slots, slot, &ignored) == 0)
+    if (job_slot_launch(loop->slots, slot, &ignored) == 0)
         return true;
-    job_slot_drop(speculation->slots, slot);
+    job_slot_drop(loop->slots, slot);
     return false;
 }
 
 void speculation_fill(struct speculation *speculation, const struct job_slot *needed)
 {
-    speculation->needed = needed;
-    job_slots_each(speculation->slots, learn, speculation);
-    speculation->count = lookahead_list(speculation->lookahead, speculation->most, speculation->items);
-    job_slots_each(speculation->slots, drop_if_unlisted, speculation);
-    for (size_t i = 0; i < speculation->count && job_slots_have_room(speculation->slots); i++) {
-        const struct lookahead_item *item = &speculation->items[i];
+    struct job_slots *slots = speculation->loop->slots;
 
-        if (job_slots_find(speculation->slots, (struct job_key){item->identity, item->index, 0}) == NULL &&
-            !start(speculation, item))
+    speculation->needed = needed;
+    job_slots_each(slots, learn, speculation);
+    speculation->count = lookahead_list(speculation->lookahead, speculation->most, speculation->items);
+    job_slots_each(slots, drop_if_unlisted, speculation);
+    for (size_t i = 0; i < speculation->count && job_slots_have_room(slots); i++) {
+        const struct lookahead_item *item = &speculation->items[i];
+        struct job_key key = {item->identity, item->index, 0};
+
+        if (job_slots_find(slots, key) == NULL && !start(speculation, item->search, key))
             return;
     }
 }

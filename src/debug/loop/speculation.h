@@ -6,29 +6,15 @@
 #ifndef DEBUG_LOOP_SPECULATION_H
 #define DEBUG_LOOP_SPECULATION_H
 
-#include "debug/loop/job_slots.h"
-#include "debug/loop/loop.h"
+#include "debug/loop/state.h"
 
 struct speculation;
 
-/* What the loop knows beforehand: false when a candidate has to be checked. */
-struct known_verdicts {
-    /* Of the candidate of iteration `index`. */
-    bool (*find)(void *data, int64_t index, const struct loop_candidate *candidate, enum verdict *ret,
-                 int64_t *ret_nodes);
-    /* Of one that was written to this slot. */
-    bool (*look_up)(void *data, struct job_slot *slot, enum verdict *ret);
-    void *data;
-};
-
-/* The subject has to have a foresight, and is about to begin with iteration 0. */
-struct speculation *speculation_new(struct job_slots *slots, const struct judge *judge,
-                                    const struct loop_subject *subject, const struct known_verdicts *known,
-                                    struct log *log);
+/* The subject's search is about to ask for the candidate of iteration 0. */
+struct speculation *speculation_new(struct loop *loop, const struct loop_subject *subject);
 void speculation_free(struct speculation *speculation);
 
-/* The subject has got this verdict, and asks for the next candidate now. A candidate that was not checked counts as
- * skipped. */
+/* The search has got this verdict, and asks for the next candidate now. */
 void speculation_advance(struct speculation *speculation, int64_t nodes, enum verdict verdict);
 
 /* Starts what will probably be needed as far as there is room, and drops what will not; not the check that is needed

@@ -1,61 +1,57 @@
-/* debug/loop/state.h: a session, as the files of debug/loop see it. */
+/* debug/loop/state.h: a session, and one candidate on its way to a verdict, as the files of debug/loop see them. */
 #ifndef DEBUG_LOOP_STATE_H
 #define DEBUG_LOOP_STATE_H
 
 #include "debug/cache/verdict_cache.h"
-#include "debug/loop/speculation.h"
+#include "debug/loop/history.h"
 #include "debug/loop/job_slots.h"
-#include "debug/loop/loop.h"
-#include "debug/loop/seen_candidates.h"
 #include "debug/loop/session_lock.h"
 #include "debug/loop/session_replay.h"
+#include "debug/loop/settings.h"
+#include "debug/loop/subject.h"
+
+struct speculation;
+
+/* See loop_verify_with(). */
+struct verification {
+    int (*run)(void *data, struct error *err); /* or NULL */
+    void *data;
+    bool runs; /* now */
+    bool done;
+};
 
 struct loop {
     struct loop_settings settings;
     struct log *log;
+    double started;
     struct check *check;
-    struct judge *judge; /* of the check */
+    struct judge *judge;            /* of the check */
+    struct repeated_check repeated; /* --flaky */
     struct job_slots *slots;
     struct speculation *speculation; /* in loop_run(), when several checks may run at a time; else NULL */
     struct session_locks locks;
     struct session_replay replay;
-    struct verdict_cache *cache; /* or NULL */
-    struct seen_candidates seen;
-    struct seen_candidates files;   /* that were checked in this session: by identity and content; see `may_be_kept` */
-    struct repeated_check repeated; /* --flaky */
-    int64_t verdicts[3];            /* how many iterations have each enum verdict */
-    int64_t checks;                 /* that were run, for the budget */
-    double started, check_seconds;  /* when; and what all checks took */
-    int64_t nodes_now, nodes_whole; /* for the progress; -1: not known */
     char *resume_hint;
-
-    int64_t verdicts_told;           /* passes and failures of different candidates, known ones included */
-    int64_t last_pass, last_failure; /* which of them these were; 0: there was none */
-    bool questioned;                 /* whether the check looks at candidates, because it always wrote the same */
+    struct verdict_cache *cache; /* or NULL */
+    struct history history;
+    struct verification verification;
+    bool questioned; /* whether the check looks at candidates, because it always wrote the same */
     struct watched_files watched;
-
-    /* See loop_verify_with(): */
-    int (*verify)(void *data, struct error *err); /* or NULL */
-    void *verify_data;
-    bool verifies; /* now */
-    bool verified; /* it was called */
 };
 
-/* One candidate on its way to a verdict. */
 struct trial {
     const struct loop_subject *subject;
     int64_t index;    /* -1: apart from the numbered iterations */
     const char *key;  /* in the replay */
     const char *what; /* how candidates that are identical refer to this one */
+    bool is_control;  /* it is about the check, and does not count as one */
+    bool anew;        /* its verdict has to be of a check that is run now */
     struct loop_candidate candidate;
     struct job_slot *slot; /* where it is checked; NULL: nowhere yet */
     bool has_file;         /* if the subject's candidates `may_be_kept`: */
     struct hash file;      /* what was written, byte for byte; external data are those that the identity stands for */
-    bool is_control;       /* it is about the check, and does not count as one */
-    bool anew;             /* its verdict has to be of a check that is run now */
 
     /* What came of it: */
-    bool stopped; /* the subject wants to leave the loop: there is no verdict */
     int64_t num_nodes;
     enum verdict verdict;
     enum verdict_source source;
@@ -63,50 +59,80 @@ struct trial {
     struct run_counts counts;    /* with --flaky; of a check that was run */
 };
 
-/* debug/loop/trial.c: writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
+/* ---- debug/loop/trial.c ---- */
+
+/* Takes a candidate from its description to a verdict: one that is known, or one of a check that is run. */
+int trial_judge(struct loop *loop, struct trial *trial, struct error *err);
+
+/* Writes the candidate, runs the check as often as it takes, and sorts the artifacts. */
 int trial_check(struct loop *loop, struct trial *trial, struct error *err);
 
 /* Writes the candidate, and tells whether a check was run in this session on a file of the same bytes. Its verdict is
  * the trial's. */
 int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct error *err);
 
-/* debug/loop/cached_verdicts.c: looks in the verdict cache for the candidate of the subject that was written to this
- * slot; again, when it was written ahead, because there may have been a first failure since then. What is found is in
- * slot->cached. */
+/* Its files are not needed any more, nor is whatever was done ahead for iterations up to its own. */
+void trial_clean_up(struct loop *loop, struct trial *trial);
+
+/* What has got a verdict. A failure apart from the iterations is what is hoped for as often as not: no reason for the
+ * level of an error; and controls are about the check. */
+enum checked { CHECKED_CANDIDATE, CHECKED_APART, CHECKED_CONTROL };
+
+/* `what` ("Iteration 1") has got the verdict, after so many seconds. */
+void trial_log_end(struct log *log, enum verdict verdict, enum checked what_it_was, const char *what, double seconds);
+
+/* What the search is told of a candidate that has this verdict. */
+enum verdict loop_verdict_to_tell(const struct loop_candidate *candidate, enum verdict verdict);
+
+/* What is known of the candidate of iteration `index` before it is checked, by the replay or by an identical one. */
+bool loop_find_known(const struct loop *loop, const struct loop_subject *subject, int64_t index,
+                     const struct loop_candidate *candidate, struct saved_verdict *ret);
+
+/* "_N0_outputs", malloc'd. */
+char *loop_replay_key(int64_t index, const char *suffix);
+
+/* Takes a slot for the candidate that `search` asks for, and writes it there. */
+int loop_write(struct loop *loop, const struct loop_subject *subject, const void *search, struct job_key key,
+               struct job_slot **ret, struct error *err);
+
+/* ---- debug/loop/loop.c ---- */
+
+/* A trial apart from the numbered iterations, from its description to a verdict. */
+int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err);
+
+/* ---- debug/loop/cached_verdicts.c ---- */
+
+/* Looks in the verdict cache for the candidate of the subject that was written to this slot; again, when it was written
+ * ahead, because there may have been a first failure since then. What is found is in slot->cached. */
 bool loop_look_up(struct loop *loop, const struct loop_subject *subject, struct job_slot *slot);
 void loop_look_up_again(struct loop *loop, struct job_slot *slot);
 
 /* The failure that is looked for is that of an earlier session. */
 void loop_take_failure(struct loop *loop, const struct debug_replay *replay);
 
-/* Takes what was found for the verdict of the trial; keeps the trial's verdict under slot->question. */
+/* Takes what was found for the verdict of the trial; keeps the trial's verdict under `question`. */
 void loop_use_cached(struct loop *loop, struct trial *trial);
 void loop_keep_in_cache(struct loop *loop, const struct trial *trial, struct hash question);
 
-/* debug/loop/loop.c: a trial apart from the numbered iterations, from its description to a verdict. */
-int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err);
+/* ---- debug/loop/trust.c ---- */
 
-/* The files of the trial are not needed any more, nor is whatever was done ahead for iterations up to its own. */
-void trial_clean_up(struct loop *loop, struct trial *trial);
+/* When the check ends as a shell does that cannot run a command, that may be due to the candidate; but not on the
+ * original. To be called after each check, before its verdict counts. */
+int loop_suspect_check(struct loop *loop, struct trial *trial, struct error *err);
 
-/* debug/loop/sight.c: a search that is long, or would never end, need not come to its end to find out that it may be in
- * vain: once the check has said the same of the first candidates, it is shown a file that is none. A warning when it
- * fails alike on that, ERR_INVALID when it passes on that, too. To be called after each verdict that was not known
- * before. */
+/* A search that is long, or would never end, need not come to its end to find out that it may be in vain: once the
+ * check has said the same of the first candidates, it is shown a file that is none. A warning when it fails alike on
+ * that, ERR_INVALID when it passes on that, too. To be called after each verdict that was not known before. */
 int loop_question_likeness(struct loop *loop, struct trial *trial, struct error *err);
 
-/* debug/loop/sight.c: of iterations without an original, nothing but their likeness says that it may be the check that
- * fails: says so. */
+/* Of iterations without an original, nothing but their likeness says that it may be the check that fails: says so. */
 void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed);
 
-/* debug/loop/watch.c: notes what the session is about, and which files the check names. */
+/* Notes what the session is about, and which files the check names. */
 void loop_watch_files(struct loop *loop);
 
-/* debug/loop/watch.c: a check that has changed its candidate, or what it is about, has judged something else:
- * ERR_INVALID. Other changes are warned of. To be called after each check, before its verdict counts. */
+/* A check that has changed its candidate, or what it is about, has judged something else: ERR_INVALID. Other changes
+ * are warned of. To be called after each check, before its verdict counts. */
 int loop_refuse_changes(struct loop *loop, const struct job_slot *slot, struct error *err);
-
-/* Tells whoever shows it how far the session is. */
-void loop_show_progress(const struct loop *loop, const struct loop_subject *subject);
 
 #endif

@@ -159,7 +159,6 @@ static int write_model(struct precision_lab *lab, const char *path, struct error
 {
     struct subgraph whole;
 
-    log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
     subgraph_init_whole(&whole, lab->model);
     int rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, err);
     subgraph_release(&whole);
@@ -172,7 +171,6 @@ static int write_candidate(void *data, const char *path, struct error *err)
 
     if (lab->settings->onnx)
         return write_model(lab, path, err);
-    log_message(lab->settings->log, LOG_INFO, "Saving engine to %s", path);
     int rc = plan_save(lab->engine, path, err);
     if (rc == 0 && lab->settings->built != NULL)
         rc = lab->settings->built(lab->settings->data, lab->engine, err);
@@ -283,6 +281,7 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .score = score,
                                      .prepare = prepare,
                                      .write = write_candidate,
+                                     .saving = lab->settings->onnx ? "Saving ONNX model to:" : "Saving engine to",
                                      .insist = lab->settings->onnx ? insist : NULL};
 }
 

@@ -29,10 +29,15 @@ struct session {
     double *scores;
     struct precision_search search;
 
-    struct bitset chosen;         /* layers of the candidate that describe() made last */
-    bool insists;                 /* the target's insist() returned true */
-    const struct bitset *instead; /* of a candidate apart from the search; else NULL */
-    bool again;                   /* it was checked before */
+    struct bitset chosen; /* layers of the candidate that was described last, for now */
+    bool is_made;         /* the target has it ready to be written */
+    bool insists;         /* the target's insist() returned true */
+};
+
+/* A candidate apart from the search, in place of its state. */
+struct given_layers {
+    const struct bitset *chosen;
+    enum expectation expectation;
 };
 
 /* ---- Candidates ---- */
@@ -59,81 +64,102 @@ static void log_selection(const struct session *session)
 }
 
 /* The layers that the search has selected, without those that stay as they are. */
-static void choose_layers(struct session *session)
+static void choose_layers(const struct session *session, const struct precision_search *search, struct bitset *ret)
 {
-    bitset_clear(&session->chosen);
+    bitset_clear(ret);
     for (size_t i = 0; i < session->order_count; i++)
-        if (bitset_has(&session->search.candidate, i) && bitset_has(&session->lowered, session->order[i]))
-            bitset_add(&session->chosen, session->order[i]);
-}
-
-static int prepare(struct session *session, struct loop_candidate *candidate, struct error *err)
-{
-    int rc = session->target->prepare(session->target->data, &session->chosen, err);
-
-    if (rc == 0 || rc == ERR_INTERRUPTED || rc == ERR_MEMORY)
-        return rc;
-    log_message(session->log, LOG_WARNING, "%s", err->message);
-    log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
-    candidate->action = CANDIDATE_SKIP;
-    candidate->skip_verdict = VERDICT_FAIL;
-    return 0;
+        if (bitset_has(&search->candidate, i) && bitset_has(&session->lowered, session->order[i]))
+            bitset_add(ret, session->order[i]);
 }
 
 /* With all layers chosen there is no lower precision, in whatever form. */
-static struct hash identity(const struct session *session)
+static struct hash identity_of(const struct session *session, const struct bitset *chosen)
 {
-    struct hash hash =
-        hash_bytes(session->chosen.words, bitset_words(&session->chosen) * sizeof(*session->chosen.words));
+    struct hash hash = hash_bytes(chosen->words, bitset_words(chosen) * sizeof(*chosen->words));
 
-    if (session->insists && !bitset_equal(&session->chosen, &session->lowered))
+    if (session->insists && !bitset_equal(chosen, &session->lowered))
         hash = hash_combine(hash, hash_bytes("insists", sizeof("insists")));
     return hash;
 }
 
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
     struct session *session = data;
-    enum verdict known;
+    struct bitset chosen;
 
-    (void)index; /* the search knows where it stands */
-    if (session->instead != NULL)
-        bitset_assign(&session->chosen, session->instead);
-    else
-        choose_layers(session);
-    if (!quiet && session->instead == NULL)
+    (void)err;
+    bitset_init(&chosen, session->target->count);
+    choose_layers(session, search, &chosen);
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = -1,
+                                   .has_identity = true,
+                                   .identity = identity_of(session, &chosen),
+                                   .expectation = EXPECT_REMEDY};
+    if (turn != CANDIDATE_AHEAD) {
+        bitset_assign(&session->chosen, &chosen);
+        session->is_made = false;
+    }
+    if (turn == CANDIDATE_NOW)
         log_selection(session);
-    *ret = (struct loop_candidate){
-        .action = CANDIDATE_CHECK, .num_nodes = -1, .has_identity = true, .identity = identity(session)};
-    ret->expectation = session->again                          ? EXPECT_AGAIN
-                       : session->instead == NULL              ? EXPECT_REMEDY
-                       : session->instead == &session->lowered ? EXPECT_PASS
-                                                               : EXPECT_FAILURE;
-    if (quiet || (!session->again && loop_has_seen(session->loop, ret->identity, &known)))
-        return 0;
-    return prepare(session, ret, err);
+    bitset_release(&chosen);
+    return 0;
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                          struct error *err)
 {
-    const struct session *session = data;
-
-    return session->target->write(session->target->data, paths->items[CANDIDATE_ARTIFACT], err);
-}
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
+    const struct given_layers *given = search;
     struct session *session = data;
 
-    (void)index, (void)num_nodes;
-    return precision_search_ops.advance(&session->search, -1, verdict);
+    (void)turn, (void)err;
+    bitset_assign(&session->chosen, given->chosen);
+    session->is_made = false;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = -1,
+                                   .has_identity = true,
+                                   .identity = identity_of(session, given->chosen),
+                                   .expectation = given->expectation};
+    return 0;
 }
 
-static int64_t remaining(void *data)
+static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                   struct error *err)
 {
     struct session *session = data;
+    const struct precision_target *target = session->target;
+    int rc = session->is_made ? 0 : target->prepare(target->data, &session->chosen, err);
 
-    return precision_search_ops.remaining(&session->search);
+    (void)search;
+    session->is_made = rc == 0;
+    if (rc == 0) {
+        log_message(session->log, LOG_INFO, "%s %s", target->saving, path);
+    } else if (rc != ERR_INTERRUPTED && rc != ERR_MEMORY) {
+        log_message(session->log, LOG_WARNING, "%s", err->message);
+        log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
+        candidate->action = CANDIDATE_SKIP;
+        candidate->skip_verdict = VERDICT_FAIL;
+        rc = 0;
+    }
+    return rc;
+}
+
+static int write_candidate(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
+{
+    struct session *session = data;
+    const struct precision_target *target = session->target;
+    struct bitset chosen;
+    int rc = 0;
+
+    if (turn == CANDIDATE_AHEAD) {
+        bitset_init(&chosen, target->count);
+        choose_layers(session, search, &chosen);
+        session->is_made = false;
+        rc = target->prepare(target->data, &chosen, err);
+        bitset_release(&chosen);
+    }
+    return rc == 0 ? target->write(target->data, paths->items[CANDIDATE_ARTIFACT], err) : rc;
 }
 
 /* ---- The order ---- */
@@ -187,32 +213,37 @@ static int order_layers(struct session *session, struct error *err)
 
 /* ---- Before the search ---- */
 
+static struct loop_subject given_subject(struct session *session, struct given_layers *given)
+{
+    return (struct loop_subject){.data = session,
+                                 .search = given,
+                                 .kind = "engine",
+                                 .describe = describe_given,
+                                 .prepare = prepare,
+                                 .write = write_candidate};
+}
+
 static int check_apart(struct session *session, const struct bitset *chosen, const char *key, const char *what,
                        enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
+    struct given_layers given = {chosen, chosen == &session->lowered ? EXPECT_PASS : EXPECT_FAILURE};
+    struct loop_subject subject = given_subject(session, &given);
 
-    session->instead = chosen;
-    int rc = loop_check_apart(session->loop, &subject, key, what, ret, err);
-    session->instead = NULL;
-    return rc;
+    return loop_check_apart(session->loop, &subject, key, what, ret, err);
 }
 
 static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
 {
     struct session *session = data;
-    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
     struct bitset none;
+    struct given_layers given = {bad ? &none : &session->lowered, EXPECT_AGAIN};
+    struct loop_subject subject = given_subject(session, &given);
     int rc;
 
     bitset_init(&none, session->target->count);
-    session->instead = bad ? &none : &session->lowered;
-    session->again = true;
     rc = loop_check_control(
         session->loop, &subject, bad ? ALL_LOW_KEY "_once_more" : ALL_HIGH_KEY "_once_more",
         bad ? "all layers in lower precision, once more" : "all layers in higher precision, once more", ret, err);
-    session->again = false;
-    session->instead = NULL;
     bitset_release(&none);
     return rc;
 }
@@ -222,23 +253,14 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
 static int confirm(struct session *session, const struct bitset *chosen, const char *what, enum verdict expected,
                    struct error *err)
 {
-    struct loop_subject subject = {.data = session, .kind = "engine", .describe = describe, .write = write_candidate};
-    struct bitset copy;
+    struct hash identity = identity_of(session, chosen);
+    struct given_layers given = {chosen, EXPECT_AGAIN};
+    struct loop_subject subject = given_subject(session, &given);
     enum verdict known;
-    int rc = 0;
 
-    bitset_init_copy(&copy, chosen);
-    bitset_assign(&session->chosen, &copy);
-    if (loop_has_seen(session->loop, identity(session), &known) && known == expected &&
-        !loop_has_run(session->loop, identity(session))) {
-        session->instead = &copy;
-        session->again = true;
-        rc = loop_confirm(session->loop, &subject, what, expected, err);
-        session->again = false;
-        session->instead = NULL;
-    }
-    bitset_release(&copy);
-    return rc;
+    return loop_has_seen(session->loop, identity, &known) && known == expected && !loop_has_run(session->loop, identity)
+               ? loop_confirm(session->loop, &subject, what, expected, err)
+               : 0;
 }
 
 /* Sets the outcome when there is nothing to search. */
@@ -299,11 +321,12 @@ static void warn_without_choice(const struct session *session)
 static int search(struct session *session, bool verified, struct precision_result *result, struct error *err)
 {
     struct loop_subject subject = {.data = session,
+                                   .ops = &precision_search_ops,
+                                   .search = &session->search,
                                    .kind = "engine",
                                    .describe = describe,
-                                   .write = write_candidate,
-                                   .advance = advance,
-                                   .remaining = remaining};
+                                   .prepare = prepare,
+                                   .write = write_candidate};
     const struct loop_ends ends = {.data = session, .good = ALL_HIGH, .bad = ALL_LOW, .check_again = check_end_again};
     int rc = order_layers(session, err);
 
@@ -316,14 +339,16 @@ static int search(struct session *session, bool verified, struct precision_resul
     if (rc < 0)
         return rc;
     result->outcome = session->search.outcome == PRECISION_FOUND ? PRECISION_FOUND : PRECISION_NOT_FOUND;
-    choose_layers(session);
-    rc = confirm(session, &session->chosen, "the engine with the layers that were found",
+    choose_layers(session, &session->search, &result->chosen);
+    rc = confirm(session, &result->chosen, "the engine with the layers that were found",
                  result->outcome == PRECISION_FOUND ? VERDICT_PASS : VERDICT_FAIL, err);
     if (rc == 0 && result->outcome == PRECISION_FOUND) {
-        loop_report_rates(session->loop, "The model in lower precision", "The result", identity(session));
-        bitset_assign(&result->chosen, &session->chosen);
+        loop_report_rates(session->loop, "The model in lower precision", "The result",
+                          identity_of(session, &result->chosen));
         result->selected = (int64_t)bitset_count(&session->search.candidate);
         result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
+    } else {
+        bitset_clear(&result->chosen);
     }
     return rc;
 }

@@ -28,6 +28,7 @@ struct precision_target {
      * ERR_INTERRUPTED and ERR_MEMORY is a failed iteration. */
     int (*prepare)(void *data, const struct bitset *chosen, struct error *err);
     int (*write)(void *data, const char *path, struct error *err);
+    const char *saving; /* how the log calls the latter, in front of a path: "Saving engine to" */
 
     /* Called when the check passes with all layers in lower precision. True when write() has another form from now on,
      * in which lower precision cannot be left out by whoever runs it; the log says so. NULL: it never has. */

@@ -107,11 +107,12 @@ static size_t choose_node(const struct control *control)
     return best;
 }
 
-static int describe_part(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_part(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                         struct error *err)
 {
     const struct control *control = data;
 
-    (void)index, (void)quiet, (void)err;
+    (void)search, (void)turn, (void)err;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
                                    .num_nodes = -1,
                                    .has_identity = true,
@@ -120,17 +121,21 @@ static int describe_part(void *data, int64_t index, bool quiet, struct loop_cand
     return 0;
 }
 
-static int prepare_part(void *data, const char *path, struct error *err)
+static int prepare_part(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                        struct error *err)
 {
     struct control *control = data;
 
+    (void)search, (void)candidate;
     return candidate_prepare(control->maker, &control->part, path, err);
 }
 
-static int write_part(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_part(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                      struct error *err)
 {
     const struct control *control = data;
 
+    (void)search, (void)turn;
     return candidate_write(control->maker, &control->part, paths, NULL, err);
 }
 
@@ -333,19 +338,22 @@ static bool make_constants(struct control *control)
     return ret;
 }
 
-static int describe_constants(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_constants(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                              struct error *err)
 {
-    (void)data, (void)index, (void)quiet, (void)err;
+    (void)data, (void)search, (void)turn, (void)err;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_REMEDY};
     return 0;
 }
 
 /* The data beside it are those of the answer. */
-static int write_constants(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_constants(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
 {
     const struct control *control = data;
     int rc = candidate_data_write(control->maker->reference, control->answer, paths, err);
 
+    (void)search, (void)turn;
     return rc == 0 ? file_write(paths->items[CANDIDATE_ARTIFACT], control->constants, control->constants_size,
                                 FILE_INTERMEDIATE, err)
                    : rc;

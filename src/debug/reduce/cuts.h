@@ -24,10 +24,8 @@ struct cut_reduction {
 
     struct cut_phase phases[2]; /* by enum index_direction */
     struct cut_phase *phase;    /* the one that runs */
-    struct subgraph candidate;  /* the one that was described last */
-    bool has_candidate;
-    bool skipped;        /* it cannot be checked */
-    struct subgraph bad; /* the smallest that failed */
+    struct subgraph candidate;  /* the one that was described last, for now */
+    struct subgraph bad;        /* the smallest that failed */
 };
 
 /* `bad` is known to fail, and is copied. */

@@ -24,12 +24,13 @@ static struct hash identity_of(const struct given_model *model)
 
 /* ---- What the loop asks ---- */
 
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
     struct given_models *given = data;
     uint32_t not_a_tensor;
 
-    (void)index, (void)quiet;
+    (void)search, (void)turn;
     given_models_release(given);
     subgraph_init_copy(&given->candidate, given->now->model);
     given->has_candidate = true;
@@ -41,17 +42,21 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return candidate_complete(given->maker, &given->candidate, &not_a_tensor, err);
 }
 
-static int prepare(void *data, const char *path, struct error *err)
+static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                   struct error *err)
 {
     struct given_models *given = data;
 
+    (void)search, (void)candidate;
     return candidate_prepare(given->maker, &given->candidate, path, err);
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_candidate(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
 {
     struct given_models *given = data;
 
+    (void)search, (void)turn;
     return candidate_write(given->maker, &given->candidate, paths, given->now->external, err);
 }
 

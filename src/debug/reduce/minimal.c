@@ -11,119 +11,94 @@
 /* With an unreliable check: after so many acceptances the model is looked at again. */
 #define TRUSTED_ACCEPTANCES 6
 
-/* ---- What the loop asks ---- */
-
-static void drop_candidate(struct minimal_reduction *reduction)
+static void keep(struct subgraph *kept, const struct subgraph *subgraph)
 {
-    if (reduction->has_candidate)
-        subgraph_release(&reduction->candidate);
-    reduction->has_candidate = false;
+    subgraph_release(kept);
+    subgraph_init_copy(kept, subgraph);
 }
 
-/* Makes the candidate of these nodes. `ret_skipped`: it cannot be checked, and then there may be nothing to release
- * (`ret_made`); `why` says what the runtime had against it, if anything. */
+/* ---- Candidates ---- */
+
+/* Makes the candidate of these nodes, and describes it. `ret_made`: there is one, which is to be released. ERR_BACKEND
+ * when the runtime has something against it: then it is described as one that is skipped. */
 static int make_candidate(struct minimal_reduction *reduction, const struct bitset *nodes, struct subgraph *ret,
-                          bool *ret_made, bool *ret_skipped, struct error *why)
+                          bool *ret_made, struct loop_candidate *ret_candidate, struct error *err)
 {
     uint32_t not_a_tensor = VALUE_NONE;
-    int rc = candidate_of_nodes(reduction->maker, nodes, ret, why);
+    int rc = candidate_of_nodes(reduction->maker, nodes, ret, err);
 
     *ret_made = rc == 0;
     if (rc == 0)
-        rc = candidate_complete(reduction->maker, ret, &not_a_tensor, why);
-    *ret_skipped = rc < 0 || not_a_tensor != VALUE_NONE || ret->outputs.count == 0;
+        rc = candidate_complete(reduction->maker, ret, &not_a_tensor, err);
+    *ret_candidate = (struct loop_candidate){
+        .action = rc < 0 || not_a_tensor != VALUE_NONE || ret->outputs.count == 0 ? CANDIDATE_SKIP : CANDIDATE_CHECK,
+        .skip_verdict = VERDICT_PASS,
+        .num_nodes = (int64_t)bitset_count(nodes),
+        .has_identity = *ret_made};
+    if (*ret_made)
+        ret_candidate->identity = subgraph_identity(ret);
     return rc;
 }
 
-static void describe_candidate(const struct subgraph *candidate, size_t nodes, bool made, bool skipped,
-                               struct loop_candidate *ret)
-{
-    *ret = (struct loop_candidate){.action = skipped ? CANDIDATE_SKIP : CANDIDATE_CHECK,
-                                   .skip_verdict = VERDICT_PASS,
-                                   .num_nodes = (int64_t)nodes,
-                                   .has_identity = made};
-    if (made)
-        ret->identity = subgraph_identity(candidate);
-}
-
 /* What is cut is not described in words: it is a set, not a place. */
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
+    const struct doubtful_search *doubtful = search;
     struct minimal_reduction *reduction = data;
-    const struct doubtful_search *search = &reduction->search;
-    const struct bitset *chosen = doubtful_search_candidate(search);
-    size_t nodes = bitset_count(chosen), left = bitset_count(&search->search.current);
+    const struct bitset *nodes = doubtful_search_candidate(doubtful);
+    struct candidate_knowledge before;
+    struct subgraph candidate;
+    bool made;
     int rc;
 
-    (void)index;
-    drop_candidate(reduction);
-    rc = make_candidate(reduction, chosen, &reduction->candidate, &reduction->has_candidate, &reduction->skipped, err);
+    if (turn == CANDIDATE_AHEAD)
+        candidate_maker_remember(reduction->maker, &before);
+    rc = make_candidate(reduction, nodes, &candidate, &made, ret, err);
+    if (turn == CANDIDATE_AHEAD)
+        candidate_maker_forget(reduction->maker, &before);
+    if (made && turn == CANDIDATE_AHEAD) {
+        subgraph_release(&candidate);
+    } else if (made) {
+        subgraph_release(&reduction->candidate);
+        reduction->candidate = candidate;
+    }
     if (rc < 0 && rc != ERR_BACKEND)
         return rc;
-    if (!quiet && search->looks_again)
-        log_message(reduction->log, LOG_INFO, "Looking again at the %zu node(s) that are left", nodes);
-    else if (!quiet)
-        log_message(reduction->log, LOG_INFO, "Trying %zu of %zu nodes", nodes, left);
+    if (turn == CANDIDATE_NOW && doubtful->looks_again)
+        log_message(reduction->log, LOG_INFO, "Looking again at the %zu node(s) that are left", bitset_count(nodes));
+    else if (turn == CANDIDATE_NOW)
+        log_message(reduction->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
+                    bitset_count(&doubtful->search.current));
     if (rc < 0)
         log_once(reduction->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
-    describe_candidate(&reduction->candidate, nodes, reduction->has_candidate, reduction->skipped, ret);
-    ret->expectation = search->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
+    ret->expectation = doubtful->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
     return 0;
 }
 
-static int prepare_candidate(void *data, const char *path, struct error *err)
+static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                   struct error *err)
 {
     struct minimal_reduction *reduction = data;
 
+    (void)search, (void)candidate;
     return candidate_prepare(reduction->maker, &reduction->candidate, path, err);
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_candidate(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
 {
     struct minimal_reduction *reduction = data;
-
-    return candidate_write(reduction->maker, &reduction->candidate, paths, NULL, err);
-}
-
-/* ---- Ahead of its turn ---- */
-
-/* An unreliable check is never ahead, so that the search is nothing but a minimal one here. */
-static const void *search_now(void *data)
-{
-    const struct minimal_reduction *reduction = data;
-
-    return &reduction->search.search;
-}
-
-static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
-{
-    struct minimal_reduction *reduction = data;
-    const struct bitset *nodes = &((const struct minimal_search *)search)->candidate;
     struct candidate_knowledge before;
+    struct loop_candidate described;
     struct subgraph candidate;
-    bool made, skipped;
+    bool made;
     int rc;
 
+    if (turn != CANDIDATE_AHEAD)
+        return candidate_write(reduction->maker, &reduction->candidate, paths, NULL, err);
     candidate_maker_remember(reduction->maker, &before);
-    rc = make_candidate(reduction, nodes, &candidate, &made, &skipped, err);
-    describe_candidate(&candidate, bitset_count(nodes), made, skipped, ret);
-    if (made)
-        subgraph_release(&candidate);
-    candidate_maker_forget(reduction->maker, &before);
-    return rc == ERR_BACKEND ? 0 : rc;
-}
-
-static int write_ahead(void *data, const void *search, const struct candidate_paths *paths, struct error *err)
-{
-    struct minimal_reduction *reduction = data;
-    const struct bitset *nodes = &((const struct minimal_search *)search)->candidate;
-    struct candidate_knowledge before;
-    struct subgraph candidate;
-    bool made, skipped;
-    int rc;
-
-    candidate_maker_remember(reduction->maker, &before);
-    rc = make_candidate(reduction, nodes, &candidate, &made, &skipped, err);
+    rc = make_candidate(reduction, doubtful_search_candidate(search), &candidate, &made, &described, err);
     if (rc == 0)
         rc = candidate_prepare(reduction->maker, &candidate, NULL, err);
     if (rc == 0)
@@ -134,28 +109,23 @@ static int write_ahead(void *data, const void *search, const struct candidate_pa
     return rc;
 }
 
-static const struct foresight foresight = {
-    .search = search_now,
-    .ops = &minimal_search_ops,
-    .describe = describe_ahead,
-    .write = write_ahead,
-};
-
-/* ---- A verdict ---- */
-
-static void keep(struct subgraph *kept, const struct subgraph *candidate)
+/* Notes what is now known to fail, and to pass. `untested`: in the last round each verdict is about a single node that
+ * was left out, until one of them can be. */
+static void took(void *data, const void *search, int64_t nodes, enum verdict verdict)
 {
-    subgraph_release(kept);
-    subgraph_init_copy(kept, candidate);
-}
+    const struct doubtful_search *doubtful = search;
+    struct minimal_reduction *reduction = data;
 
-/* Notes what is now known to fail, and to pass. */
-static void keep_candidate(struct minimal_reduction *reduction, enum verdict verdict)
-{
+    (void)nodes;
+    if ((verdict == VERDICT_FAIL) != doubtful->looks_again) /* the search goes on from another model */
+        reduction->untested = 0;
+    else if (verdict == VERDICT_SKIP && !doubtful->looks_again && doubtful->search.phase == MINIMAL_DELETE &&
+             doubtful->search.chunk == 1)
+        reduction->untested++;
     if (verdict == VERDICT_FAIL) {
         keep(&reduction->bad, &reduction->candidate);
         reduction->went_back = false;
-    } else if (reduction->search.looks_again) {
+    } else if (doubtful->looks_again) {
         reduction->went_back = true;
         log_message(reduction->log, LOG_WARNING, "They do not fail after all. Going back to what was there before");
     } else if (verdict == VERDICT_PASS) {
@@ -163,40 +133,6 @@ static void keep_candidate(struct minimal_reduction *reduction, enum verdict ver
         keep(&reduction->good, &reduction->candidate);
         reduction->has_good = true;
     }
-}
-
-/* In the last round each verdict is about a single node that was left out, until one of them can be. */
-static void count_untested(struct minimal_reduction *reduction, enum verdict verdict)
-{
-    const struct doubtful_search *search = &reduction->search;
-
-    if ((verdict == VERDICT_FAIL) != search->looks_again) /* the search goes on from another model */
-        reduction->untested = 0;
-    else if (verdict == VERDICT_SKIP && !search->looks_again && search->search.phase == MINIMAL_DELETE &&
-             search->search.chunk == 1)
-        reduction->untested++;
-}
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
-    struct minimal_reduction *reduction = data;
-    bool more;
-
-    (void)index, (void)num_nodes;
-    if (reduction->skipped)
-        verdict = VERDICT_SKIP;
-    count_untested(reduction, verdict);
-    keep_candidate(reduction, verdict);
-    more = doubtful_search_ops.advance(&reduction->search, -1, verdict);
-    reduction->is_ended = !more;
-    return more;
-}
-
-static int64_t remaining(void *data)
-{
-    const struct minimal_reduction *reduction = data;
-
-    return doubtful_search_ops.remaining(&reduction->search);
 }
 
 /* ---- The search ---- */
@@ -208,11 +144,12 @@ void minimal_reduction_init(struct minimal_reduction *reduction, struct candidat
     node_dag_init(&reduction->dag, maker->whole.model);
     subgraph_init_copy(&reduction->bad, bad);
     subgraph_init_copy(&reduction->good, bad);
+    subgraph_init_copy(&reduction->candidate, bad);
 }
 
 void minimal_reduction_release(struct minimal_reduction *reduction)
 {
-    drop_candidate(reduction);
+    subgraph_release(&reduction->candidate);
     subgraph_release(&reduction->bad);
     subgraph_release(&reduction->good);
     dag_release(&reduction->dag);
@@ -248,17 +185,19 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
     return rc;
 }
 
-static int describe_live(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_live(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                         struct error *err)
 {
     struct minimal_reduction *reduction = data;
     uint32_t not_a_tensor;
 
-    (void)index, (void)quiet;
-    drop_candidate(reduction);
-    subgraph_init_copy(&reduction->candidate, &reduction->bad);
+    (void)search, (void)turn;
+    keep(&reduction->candidate, &reduction->bad);
     subgraph_clean(&reduction->candidate, NULL, NULL, NULL);
-    reduction->has_candidate = true;
-    describe_candidate(&reduction->candidate, bitset_count(&reduction->candidate.nodes), true, false, ret);
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = (int64_t)bitset_count(&reduction->candidate.nodes),
+                                   .has_identity = true,
+                                   .identity = subgraph_identity(&reduction->candidate)};
     return candidate_complete(reduction->maker, &reduction->candidate, &not_a_tensor, err);
 }
 
@@ -268,7 +207,7 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
     struct loop_subject subject = {.data = reduction,
                                    .may_be_kept = true,
                                    .describe = describe_live,
-                                   .prepare = prepare_candidate,
+                                   .prepare = prepare,
                                    .write = write_candidate};
     enum verdict verdict = VERDICT_PASS;
     struct subgraph live;
@@ -295,14 +234,14 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
 {
     char suffix[64] = "minimal";
     struct loop_subject subject = {.data = reduction,
+                                   .ops = &doubtful_search_ops,
+                                   .search = &reduction->search,
                                    .suffix = suffix,
                                    .may_be_kept = true,
                                    .describe = describe,
-                                   .prepare = prepare_candidate,
+                                   .prepare = prepare,
                                    .write = write_candidate,
-                                   .advance = advance,
-                                   .remaining = remaining,
-                                   .foresight = &foresight};
+                                   .took = took};
     int rc = 0;
 
     if (number > 1)
@@ -312,10 +251,10 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
     if (rc < 0)
         return rc;
     log_message(reduction->log, LOG_START, "Looking for the smallest set of nodes that fails");
-    reduction->is_ended = !doubtful_search_start(&reduction->search, &reduction->dag, &reduction->bad.nodes,
-                                                 loop_is_flaky(reduction->loop) ? TRUSTED_ACCEPTANCES : 0);
-    if (!reduction->is_ended)
+    if (doubtful_search_start(&reduction->search, &reduction->dag, &reduction->bad.nodes,
+                              loop_is_flaky(reduction->loop) ? TRUSTED_ACCEPTANCES : 0))
         rc = loop_run(reduction->loop, &subject, err);
+    reduction->is_ended = reduction->search.search.phase == MINIMAL_DONE && !reduction->search.looks_again;
     if (rc == 0 && reduction->went_back)
         rc = restore_bad(reduction, err);
     doubtful_search_ops.release(&reduction->search);

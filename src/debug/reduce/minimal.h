@@ -17,12 +17,10 @@ struct minimal_reduction {
 
     struct dag dag; /* of the model's nodes */
     struct doubtful_search search;
-    struct subgraph candidate; /* the one that was described last */
-    bool has_candidate;
-    bool skipped;         /* it cannot be checked */
-    struct subgraph bad;  /* the smallest that failed, unless the search went back */
-    bool went_back;       /* from it: a second look at it has shown that it does not fail */
-    struct subgraph good; /* the passing one that is closest to it */
+    struct subgraph candidate; /* the one that was described last, for now */
+    struct subgraph bad;       /* the smallest that failed, unless the search went back */
+    bool went_back;            /* from it: a second look at it has shown that it does not fail */
+    struct subgraph good;      /* the passing one that is closest to it */
     bool has_good;
     bool is_ended;   /* the search came to its end */
     size_t untested; /* single nodes of `bad` without which the check says nothing, rather than that it does not fail */

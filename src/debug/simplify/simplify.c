@@ -55,8 +55,7 @@ struct simplify {
     struct greedy_search search;
     enum soundness soundness;         /* of `now` */
     struct tried_models tried_models; /* on candidates made of it */
-    struct changed_model candidate;
-    bool skipped; /* it is not checked */
+    struct changed_model candidate;   /* the one that was described last, for now */
 };
 
 /* ---- Models ---- */
@@ -251,45 +250,45 @@ static struct loop_candidate describe_changed(const struct simplify *simplify, c
                                    .identity = changed->identity};
 }
 
-/* What cannot be made is not checked. */
-static int refuse(struct simplify *simplify, struct loop_candidate *ret, const struct error *why)
-{
-    log_message(simplify->log, LOG_INFO, "Not checked: %s", why->message);
-    simplify->skipped = true;
-    *ret = (struct loop_candidate){
-        .action = CANDIDATE_SKIP, .skip_verdict = VERDICT_PASS, .num_nodes = (int64_t)simplify->now.model->nodes.count};
-    return 0;
-}
-
-/* Where a verdict is known nobody has to be asked. */
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
     struct simplify *simplify = data;
     const struct tried_model *tried = NULL;
+    struct changed_model changed = {0};
     int rc;
 
-    (void)index;
-    drop_changed(&simplify->candidate);
-    if (!quiet)
+    if (turn == CANDIDATE_NOW)
         log_trial(simplify);
-    rc = make_changed(simplify, simplify->search.candidate, &simplify->candidate, err);
-    if (rc == ERR_INVALID)
-        return refuse(simplify, ret, err);
-    if (rc == 0 && !quiet)
-        rc = ask(simplify, &simplify->candidate, &tried, err);
-    if (rc < 0)
-        return rc;
-    simplify->skipped = tried != NULL && tried->objection != NULL;
-    if (simplify->skipped)
+    rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
+    if (rc == ERR_INVALID) { /* what cannot be made is not checked */
+        log_message(simplify->log, LOG_INFO, "Not checked: %s", err->message);
+        *ret = (struct loop_candidate){.action = CANDIDATE_SKIP,
+                                       .skip_verdict = VERDICT_PASS,
+                                       .num_nodes = (int64_t)simplify->now.model->nodes.count};
+        return 0;
+    }
+    if (rc == 0 && turn != CANDIDATE_KNOWN) /* else nobody has to be asked */
+        rc = ask(simplify, &changed, &tried, err);
+    if (rc == 0)
+        *ret = describe_changed(simplify, &changed, tried != NULL && tried->objection != NULL);
+    if (rc == 0 && ret->action == CANDIDATE_SKIP)
         log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
-    *ret = describe_changed(simplify, &simplify->candidate, simplify->skipped);
-    return 0;
+    if (turn == CANDIDATE_AHEAD) {
+        drop_changed(&changed);
+    } else {
+        drop_changed(&simplify->candidate);
+        simplify->candidate = changed;
+    }
+    return rc;
 }
 
-static int prepare_candidate(void *data, const char *path, struct error *err)
+static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                   struct error *err)
 {
     struct simplify *simplify = data;
 
+    (void)search, (void)candidate;
     log_message(simplify->log, LOG_INFO, "Saving ONNX model to: %s", path);
     return simplify->candidate.model != NULL ? complete_types(simplify, &simplify->candidate, err) : 0;
 }
@@ -303,73 +302,22 @@ static int write_model(const struct simplify *simplify, const struct subgraph *w
     return rc == 0 ? model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, err) : rc;
 }
 
-static int write_candidate(void *data, const struct candidate_paths *paths, struct error *err)
-{
-    const struct simplify *simplify = data;
-
-    return write_model(simplify, &simplify->candidate.whole, paths, err);
-}
-
-/* ---- Ahead of its turn ---- */
-
-static const void *search_now(void *data)
-{
-    const struct simplify *simplify = data;
-
-    return &simplify->search;
-}
-
-static int describe_ahead(void *data, const void *search, struct loop_candidate *ret, struct error *err)
-{
-    struct simplify *simplify = data;
-    struct changed_model changed = {0};
-    const struct tried_model *tried;
-    int rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
-
-    if (rc == 0)
-        rc = ask(simplify, &changed, &tried, err);
-    if (rc == 0)
-        *ret = describe_changed(simplify, &changed, tried->objection != NULL);
-    drop_changed(&changed);
-    return rc;
-}
-
-static int write_ahead(void *data, const void *search, const struct candidate_paths *paths, struct error *err)
+static int write_candidate(void *data, const void *search, enum candidate_turn turn,
+                           const struct candidate_paths *paths, struct error *err)
 {
     const struct simplify *simplify = data;
     struct changed_model changed = {0};
-    int rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
+    int rc;
 
+    if (turn != CANDIDATE_AHEAD)
+        return write_model(simplify, &simplify->candidate.whole, paths, err);
+    rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
     if (rc == 0)
         rc = complete_types(simplify, &changed, err);
     if (rc == 0)
         rc = write_model(simplify, &changed.whole, paths, err);
     drop_changed(&changed);
     return rc;
-}
-
-static const struct foresight foresight = {
-    .search = search_now,
-    .ops = &greedy_search_ops,
-    .describe = describe_ahead,
-    .write = write_ahead,
-};
-
-/* ---- A verdict ---- */
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
-    struct simplify *simplify = data;
-
-    (void)index, (void)num_nodes;
-    return greedy_search_ops.advance(&simplify->search, -1, simplify->skipped ? VERDICT_PASS : verdict);
-}
-
-static int64_t remaining(void *data)
-{
-    const struct simplify *simplify = data;
-
-    return greedy_search_ops.remaining(&simplify->search);
 }
 
 /* ---- A phase ---- */
@@ -411,14 +359,13 @@ static int keep_result(struct simplify *simplify, struct error *err)
 static int search_parts(struct simplify *simplify, struct error *err)
 {
     struct loop_subject subject = {.data = simplify,
+                                   .ops = &greedy_search_ops,
+                                   .search = &simplify->search,
                                    .suffix = simplify->suffix.data,
                                    .may_be_kept = true,
                                    .describe = describe,
-                                   .prepare = prepare_candidate,
-                                   .write = write_candidate,
-                                   .advance = advance,
-                                   .remaining = remaining,
-                                   .foresight = &foresight};
+                                   .prepare = prepare,
+                                   .write = write_candidate};
     int rc = 0;
 
     if (greedy_search_start(&simplify->search, simplify->parts.alternatives, simplify->parts.count)) {
@@ -477,11 +424,12 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
 
 /* ---- All of it ---- */
 
-static int describe_result(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_result(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                           struct error *err)
 {
     const struct simplify *simplify = data;
 
-    (void)index, (void)quiet, (void)err;
+    (void)search, (void)turn, (void)err;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
                                    .num_nodes = (int64_t)simplify->now.model->nodes.count,
                                    .has_identity = true,
@@ -490,20 +438,19 @@ static int describe_result(void *data, int64_t index, bool quiet, struct loop_ca
     return 0;
 }
 
-static int write_result(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_result(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                        struct error *err)
 {
     const struct simplify *simplify = data;
 
+    (void)search, (void)turn;
     return write_model(simplify, &simplify->now.whole, paths, err);
 }
 
 static struct loop_subject result_as_subject(struct simplify *simplify)
 {
-    return (struct loop_subject){.data = simplify,
-                                 .may_be_kept = true,
-                                 .describe = describe_result,
-                                 .prepare = prepare_candidate,
-                                 .write = write_result};
+    return (struct loop_subject){
+        .data = simplify, .may_be_kept = true, .describe = describe_result, .prepare = prepare, .write = write_result};
 }
 
 /* By an unreliable check failures were seen that may have been none. */

@@ -32,7 +32,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
     builds->alike = same ? builds->alike + 1 : 1;
     free(builds->failure);
     builds->failure = memory_strdup(why->message);
-    if (builds->session->end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
+    if (builds->session->until.end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
         builds->alike < ALIKE_FAILURES)
         return 0;
     return error_set(
@@ -43,18 +43,20 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
 }
 
 /* There is no replay of verdicts, so every description is of an engine that will be looked at. */
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
     struct builds *builds = data;
     const struct build_session *session = builds->session;
     struct error why = {0};
     int rc;
 
-    (void)quiet;
+    (void)turn;
     engine_free(builds->engine);
     builds->engine = NULL;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
-    rc = session->maker.make(session->maker.data, index, NULL, &builds->engine, &why);
+    rc = session->maker.make(session->maker.data, ((const struct repetition *)search)->index, NULL, &builds->engine,
+                             &why);
     builds->built |= rc == 0;
     if (rc == 0)
         return 0;
@@ -70,21 +72,15 @@ static int describe(void *data, int64_t index, bool quiet, struct loop_candidate
     return 0;
 }
 
-static int write(void *data, const struct candidate_paths *paths, struct error *err)
+static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                 struct error *err)
 {
     const struct builds *builds = data;
     const char *path = paths->items[CANDIDATE_ARTIFACT];
 
+    (void)search, (void)turn;
     log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
     return plan_save(builds->engine, path, err);
-}
-
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
-{
-    const struct builds *builds = data;
-
-    (void)num_nodes;
-    return !builds->session->is_last(builds->session->until, index, verdict);
 }
 
 /* No build has passed: the check may fail whatever it is given. */
@@ -113,17 +109,18 @@ static int question_check(const struct build_session *session, struct loop *loop
     return 0;
 }
 
-int build_run(const struct build_session *session, struct loop *loop, struct error *err)
+int build_run(struct build_session *session, struct loop *loop, struct error *err)
 {
     struct builds builds = {.session = session};
     struct loop_subject subject = {.data = &builds,
+                                   .ops = &repetition_ops,
+                                   .search = &session->until,
                                    .kind = "engine",
                                    .beside = session->tactics,
-                                   .end = session->end,
+                                   .end = session->until.end,
                                    .looks_into_failure = true,
                                    .describe = describe,
-                                   .write = write,
-                                   .advance = advance};
+                                   .write = write};
     int rc = loop_run(loop, &subject, err);
 
     if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)

@@ -17,16 +17,13 @@ struct engine_maker {
 struct build_session {
     struct engine_maker maker;
     struct log *log;
-    /* Whether the iteration with this verdict is the last one. */
-    bool (*is_last)(const void *until, int64_t index, enum verdict verdict);
-    const void *until;
-    enum loop_end end;
-    const char *tactics; /* where those of each build are saved, which the check may look at; NULL: nowhere */
+    struct repetition until; /* what was seen is enough */
+    const char *tactics;     /* where those of each build are saved, which the check may look at; NULL: nowhere */
 };
 
-/* Builds and checks until the session says so. An engine that cannot be built is a failed iteration, which the log
+/* Builds and checks until that is so. An engine that cannot be built is a failed iteration, which the log
  * tells; but what the next build cannot get right either (a layer or a file that is not there), and an interruption,
  * are errors; and in a session that only a good engine ends, so are the first builds when all fail alike. */
-int build_run(const struct build_session *session, struct loop *loop, struct error *err);
+int build_run(struct build_session *session, struct loop *loop, struct error *err);
 
 #endif

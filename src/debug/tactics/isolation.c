@@ -82,43 +82,42 @@ static void mix(struct tactic_isolation *isolation, const struct bitset *from_ba
     }
 }
 
-/* ---- What the loop asks ---- */
+/* ---- Candidates ---- */
 
-/* Built is only what has to be checked: that is, when it is written. */
-static void make_candidate(struct tactic_isolation *isolation, const struct bitset *from_bad,
-                           struct loop_candidate *ret)
+/* Built is only what has to be checked. */
+static struct loop_candidate describe_mixture(const struct bitset *from_bad, enum expectation expectation)
 {
-    mix(isolation, from_bad);
-    *ret = (struct loop_candidate){
+    return (struct loop_candidate){
         .action = CANDIDATE_CHECK,
         .num_nodes = -1,
         .has_identity = true,
         .identity = hash_bytes(from_bad->words, bitset_words(from_bad) * sizeof(*from_bad->words)),
+        .expectation = expectation,
     };
 }
 
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
 {
-    struct tactic_isolation *isolation = data;
-    const struct bitset *candidate = &isolation->search.candidate;
+    const struct bitset *candidate = &((const struct set_isolation *)search)->candidate;
+    const struct tactic_isolation *isolation = data;
 
-    (void)index, (void)err;
-    if (!quiet)
+    (void)err;
+    if (turn == CANDIDATE_NOW)
         log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
                     bitset_count(candidate), candidate->size);
-    make_candidate(isolation, candidate, ret);
-    ret->expectation = EXPECT_BOUNDARY;
+    *ret = describe_mixture(candidate, EXPECT_BOUNDARY);
     return 0;
 }
 
 /* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
-static int write(void *data, const struct candidate_paths *paths, struct error *err)
+static int build(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *path, struct error *err)
 {
-    struct tactic_isolation *isolation = data;
-    const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct engine *engine = NULL;
-    int rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
+    int rc;
 
+    mix(isolation, from_bad);
+    rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
     if (rc < 0)
         return rc;
     isolation->builds++;
@@ -128,19 +127,11 @@ static int write(void *data, const struct candidate_paths *paths, struct error *
     return rc;
 }
 
-static bool advance(void *data, int64_t index, int64_t num_nodes, enum verdict verdict)
+static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                 struct error *err)
 {
-    struct tactic_isolation *isolation = data;
-
-    (void)index, (void)num_nodes;
-    return set_isolation_ops.advance(&isolation->search, -1, verdict);
-}
-
-static int64_t remaining(void *data)
-{
-    const struct tactic_isolation *isolation = data;
-
-    return set_isolation_ops.remaining(&isolation->search);
+    (void)turn;
+    return build(data, &((const struct set_isolation *)search)->candidate, paths->items[CANDIDATE_ARTIFACT], err);
 }
 
 /* ---- The replays themselves ---- */
@@ -148,44 +139,58 @@ static int64_t remaining(void *data)
 #define WITH_GOOD "with the tactics of the good replay"
 #define WITH_BAD "with the tactics of the bad replay"
 
-struct whole_replay {
-    struct tactic_isolation *isolation;
+/* A candidate apart from the search, in place of its state. */
+struct given_mixture {
     struct bitset from_bad;
-    bool again; /* it was checked before */
+    enum expectation expectation;
 };
 
-static int describe_whole(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                          struct error *err)
 {
-    struct whole_replay *whole = data;
+    const struct given_mixture *given = search;
 
-    (void)index, (void)quiet, (void)err;
-    make_candidate(whole->isolation, &whole->from_bad, ret);
-    ret->expectation = whole->again ? EXPECT_AGAIN : bitset_count(&whole->from_bad) > 0 ? EXPECT_FAILURE : EXPECT_PASS;
+    (void)data, (void)turn, (void)err;
+    *ret = describe_mixture(&given->from_bad, given->expectation);
     return 0;
 }
 
-static int write_whole(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_given(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                       struct error *err)
 {
-    return write(((struct whole_replay *)data)->isolation, paths, err);
+    (void)turn;
+    return build(data, &((const struct given_mixture *)search)->from_bad, paths->items[CANDIDATE_ARTIFACT], err);
+}
+
+static struct loop_subject given_subject(struct tactic_isolation *isolation, struct given_mixture *given)
+{
+    return (struct loop_subject){
+        .data = isolation, .search = given, .kind = "engine", .describe = describe_given, .write = write_given};
+}
+
+/* All tactics of one replay. */
+static void take_whole(const struct tactic_isolation *isolation, bool bad, struct bitset *ret)
+{
+    bitset_init(ret, isolation->differences.count);
+    if (bad)
+        bitset_fill(ret);
 }
 
 static int check_whole(struct tactic_isolation *isolation, bool bad, bool again, struct loop *loop, enum verdict *ret,
                        struct error *err)
 {
-    struct whole_replay whole = {.isolation = isolation, .again = again};
-    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
+    struct given_mixture given = {.expectation = again ? EXPECT_AGAIN : bad ? EXPECT_FAILURE : EXPECT_PASS};
+    struct loop_subject subject = given_subject(isolation, &given);
     int rc;
 
-    bitset_init(&whole.from_bad, isolation->differences.count);
-    if (bad)
-        bitset_fill(&whole.from_bad);
+    take_whole(isolation, bad, &given.from_bad);
     if (again)
         rc = loop_check_control(loop, &subject, bad ? "_bad_once_more" : "_good_once_more",
                                 bad ? "the bad replay, once more" : "the good replay, once more", ret, err);
     else
         rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret,
                               err);
-    bitset_release(&whole.from_bad);
+    bitset_release(&given.from_bad);
     return rc;
 }
 
@@ -194,18 +199,14 @@ static int check_whole(struct tactic_isolation *isolation, bool bad, bool again,
 static int confirm(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *what,
                    enum verdict expected, struct loop *loop, struct error *err)
 {
-    struct whole_replay whole = {.isolation = isolation, .again = true};
-    struct loop_subject subject = {.data = &whole, .kind = "engine", .describe = describe_whole, .write = write_whole};
-    struct loop_candidate candidate;
+    struct given_mixture given = {*from_bad, EXPECT_AGAIN};
+    struct loop_subject subject = given_subject(isolation, &given);
+    struct hash identity = describe_mixture(from_bad, EXPECT_AGAIN).identity;
     enum verdict known;
-    int rc = 0;
 
-    make_candidate(isolation, from_bad, &candidate);
-    bitset_init_copy(&whole.from_bad, from_bad);
-    if (loop_has_seen(loop, candidate.identity, &known) && known == expected && !loop_has_run(loop, candidate.identity))
-        rc = loop_confirm(loop, &subject, what, expected, err);
-    bitset_release(&whole.from_bad);
-    return rc;
+    return loop_has_seen(loop, identity, &known) && known == expected && !loop_has_run(loop, identity)
+               ? loop_confirm(loop, &subject, what, expected, err)
+               : 0;
 }
 
 /* The same for one of the replays. */
@@ -215,9 +216,7 @@ static int confirm_whole(struct tactic_isolation *isolation, bool bad, enum verd
     struct bitset from_bad;
     int rc;
 
-    bitset_init(&from_bad, isolation->differences.count);
-    if (bad)
-        bitset_fill(&from_bad);
+    take_whole(isolation, bad, &from_bad);
     rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, expected, loop, err);
     bitset_release(&from_bad);
     return rc;
@@ -261,11 +260,11 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
     struct loop_subject subject = {.data = isolation,
+                                   .ops = &set_isolation_ops,
+                                   .search = &isolation->search,
                                    .kind = "engine",
                                    .describe = describe,
-                                   .write = write,
-                                   .advance = advance,
-                                   .remaining = remaining};
+                                   .write = write};
     struct end_check end = {isolation, loop};
     const struct loop_ends ends = {.data = &end, .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
     int rc;

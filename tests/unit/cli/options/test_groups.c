@@ -422,7 +422,7 @@ static void repeat_misses_artifacts_and_reduce_does_not(void **state)
     assert_false(captured_log_has(&line.log, "--artifacts"));
 }
 
-static struct until_value until(const char *word)
+static struct repetition until(const char *word)
 {
     PARSE(repeat_command, "--until", word, "--check", "x");
     return VALUES(struct until_values)->until;
@@ -430,8 +430,8 @@ static struct until_value until(const char *word)
 
 static void until_is_a_verdict_or_a_number(void **state)
 {
-    assert_int_equal(until("good").kind, UNTIL_GOOD);
-    assert_int_equal(until("bad").kind, UNTIL_BAD);
+    assert_int_equal(until("good").end, ENDS_BY_PASS);
+    assert_int_equal(until("bad").end, ENDS_BY_FAILURE);
     assert_int_equal(until("7").count, 7);
     assert_int_equal(until("0").count, 1);
     assert_int_equal(until("-3").count, 1);

@@ -33,37 +33,37 @@ static void number_stands_in_front_of_the_extension(void **state)
     assert_place("w", 12, "w/debug.j12.onnx", "w/inputs.j12", "w/.info.j12.json");
 }
 
-/* Writes the files that there are, up to `*data` of them; then the disk is full. */
-static int write_some(void *data, const struct candidate_paths *paths, struct error *err)
+/* Writes the files that there are, up to `left` of them; then the disk is full. */
+static int write_some(struct candidate_place *place, int left, int64_t iteration, struct error *err)
 {
-    int left = *(int *)data;
+    struct candidate_paths paths = candidate_place_begin(place, true);
+    int rc = 0;
 
-    for (size_t i = 0; i < CANDIDATE_INFORMATION; i++) {
-        if (paths->items[i] == NULL)
+    for (size_t i = 0; rc == 0 && i < CANDIDATE_INFORMATION; i++) {
+        if (paths.items[i] == NULL)
             continue;
         if (left-- == 0)
-            return error_set(err, ERR_IO, "the disk is full");
-        scratch_file(paths->items[i], "candidate");
+            rc = error_set(err, ERR_IO, "the disk is full");
+        else
+            scratch_file(paths.items[i], "candidate");
     }
-    return 0;
+    return candidate_place_end(place, iteration, rc, err);
 }
 
 static void what_was_written_is_removed(void **state)
 {
     const struct candidate_paths paths = {{[CANDIDATE_ARTIFACT] = "m", [CANDIDATE_INFORMATION] = "i"}};
-    int files = 1;
-    const struct candidate_content content = {.write = write_some, .data = &files, .iteration = 4};
     struct candidate_place place;
     struct error err;
 
     (void)state;
     candidate_place_init(&place, &paths, NULL, 1);
-    assert_int_equal(candidate_place_write(&place, &content, &err), 0);
+    assert_int_equal(write_some(&place, 1, 4, &err), 0);
     assert_true(scratch_file_is("m.j1", "candidate"));
     assert_true(candidate_place_is_whole(&place));
     unlink("m.j1");
     assert_false(candidate_place_is_whole(&place));
-    assert_int_equal(candidate_place_write(&place, &content, &err), 0);
+    assert_int_equal(write_some(&place, 1, 4, &err), 0);
     candidate_place_remove(&place, NULL);
     assert_int_equal(scratch_count("."), 0);
     candidate_place_release(&place);
@@ -72,14 +72,12 @@ static void what_was_written_is_removed(void **state)
 static void nothing_is_left_when_the_disk_is_full(void **state)
 {
     const struct candidate_paths paths = {{[CANDIDATE_ARTIFACT] = "m", [CANDIDATE_INPUTS] = "i"}};
-    int files = 1;
-    const struct candidate_content content = {.write = write_some, .data = &files};
     struct candidate_place place;
     struct error err;
 
     (void)state;
     candidate_place_init(&place, &paths, NULL, 0);
-    assert_int_equal(candidate_place_write(&place, &content, &err), ERR_IO);
+    assert_int_equal(write_some(&place, 1, 4, &err), ERR_IO);
     assert_int_equal(scratch_count("."), 0);
     candidate_place_release(&place);
 }
@@ -87,14 +85,12 @@ static void nothing_is_left_when_the_disk_is_full(void **state)
 static void file_that_was_moved_is_not_missed(void **state)
 {
     const struct candidate_paths paths = {{[CANDIDATE_ARTIFACT] = "m"}};
-    int files = 1;
-    const struct candidate_content content = {.write = write_some, .data = &files};
     struct candidate_place place;
     struct error err;
 
     (void)state;
     candidate_place_init(&place, &paths, NULL, 0);
-    assert_int_equal(candidate_place_write(&place, &content, &err), 0);
+    assert_int_equal(write_some(&place, 1, 4, &err), 0);
     assert_int_equal(rename("m", "sorted"), 0);
     candidate_place_forget_moved(&place);
     scratch_file("m", "somebody else's");

@@ -49,11 +49,20 @@ static void begin(struct session *session, bool no_false_failures)
 /* Returns how many letters of `script` were used. */
 static size_t run(struct session *session, enum expectation expectation, const char *script)
 {
+    struct repeated_runs runs = repeated_runs_begin(&session->check, expectation);
     struct scripted scripted = {script};
-    struct single_run single = {.run = run_scripted, .data = &scripted};
+    enum verdict verdict = VERDICT_SKIP;
 
-    session->rc =
-        repeated_check_run(&session->check, expectation, &single, &session->counts, &session->verdict, &session->err);
+    session->rc = 0;
+    while (session->rc == 0 && repeated_runs_want_more(&runs)) {
+        session->rc = run_scripted(&scripted, &verdict, &session->err);
+        if (session->rc == 0)
+            repeated_runs_add(&session->check, &runs, verdict);
+    }
+    if (session->rc == 0) {
+        session->verdict = repeated_runs_end(&session->check, &runs);
+        session->counts = runs.counts;
+    }
     if (session->rc == 0)
         repeated_check_learn(&session->check, expectation, session->counts, session->verdict);
     return (size_t)(scripted.next - script);

@@ -33,13 +33,6 @@ static void end(struct session *session)
     check_free(session->check);
 }
 
-static int write_text(void *data, const struct candidate_paths *paths, struct error *err)
-{
-    (void)err;
-    scratch_file(paths->items[CANDIDATE_ARTIFACT], data);
-    return 0;
-}
-
 static struct job_key key_of(int64_t index, uint64_t identity)
 {
     return (struct job_key){.identity = {identity, 0}, .index = index};
@@ -47,10 +40,11 @@ static struct job_key key_of(int64_t index, uint64_t identity)
 
 static struct job_slot *open_slot(struct session *session, int64_t index, uint64_t identity, const char *text)
 {
-    const struct candidate_content content = {.write = write_text, .data = (void *)text, .iteration = index};
-    struct job_slot *slot;
+    struct job_slot *slot = job_slots_take(session->slots, key_of(index, identity));
+    struct candidate_paths paths = candidate_place_begin(&slot->place, true);
 
-    assert_int_equal(job_slots_open(session->slots, key_of(index, identity), &content, &slot, &session->err), 0);
+    scratch_file(paths.items[CANDIDATE_ARTIFACT], text);
+    assert_int_equal(candidate_place_end(&slot->place, index, 0, &session->err), 0);
     return slot;
 }
 

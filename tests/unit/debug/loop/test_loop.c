@@ -6,6 +6,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "format/polygraphy/debug_replay.h"
 #include "support/loop_fixture.h"
 #include "support/scratch_folder.h"
 
@@ -253,20 +254,6 @@ static void skipped_candidate_has_its_verdict_without_a_check(void **state)
     fixture_release(&fixture);
 }
 
-static void subject_can_leave_the_loop(void **state)
-{
-    struct fixture fixture;
-
-    fixture_init(&fixture, "true");
-    fixture.subject.actions[1] = CANDIDATE_STOP;
-    fixture.subject.count = 5;
-    fixture_run(&fixture, NULL);
-    assert_runs("0\n");
-    assert_string_equal(fixture.subject.learned.data, "0:10:pass ");
-    assert_true(captured_log_has(&fixture.log, "F Finished 2 iteration(s) | Passed: 1/2 | Pass Rate: 50.0%\n"));
-    fixture_release(&fixture);
-}
-
 static void loop_ends_after_a_hundred_thousand_iterations(void **state)
 {
     struct fixture fixture;
@@ -395,7 +382,6 @@ int main(void)
         IN_SCRATCH(replay_that_cannot_be_written_ends_the_session_before_the_check),
         IN_SCRATCH(without_a_replay_nothing_is_saved),
         IN_SCRATCH(skipped_candidate_has_its_verdict_without_a_check),
-        IN_SCRATCH(subject_can_leave_the_loop),
         IN_SCRATCH(loop_ends_after_a_hundred_thousand_iterations),
         IN_SCRATCH(identical_candidates_are_checked_once),
         IN_SCRATCH(identical_candidate_of_another_phase_is_named_with_it),

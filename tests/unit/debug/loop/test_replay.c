@@ -7,6 +7,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "format/polygraphy/debug_replay.h"
 #include "support/loop_fixture.h"
 #include "support/scratch_folder.h"
 

@@ -106,6 +106,7 @@ static void run_session(struct fixture *fixture)
                                       .score = score,
                                       .prepare = prepare,
                                       .write = write_candidate,
+                                      .saving = "Saving candidate to",
                                       .insist = insist};
     struct loop *loop;
 

@@ -1,13 +1,16 @@
-/* debug/loop/sight.c: whether a check looks at its candidate at all. It is shown a file that is none. */
+/* debug/loop/trust.c: whether the check is to be believed: it runs, it looks at its candidate (it is shown a file that
+ * is none), it says the same again, and it leaves what it judges as it is. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file/file.h"
 #include "base/system.h"
-#include "debug/loop/log.h"
+#include "debug/loop/loop.h"
 #include "debug/loop/state.h"
 
 /* Of a control, in the replay. */
@@ -20,16 +23,76 @@
 
 #define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
 
-static int describe(void *data, int64_t index, bool quiet, struct loop_candidate *ret, struct error *err)
+/* ---- It runs ---- */
+
+int loop_refuse_check(struct loop *loop, struct error *err, const char *format, ...)
 {
-    (void)data, (void)index, (void)quiet, (void)err;
+    struct string_builder text;
+    va_list args;
+    int rc;
+
+    judge_show_hidden_output(loop->judge);
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    string_add(&text, ": ");
+    check_evidence_describe(&loop->judge->evidence, &text);
+    rc = error_set(err, ERR_INVALID, "%s", text.data);
+    string_release(&text);
+    return rc;
+}
+
+/* That was run in this session, and had no original before it. */
+static bool is_first_check(const struct loop *loop)
+{
+    return loop->verification.run == NULL && loop->history.checks == 1 && !check_is_interactive(loop->check);
+}
+
+int loop_suspect_check(struct loop *loop, struct trial *trial, struct error *err)
+{
+    enum expectation expectation = trial->candidate.expectation;
+    int code = judge_take_broken_code(loop->judge), rc;
+
+    if (is_first_check(loop) && !trial->candidate.has_identity && loop->judge->unsound)
+        return loop_refuse_check(loop, err, "the check says of itself that it cannot tell anything");
+    if (code == 0)
+        return 0;
+    if (loop->verification.runs || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS ||
+        is_first_check(loop)) {
+        judge_show_hidden_output(loop->judge);
+        return check_refuse_broken(loop->check, code, loop->verification.runs, err);
+    }
+    if (loop->verification.run == NULL || loop->verification.done)
+        return 0;
+    log_message(
+        loop->log, LOG_WARNING,
+        "The check ended with code %d, as if it could not be run any more. The original is checked again to see "
+        "whether that is so",
+        code);
+    if (job_slots_jobs(loop->slots) == 1)
+        trial->slot = NULL; /* there is only one, and the original needs it */
+    loop->verification.done = true;
+    loop->verification.runs = true;
+    rc = loop->verification.run(loop->verification.data, err);
+    loop->verification.runs = false;
+    return rc;
+}
+
+/* ---- It looks at its candidate ---- */
+
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
+{
+    (void)data, (void)search, (void)turn, (void)err;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_AGAIN};
     return 0;
 }
 
-static int write_nonsense(void *data, const struct candidate_paths *paths, struct error *err)
+static int write_nonsense(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                          struct error *err)
 {
-    (void)data;
+    (void)data, (void)search, (void)turn;
     return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
 }
 
@@ -51,7 +114,7 @@ static enum verdict judge(const struct loop *loop, const struct check_evidence *
 static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, struct error *err)
 {
     const struct check_evidence before = loop->judge->evidence;
-    int rc = trial->subject->describe(NULL, -1, false, &trial->candidate, err);
+    int rc = describe(NULL, NULL, CANDIDATE_NOW, &trial->candidate, err);
 
     if (rc == 0)
         rc = trial_check(loop, trial, err);
@@ -121,7 +184,7 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
     else
         rc = run(loop, &trial, suspicious, err);
     if (rc == 0)
-        loop_log_end(loop->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
+        trial_log_end(loop->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
     log_indent(loop->log, -1);
     trial_clean_up(loop, &trial);
     if (!is_known)
@@ -156,23 +219,6 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
                                                    : "says the same of a file that is no engine");
 }
 
-int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
-{
-    enum verdict late, verdict;
-    bool bad;
-    int rc;
-
-    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop_same_verdicts(loop, &late) == 0)
-        return 0;
-    bad = late == VERDICT_PASS;
-    rc = ends->check_again(ends->data, bad, &verdict, err);
-    if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
-        return rc;
-    return loop_refuse_check(loop, err,
-                             "the engine %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
-                             bad ? ends->bad : ends->good, bad ? "fail" : "pass");
-}
-
 /* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has
  * other ways to find out. What a check writes when it passes may differ; that it also passes on what is no candidate is
  * enough. */
@@ -183,7 +229,7 @@ static bool is_suspicious(const struct loop *loop, const struct loop_subject *su
     if (evidence->runs < ALIKE_VERDICTS)
         return false;
     if (verdict == VERDICT_PASS)
-        return subject->end == ENDS_BY_FAILURE && loop->last_failure == 0;
+        return subject->end == ENDS_BY_FAILURE && loop->history.last_failure == 0;
     return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
 }
 
@@ -227,7 +273,7 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
     enum verdict sight;
     int rc;
 
-    if (loop->questioned || loop->verifies || loop->repeated.enabled || check_is_interactive(loop->check) ||
+    if (loop->questioned || loop->verification.runs || loop->repeated.enabled || check_is_interactive(loop->check) ||
         trial->is_control || !is_suspicious(loop, subject, trial->verdict) ||
         (subject->beside != NULL && check_words_name_path(check_words(loop->check), subject->beside)))
         return 0;
@@ -256,8 +302,8 @@ void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed
     const struct check_evidence *evidence = &loop->judge->evidence;
     struct string_builder text;
 
-    if (loop->verify != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
-        loop->verdicts[VERDICT_FAIL] < count)
+    if (loop->verification.run != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
+        loop->history.iterations[VERDICT_FAIL] < count)
         return;
     string_init(&text);
     check_evidence_describe(evidence, &text);
@@ -267,4 +313,130 @@ void loop_report_likeness(const struct loop *loop, int64_t count, int64_t passed
                 "depend on the iteration. Each time %s",
                 count, text.data);
     string_release(&text);
+}
+
+/* ---- It says the same again ---- */
+
+bool loop_has_run(const struct loop *loop, struct hash identity)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&loop->history.candidates, identity);
+
+    return seen != NULL && seen->source == VERDICT_OF_CHECK;
+}
+
+/* What was known is not so. */
+static int refuse_known_verdict(struct loop *loop, const struct trial *trial, enum verdict expected, struct error *err)
+{
+    static const char *const before[] = {
+        [VERDICT_PASS] = "passes", [VERDICT_FAIL] = "fails", [VERDICT_SKIP] = "says nothing"};
+    static const char *const now[] = {
+        [VERDICT_PASS] = "it passes", [VERDICT_FAIL] = "it fails", [VERDICT_SKIP] = "the check says nothing about it"};
+    const struct loop_settings *settings = &loop->settings;
+
+    if (trial->earlier == VERDICT_OF_CHECK)
+        return loop_refuse_check(
+            loop, err,
+            "%s %s, but in the form in which it is written, with all types and shapes that are known by now, %s. If "
+            "that is not by chance (--flaky), give them to the model first: polygraphy surgeon sanitize. This time",
+            trial->what, before[expected], now[trial->verdict]);
+    return loop_refuse_check(
+        loop, err,
+        "%s %s according to the %s '%s', but now that it is checked, %s. So nothing that is known from there is "
+        "certain: what the check does has changed since, or it depends on chance. %s; if the failure itself comes "
+        "and goes, use --flaky. This time",
+        trial->what, before[expected], trial->earlier == VERDICT_OF_CACHE ? "verdict cache" : "debug replay",
+        trial->earlier == VERDICT_OF_CACHE ? settings->verdict_cache : settings->load_replay, now[trial->verdict],
+        trial->earlier == VERDICT_OF_CACHE ? "Delete that folder" : "Begin anew, without --load-debug-replay");
+}
+
+int loop_confirm(struct loop *loop, const struct loop_subject *subject, const char *what, enum verdict expected,
+                 struct error *err)
+{
+    struct trial trial = {.subject = subject, .index = -1, .key = "", .what = what, .anew = true};
+    bool known = false;
+    int rc = 0;
+
+    if (check_is_interactive(loop->check))
+        return 0;
+    if (subject->may_be_kept)
+        rc = trial_recall(loop, &trial, &known, err);
+    if (rc == 0 && !known)
+        rc = trial_check_apart(loop, &trial, err);
+    return rc < 0 || trial.verdict == expected ? rc : refuse_known_verdict(loop, &trial, expected, err);
+}
+
+int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
+{
+    enum verdict late, verdict;
+    bool bad;
+    int rc;
+
+    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop_same_verdicts(loop, &late) == 0)
+        return 0;
+    bad = late == VERDICT_PASS;
+    rc = ends->check_again(ends->data, bad, &verdict, err);
+    if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
+        return rc;
+    return loop_refuse_check(loop, err,
+                             "the engine %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
+                             bad ? ends->bad : ends->good, bad ? "fail" : "pass");
+}
+
+/* ---- It leaves things as they are ---- */
+
+static bool is_artifact(const struct loop *loop, const char *path)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (loop->settings.check.files.items[i] != NULL && strcmp(loop->settings.check.files.items[i], path) == 0)
+            return true;
+    for (size_t i = 0; i < loop->settings.artifacts.paths.count; i++)
+        if (strcmp(loop->settings.artifacts.paths.items[i], path) == 0)
+            return true;
+    return false;
+}
+
+void loop_watch_files(struct loop *loop)
+{
+    struct watched_files named = {0};
+
+    if (loop->settings.model != NULL)
+        watched_files_add(&loop->watched, loop->settings.model, true);
+    for (size_t i = 0; i < loop->settings.data.count; i++)
+        watched_files_add(&loop->watched, loop->settings.data.items[i], true);
+    check_words_watch(check_words(loop->check), &named);
+    for (size_t i = 0; i < named.count; i++)
+        if (!is_artifact(loop, named.items[i].path))
+            watched_files_add(&loop->watched, named.items[i].path, named.items[i].vital);
+    watched_files_release(&named);
+}
+
+void loop_watch(struct loop *loop, const char *path)
+{
+    watched_files_add(&loop->watched, path, true);
+}
+
+int loop_refuse_changes(struct loop *loop, const struct job_slot *slot, struct error *err)
+{
+    enum candidate_file file = candidate_place_find_changed(&slot->place);
+    const struct watched_file *changed;
+
+    if (file != CANDIDATE_FILES)
+        return error_set(
+            err, ERR_INVALID,
+            "the check has changed '%s', which it was given to judge: its verdict is about something else. "
+            "Let it work on a copy",
+            loop->settings.check.files.items[file]);
+    while ((changed = watched_files_find_changed(&loop->watched)) != NULL) {
+        if (changed->vital)
+            return error_set(err, ERR_INVALID,
+                             "'%s' has changed while the check ran: what was found so far is about what it was before. "
+                             "Let the check work on a copy",
+                             changed->path);
+        log_once(
+            loop->log, LOG_WARNING,
+            "'%s', which the check names, has changed while it ran. If the check also reads it, its verdicts depend "
+            "on those before",
+            changed->path);
+    }
+    return 0;
 }
