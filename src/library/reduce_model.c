@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "debug/candidate/place.h"
-#include "debug/reduce/candidate.h"
-#include "debug/reduce/candidate_files.h"
+#include "debug/cut/candidate.h"
+#include "debug/cut/external.h"
 #include "debug/reduce/node_dag.h"
 #include "library/checked_search.h"
 #include "onnx/edit/model.h"
@@ -24,7 +24,7 @@ struct model_run {
     struct model *model;
     const char **custom_ops; /* NULL-terminated */
     struct data_loader *loader;
-    struct reduce_settings settings;
+    struct candidate_settings settings;
     struct candidate_maker maker;
     struct candidate_files files;
     bool has_maker;
@@ -185,8 +185,8 @@ static void make_settings(struct model_run *run)
     run->custom_ops = memory_alloc_zero(request->custom_op_file_count + 1, sizeof(*run->custom_ops));
     for (size_t i = 0; i < request->custom_op_file_count; i++)
         run->custom_ops[i] = request->custom_op_files[i];
-    run->settings = (struct reduce_settings){
-        .mode = REDUCE_MINIMAL,
+    run->settings = (struct candidate_settings){
+        .cuts_anywhere = true,
         .iteration_inputs = run->place.files[CANDIDATE_INPUTS].path,
         .iteration_golden = run->place.files[CANDIDATE_GOLDEN].path,
         .static_inference = true,

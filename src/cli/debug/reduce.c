@@ -77,7 +77,7 @@ static int hash_session(const struct command_context *context, struct model *mod
         string_add_format(&options, " %s:", values->shapes.items[i].name);
         shape_to_text(&values->shapes.items[i].shape, &options);
     }
-    if (reduce->golden != NULL)
+    if (reduce->candidates.golden != NULL)
         string_add(&options, " golden trt");
     *ret = hash_combine(hash, hash_bytes(options.data, options.size));
     string_release(&options);
@@ -86,7 +86,7 @@ static int hash_session(const struct command_context *context, struct model *mod
 
 /* With --golden trt: sets `golden` up, which has to outlive the reduction. */
 static int use_golden(const struct command_context *context, struct golden_engine *golden,
-                      struct reduce_settings *settings, struct error *err)
+                      struct candidate_settings *settings, struct error *err)
 {
     int rc = settings->golden != NULL ? golden_engine_init(golden, context, settings->loader, err) : 0;
 
@@ -106,18 +106,19 @@ static struct reduce_settings settings_from_options(const struct command_context
 
     ret.output = save->path;
     ret.external = model_file_external(save);
-    ret.iteration_inputs = loop->check.files.items[CANDIDATE_INPUTS];
-    ret.iteration_golden = loop->check.files.items[CANDIDATE_GOLDEN];
     ret.keep_intermediate = loop->keep_intermediate;
     ret.copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights;
-    ret.static_inference = inference->enabled;
-    ret.force_fallback = inference->force_fallback;
-    ret.fixed_shapes = true;
     ret.ignore_external_data = PARSE_VALUES(context->parse, struct onnx_load_values)->ignore_external_data;
-    ret.random_data = data->load_inputs.count == 0;
-    ret.backend = &onnxrt_backend;
-    ret.request = model_file_request(context);
-    ret.loader = loader;
+    ret.force_fallback = inference->force_fallback;
+    ret.candidates.backend = &onnxrt_backend;
+    ret.candidates.request = model_file_request(context);
+    ret.candidates.loader = loader;
+    ret.candidates.static_inference = inference->enabled;
+    ret.candidates.fixed_shapes = true;
+    ret.candidates.random_data = data->load_inputs.count == 0;
+    ret.candidates.cuts_anywhere = ret.mode == REDUCE_MINIMAL;
+    ret.candidates.iteration_inputs = loop->check.files.items[CANDIDATE_INPUTS];
+    ret.candidates.iteration_golden = loop->check.files.items[CANDIDATE_GOLDEN];
     return ret;
 }
 
@@ -366,12 +367,13 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0) {
         debug_session_watch_data(loop, model);
         settings = settings_from_options(context, loader);
-        settings.sandbox = sandbox;
+        settings.simplify.sandbox = sandbox;
+        settings.original_nodes = nodes;
         settings.reduce_inputs &= !keep_inputs;
-        rc = use_golden(context, &golden, &settings, err);
+        rc = use_golden(context, &golden, &settings.candidates, err);
     }
     if (rc == 0) {
-        rc = reduce_run(model, nodes, &settings, loop, context->log, &result, err);
+        rc = reduce_run(model, &settings, loop, context->log, &result, err);
         if (rc == 0)
             rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
         rc = end_of_session(context, loop, &result, rc, err);

@@ -33,7 +33,7 @@ static int convert_simplifications(struct parse *parse, const char *spelling, st
 /* Without names: all that the other options leave room for. */
 static int choose_simplifications(struct reduce_settings *settings, struct parse *parse, struct error *err)
 {
-    bool *simplify = settings->simplify;
+    bool *simplify = settings->simplify.kinds;
     bool fixed_inputs = parse_given(parse, "--load-inputs") || parse_given(parse, "--iter-inputs");
 
     if (!parse_given(parse, "--simplify"))
@@ -189,7 +189,7 @@ static const struct option options[] = {
         .choices = golden_runners,
         .fallback = "onnxrt",
         .convert = convert_golden,
-        OPTION_FIELD(struct reduce_settings, golden),
+        OPTION_FIELD(struct reduce_settings, candidates.golden),
         .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
                 "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
     },
@@ -198,7 +198,7 @@ static const struct option options[] = {
         .kind = OPTION_ANY,
         .choices = simplifications,
         .convert = convert_simplifications,
-        OPTION_FIELD(struct reduce_settings, simplify),
+        OPTION_FIELD(struct reduce_settings, simplify.kinds),
         .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
                 "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
                 "all of these (shapes only where no input data were given)",

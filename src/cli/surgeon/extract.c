@@ -7,7 +7,7 @@
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/data_loader_values.h"
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
 #include "onnx/edit/model.h"
 #include "onnx/model/text.h"
 #include "onnx/proto/tensor_proto.h"
@@ -239,7 +239,7 @@ static bool says_all(const struct subgraph *open)
 /* What is open is looked up in the whole model: what it says, what ONNX Runtime infers, or, in the end, what a run
  * gives. */
 static int complete_open(struct candidate_maker *maker, const struct subgraph *part,
-                         const struct extract_values *values, struct error *err)
+                         const struct extract_values *values, bool is_forced, struct error *err)
 {
     struct subgraph open;
     uint32_t not_a_tensor;
@@ -249,7 +249,7 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
     open.known = &maker->known.types;
     list_open(&part->inputs, &values->inputs, true, &open.inputs);
     list_open(&part->outputs, &values->outputs, false, &open.outputs);
-    if (!maker->settings->force_fallback && maker->settings->static_inference && !says_all(&open))
+    if (!is_forced && maker->settings->static_inference && !says_all(&open))
         log_message(maker->log, LOG_INFO,
                     "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
                     "To avoid this, you can specify the shapes and data types explicitly.");
@@ -279,16 +279,17 @@ static int complete(const struct command_context *context, struct model *model, 
                     const struct subgraph *part, struct error *err)
 {
     const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
+    bool is_forced = PARSE_VALUES(context->parse, struct shape_inference_values)->force_fallback;
     int rc = 0;
 
-    if (maker->settings->force_fallback)
+    if (is_forced)
         rc = candidate_maker_force_shapes(maker, err);
     if (rc == 0)
         rc = describe_constants(model, &part->inputs, err);
     if (rc == 0)
         rc = describe_constants(model, &part->outputs, err);
     if (rc == 0)
-        rc = complete_open(maker, part, values, err);
+        rc = complete_open(maker, part, values, is_forced, err);
     known_types_state(&maker->known.types, model);
     if (rc == 0) {
         bool contradicted = contradicts(model, values);
@@ -307,9 +308,8 @@ static int extract(const struct command_context *context, struct model *model, s
 {
     const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
-    const struct reduce_settings settings = {
+    const struct candidate_settings settings = {
         .static_inference = !inference->no_onnxruntime,
-        .force_fallback = inference->force_fallback,
         .backend = model_file_runtime(context),
         .request = model_file_request_for(context, model),
         .loader = loader,

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "debug/precision/onnx.h"
 #include "debug/precision/scores.h"
-#include "debug/reduce/candidate_files.h"
+#include "debug/cut/external.h"
 #include "engine/plan/plan.h"
 #include "onnx/write/save.h"
 

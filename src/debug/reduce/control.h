@@ -9,7 +9,8 @@
 #ifndef DEBUG_REDUCE_CONTROL_H
 #define DEBUG_REDUCE_CONTROL_H
 
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
+#include "debug/loop/loop.h"
 
 enum control_outcome {
     CONTROL_PASSED,     /* the check does not fail on everything */

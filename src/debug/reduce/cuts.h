@@ -6,7 +6,8 @@
 #ifndef DEBUG_REDUCE_CUTS_H
 #define DEBUG_REDUCE_CUTS_H
 
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
+#include "debug/loop/loop.h"
 
 /* What is cut, where, and what was found. */
 struct cut_phase {

@@ -3,8 +3,9 @@
 #ifndef DEBUG_REDUCE_GIVEN_MODEL_H
 #define DEBUG_REDUCE_GIVEN_MODEL_H
 
-#include "debug/reduce/candidate.h"
-#include "debug/reduce/candidate_files.h"
+#include "debug/cut/candidate.h"
+#include "debug/loop/loop.h"
+#include "debug/cut/external.h"
 
 struct given_models {
     struct candidate_maker *maker; /* borrowed, as is what follows */

@@ -7,7 +7,8 @@
 #ifndef DEBUG_REDUCE_MINIMAL_H
 #define DEBUG_REDUCE_MINIMAL_H
 
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
+#include "debug/loop/loop.h"
 #include "search/doubtful_search.h"
 
 struct minimal_reduction {

@@ -4,7 +4,78 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "debug/reduce/node_scopes.h"
+
+/* ---- Scopes ---- */
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '.';
+}
+
+/* The length of what is, or is not, made of separators at the beginning of `text`. */
+static size_t length_of(struct text text, bool separators)
+{
+    size_t ret = 0;
+
+    while (ret < text.size && is_separator(text.data[ret]) == separators)
+        ret++;
+    return ret;
+}
+
+static struct text without(struct text text, size_t size)
+{
+    return (struct text){text.data + size, text.size - size};
+}
+
+/* Takes the first scope off a name. Empty when there is none left: the last part of a name is that of the node
+ * itself. */
+static struct text take_scope(struct text *name)
+{
+    struct text begin = without(*name, length_of(*name, true));
+    struct text ret = {begin.data, length_of(begin, false)};
+    struct text rest = without(begin, ret.size);
+
+    rest = without(rest, length_of(rest, true));
+    *name = rest;
+    return rest.size > 0 ? ret : (struct text){ret.data, 0};
+}
+
+static uint32_t count_shared(struct text a, struct text b)
+{
+    uint32_t ret = 0;
+
+    for (;;) {
+        struct text scope = take_scope(&a), other = take_scope(&b);
+
+        if (scope.size == 0 || !text_equal(scope, other))
+            return ret;
+        ret++;
+    }
+}
+
+uint32_t *node_dag_shared_scopes(const struct model *model)
+{
+    uint32_t *ret = memory_alloc_zero(model->nodes.count, sizeof(*ret));
+    struct text before = {"", 0};
+    bool has_scopes = false;
+
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct text name = model->nodes.items[i].name, first;
+
+        if (name.size == 0)
+            name = before;
+        ret[i] = count_shared(before, name);
+        before = name;
+        first = name;
+        has_scopes |= take_scope(&first).size > 0;
+    }
+    if (has_scopes)
+        return ret;
+    free(ret);
+    return NULL;
+}
+
+/* ---- The graph ---- */
 
 struct edge_list {
     struct dag_edge *items;
@@ -32,5 +103,5 @@ void node_dag_init(struct dag *dag, const struct model *model)
     }
     dag_init(dag, model->nodes.count, edges.items, edges.count);
     free(edges.items);
-    dag->shared_scopes = node_scopes_shared(model);
+    dag->shared_scopes = node_dag_shared_scopes(model);
 }

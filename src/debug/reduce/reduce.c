@@ -8,13 +8,12 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "debug/reduce/candidate.h"
-#include "debug/reduce/candidate_files.h"
+#include "debug/cut/candidate.h"
+#include "debug/cut/external.h"
 #include "debug/reduce/control.h"
 #include "debug/reduce/cuts.h"
 #include "debug/reduce/given_model.h"
 #include "debug/reduce/minimal.h"
-#include "debug/simplify/simplify.h"
 #include "onnx/model/text.h"
 #include "onnx/write/save.h"
 
@@ -29,7 +28,6 @@ struct reduce {
     const struct reduce_settings *settings;
     struct loop *loop;
     struct log *log;
-    size_t original_nodes;
     struct candidate_maker maker;
     struct given_models given; /* what is checked apart from the searches */
     struct subgraph bad;       /* the smallest that failed */
@@ -179,12 +177,12 @@ static void report_found(struct reduce *reduce)
         model_add_node_label(model, (uint32_t)first, &label);
     if (nodes == 1)
         log_message(reduce->log, LOG_FINISH,
-                    "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s", reduce->original_nodes,
-                    label.data, TEXT_ARGS(model->nodes.items[first].op_type), checks,
+                    "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s",
+                    reduce->settings->original_nodes, label.data, TEXT_ARGS(model->nodes.items[first].op_type), checks,
                     stopwatch_now() - reduce->started);
     else
         log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu, %lld iterations in %.1f s",
-                    reduce->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
+                    reduce->settings->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
     string_release(&label);
 }
 
@@ -210,6 +208,7 @@ static char *path_of_culprit(const struct reduce *reduce, const char *path, size
 static int save_bad(struct reduce *reduce, size_t number, struct error *err)
 {
     size_t nodes = bitset_count(&reduce->bad.nodes);
+    struct simplify_settings simplify = reduce->settings->simplify;
     struct simplified_model simpler;
     struct subgraph *bad = &reduce->bad;
     char *path;
@@ -217,12 +216,13 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
 
     if (reduce->settings->output == NULL)
         return 0;
-    rc = simplify_run(&reduce->maker, &reduce->bad, reduce->loop, number, &simpler, err);
+    simplify.number = number;
+    rc = simplify_run(&simplify, &reduce->maker, &reduce->bad, reduce->loop, &simpler, err);
     if (rc < 0)
         return rc;
     if (simpler.bytes != NULL)
         bad = &simpler.whole;
-    if (reduce->settings->mode == REDUCE_BISECT && nodes > 1 && nodes * 4 >= reduce->original_nodes)
+    if (reduce->settings->mode == REDUCE_BISECT && nodes > 1 && nodes * 4 >= reduce->settings->original_nodes)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     if (number > 1)
@@ -564,20 +564,12 @@ void reduce_result_release(struct reduce_result *result)
 
 /* ---- Around the search ---- */
 
-static bool is_dynamic(const struct subgraph *whole, uint32_t value)
-{
-    struct value_type type;
-
-    subgraph_type(whole, value, &type);
-    return type.not_a_tensor == NULL && (!type.has_shape || !shape_is_static(&type.shape));
-}
-
 static void warn_of_shapes(struct reduce *reduce)
 {
     const struct model *model = reduce->maker.whole.model;
 
     for (size_t i = 0; i < model->inputs.count; i++)
-        if (is_dynamic(&reduce->maker.whole, model->inputs.items[i])) {
+        if (!subgraph_is_static(&reduce->maker.whole, model->inputs.items[i])) {
             log_message(
                 reduce->log, LOG_WARNING,
                 "This model uses dynamic input shapes. You may need to give shapes with --model-input-shapes, so that "
@@ -619,20 +611,16 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
-int reduce_run(const struct model *model, size_t original_nodes, const struct reduce_settings *settings,
-               struct loop *loop, struct log *log, struct reduce_result *ret, struct error *err)
+int reduce_run(const struct model *model, const struct reduce_settings *settings, struct loop *loop, struct log *log,
+               struct reduce_result *ret, struct error *err)
 {
-    struct reduce reduce = {.settings = settings,
-                            .loop = loop,
-                            .log = log,
-                            .original_nodes = original_nodes,
-                            .results = settings->external};
+    struct reduce reduce = {.settings = settings, .loop = loop, .log = log, .results = settings->external};
     int rc;
 
     if (model->nodes.count == 0)
         return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
                          model->display_name);
-    candidate_maker_init(&reduce.maker, model, settings, log);
+    candidate_maker_init(&reduce.maker, model, &settings->candidates, log);
     given_models_init(&reduce.given, &reduce.maker, loop, &reduce.files);
     subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
     rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),

@@ -7,40 +7,23 @@
 #ifndef DEBUG_REDUCE_REDUCE_H
 #define DEBUG_REDUCE_REDUCE_H
 
-#include "backend/backend.h"
-#include "comparator/data/loader.h"
-#include "debug/loop/loop.h"
-#include "onnx/write/model.h"
-#include "search/index_search.h"
-
-/* What can be made simpler once nothing can be left out any more (debug/simplify/simplify.h). */
-enum simplification { SIMPLIFY_BODIES, SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SIMPLIFY_SHAPES, SIMPLIFY_KINDS };
-
-struct sandbox;
+#include "debug/simplify/simplify.h"
 
 struct reduce_settings {
     /* MINIMAL: any set of nodes, down to a 1-minimal one. */
     enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL } mode;
-    bool all;                                        /* MINIMAL: every part that fails by itself, not only one */
-    bool reduce_outputs, reduce_inputs;              /* BISECT and LINEAR: whether that end of the model is moved */
-    bool verify;                                     /* check the original first */
-    bool simplify[SIMPLIFY_KINDS];                   /* by enum simplification; any of them needs the sandbox: */
-    struct sandbox *sandbox;                         /* debug/simplify/soundness.h; else NULL */
-    const char *output, *min_good;                   /* paths; NULL: not wanted */
-    struct external_settings external;               /* of the two files above */
-    bool keep_intermediate;                          /* the last candidate stays where it is */
-    bool copy_weights;                               /* candidates share no external data with the original */
-    const char *iteration_inputs, *iteration_golden; /* MINIMAL: files with the candidate's data; NULL: none */
-    bool static_inference;                           /* ask the runtime for missing types and shapes */
-    bool force_fallback;                             /* run the model once and take all types and shapes from there */
-    bool fixed_shapes; /* where the model's inputs have fixed shapes, those of cuts get such, if need be from a run */
-    bool ignore_external_data;      /* they are not looked for: candidates refer to them, wherever they are */
-    bool random_data;               /* no --load-inputs: branches would be frozen to random values */
-    const struct backend *backend;  /* gives types, shapes and values of the original */
-    struct backend_request request; /* its library, custom operators, log */
-    struct data_loader *loader;
-    const struct backend *golden;          /* gives the values in place of `backend`; NULL: that does */
-    struct backend_request golden_request; /* for it */
+    bool all;                           /* MINIMAL: every part that fails by itself, not only one */
+    bool reduce_outputs, reduce_inputs; /* BISECT and LINEAR: whether that end of the model is moved */
+    size_t original_nodes;              /* of the model's file */
+    bool verify;                        /* check the original first */
+    struct simplify_settings simplify;  /* what fails, once nothing can be left out any more */
+    const char *output, *min_good;      /* paths; NULL: not wanted */
+    struct external_settings external;  /* of the two files above */
+    bool keep_intermediate;             /* the last candidate stays where it is */
+    bool copy_weights;                  /* candidates share no external data with the original */
+    bool ignore_external_data;          /* they are not looked for: candidates refer to them, wherever they are */
+    bool force_fallback;                /* run the model once and take all types and shapes from there */
+    struct candidate_settings candidates;
 };
 
 enum reduce_outcome {
@@ -72,8 +55,8 @@ struct reduce_result {
 
 void reduce_result_release(struct reduce_result *result);
 
-/* `model` is prepared: its Constant nodes are initializers. `original_nodes` is how many nodes its file has. */
-int reduce_run(const struct model *model, size_t original_nodes, const struct reduce_settings *settings,
-               struct loop *loop, struct log *log, struct reduce_result *ret, struct error *err);
+/* `model` is prepared: its Constant nodes are initializers. */
+int reduce_run(const struct model *model, const struct reduce_settings *settings, struct loop *loop, struct log *log,
+               struct reduce_result *ret, struct error *err);
 
 #endif

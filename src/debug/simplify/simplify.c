@@ -41,6 +41,7 @@ struct tried_models {
 };
 
 struct simplify {
+    const struct simplify_settings *settings;
     struct candidate_maker *maker;
     const struct subgraph *bad; /* what it all began with */
     struct loop *loop;
@@ -123,7 +124,7 @@ static int make_changed(const struct simplify *simplify, const uint8_t *choices,
 /* ERR_BACKEND when the runtime refuses the model. */
 static int complete_types(const struct simplify *simplify, struct changed_model *changed, struct error *err)
 {
-    const struct reduce_settings *settings = simplify->maker->settings;
+    const struct candidate_settings *settings = simplify->maker->settings;
     int rc = 0;
 
     if (simplify->kind->changes_types && !changed->is_complete) {
@@ -219,8 +220,8 @@ static int ask(struct simplify *simplify, struct changed_model *candidate, const
         return error_set(err, (enum error_code)rc, "%s", why.message);
     objects = rc < 0;
     if (rc == 0 && simplify->soundness > SOUND_NOT_AT_ALL) {
-        rc = model_soundness(simplify->maker->settings->sandbox, &candidate->whole, simplify->kind->changes_inputs,
-                             &soundness, &why, err);
+        rc = model_soundness(simplify->settings->sandbox, &candidate->whole, simplify->kind->changes_inputs, &soundness,
+                             &why, err);
         if (rc < 0)
             return rc;
         objects = soundness < simplify->soundness;
@@ -401,8 +402,8 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
     simplify->kind = kind;
     simplify->parts = (struct simplify_parts){0};
     string_add_format(&simplify->suffix, "_%s", kind->suffix);
-    rc = model_soundness(simplify->maker->settings->sandbox, &simplify->now.whole, kind->changes_inputs,
-                         &simplify->soundness, &why, err);
+    rc = model_soundness(simplify->settings->sandbox, &simplify->now.whole, kind->changes_inputs, &simplify->soundness,
+                         &why, err);
     if (rc < 0)
         return rc;
     if (simplify->soundness == SOUND_NOT_AT_ALL && kind->changes_types) {
@@ -481,30 +482,29 @@ static int confirm(struct simplify *simplify, struct error *err)
     return loop_confirm(simplify->loop, &subject, "the simplified model", VERDICT_FAIL, err);
 }
 
-static bool is_wanted(const struct reduce_settings *settings)
+int simplify_run(const struct simplify_settings *settings, struct candidate_maker *maker, const struct subgraph *bad,
+                 struct loop *loop, struct simplified_model *ret, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (settings->simplify[i])
-            return true;
-    return false;
-}
-
-int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, struct loop *loop, size_t number,
-                 struct simplified_model *ret, struct error *err)
-{
-    struct simplify simplify = {
-        .maker = maker, .bad = bad, .loop = loop, .log = maker->log, .identity = subgraph_identity(bad)};
+    struct simplify simplify = {.settings = settings,
+                                .maker = maker,
+                                .bad = bad,
+                                .loop = loop,
+                                .log = maker->log,
+                                .identity = subgraph_identity(bad)};
     struct subgraph filled, written;
     struct known_types types;
+    bool is_wanted = false;
     int rc;
 
     *ret = (struct simplified_model){0};
-    if (!is_wanted(maker->settings))
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        is_wanted |= settings->kinds[i];
+    if (!is_wanted)
         return 0;
     string_init(&simplify.suffix);
     string_add(&simplify.suffix, "simplify");
-    if (number > 1)
-        string_add_format(&simplify.suffix, "_%zu", number);
+    if (settings->number > 1)
+        string_add_format(&simplify.suffix, "_%zu", settings->number);
     subgraph_init_copy(&filled, bad);
     rc = candidate_prepare(maker, &filled, NULL, err);
     if (rc == 0) {
@@ -513,7 +513,7 @@ int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, stru
         known_types_release(&types);
     }
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
-        if (maker->settings->simplify[i])
+        if (settings->kinds[i])
             rc = run_kind(&simplify, kinds[i], err);
     if (rc == 0 && simplify.changed && loop_is_flaky(loop))
         rc = look_again(&simplify, err);

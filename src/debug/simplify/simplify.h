@@ -10,7 +10,18 @@
 #ifndef DEBUG_SIMPLIFY_SIMPLIFY_H
 #define DEBUG_SIMPLIFY_SIMPLIFY_H
 
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
+#include "debug/loop/loop.h"
+#include "debug/simplify/soundness.h"
+
+/* What can be made simpler. */
+enum simplification { SIMPLIFY_BODIES, SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SIMPLIFY_SHAPES, SIMPLIFY_KINDS };
+
+struct simplify_settings {
+    bool kinds[SIMPLIFY_KINDS]; /* by enum simplification; any of them needs the sandbox */
+    struct sandbox *sandbox;
+    size_t number; /* of the model among those that this session is about, from 1 */
+};
 
 struct simplified_model {
     char *bytes; /* what `model` is mapped from; NULL: there is nothing simpler, and the rest is not set */
@@ -18,10 +29,9 @@ struct simplified_model {
     struct subgraph whole; /* all of it: was seen to fail */
 };
 
-/* Simplifies `bad`, a part of the maker's model that was seen to fail, in the ways that the maker's settings ask for.
- * It is the `number`-th that this session is about, from 1. Holds the weights of the result in memory. */
-int simplify_run(struct candidate_maker *maker, const struct subgraph *bad, struct loop *loop, size_t number,
-                 struct simplified_model *ret, struct error *err);
+/* Simplifies `bad`, a part of the maker's model that was seen to fail. Holds the weights of the result in memory. */
+int simplify_run(const struct simplify_settings *settings, struct candidate_maker *maker, const struct subgraph *bad,
+                 struct loop *loop, struct simplified_model *ret, struct error *err);
 void simplified_model_release(struct simplified_model *simplified);
 
 #endif

@@ -67,6 +67,14 @@ void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value
     value_info_decode(known_types_info(subgraph->known, subgraph->model, value), ret);
 }
 
+bool subgraph_is_static(const struct subgraph *subgraph, uint32_t value)
+{
+    struct value_type type;
+
+    subgraph_type(subgraph, value, &type);
+    return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
+}
+
 static struct hash hash_list(const struct value_list *list)
 {
     return hash_bytes(list->items, list->count * sizeof(*list->items));

@@ -40,6 +40,9 @@ void subgraph_release(struct subgraph *subgraph);
 /* What is known of a value of its model. */
 void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value_type *ret);
 
+/* Whether all sizes of the value are stated; what is no tensor has none. */
+bool subgraph_is_static(const struct subgraph *subgraph, uint32_t value);
+
 /* Equal for equal node sets, inputs, outputs and frozen values of one model. */
 struct hash subgraph_identity(const struct subgraph *subgraph);
 

@@ -1,18 +1,10 @@
-/* debug/reduce/candidate_types.c: see candidate_types.h. */
-#include "debug/reduce/candidate_types.h"
+/* debug/cut/types.c: see types.h. */
+#include "debug/cut/types.h"
 
 #include <stdlib.h>
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
-
-bool value_is_static(const struct subgraph *whole, uint32_t value)
-{
-    struct value_type type;
-
-    subgraph_type(whole, value, &type);
-    return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
-}
 
 static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
 {
@@ -241,7 +233,7 @@ static void list_dynamic(const struct candidate_maker *maker, const struct subgr
         if (!bitset_has(&maker->whole_inputs, candidate->inputs.items[i]) &&
             !bitset_has(&maker->known.not_tensors, candidate->inputs.items[i]) &&
             !bitset_has(&maker->known.untold, candidate->inputs.items[i]) &&
-            !value_is_static(&maker->whole, candidate->inputs.items[i]))
+            !subgraph_is_static(&maker->whole, candidate->inputs.items[i]))
             value_list_add(ret, candidate->inputs.items[i]);
 }
 
@@ -314,7 +306,7 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
     *ret_not_a_tensor = find_sequence_at_border(maker, candidate);
     if (lacking.count > 0 && *ret_not_a_tensor == VALUE_NONE)
         rc = complete_from_values(maker, &lacking, lacking_inputs, err);
-    if (rc == ERR_BACKEND && maker->settings->mode == REDUCE_MINIMAL) {
+    if (rc == ERR_BACKEND && maker->settings->cuts_anywhere) {
         *err = (struct error){0};
         rc = complete_one_by_one(maker, &lacking, err);
     }

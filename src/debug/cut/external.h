@@ -1,6 +1,6 @@
-/* debug/reduce/candidate_files.h: what candidates need beside them on the disk: external data. */
-#ifndef DEBUG_REDUCE_CANDIDATE_FILES_H
-#define DEBUG_REDUCE_CANDIDATE_FILES_H
+/* debug/cut/external.h: what candidates need beside them on the disk: external data. */
+#ifndef DEBUG_CUT_EXTERNAL_H
+#define DEBUG_CUT_EXTERNAL_H
 
 #include "onnx/external/data.h"
 

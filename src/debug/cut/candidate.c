@@ -1,76 +1,16 @@
-/* debug/reduce/candidate.c: see candidate.h. */
-#include "debug/reduce/candidate.h"
+/* debug/cut/candidate.c: see candidate.h. */
+#include "debug/cut/candidate.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "debug/reduce/candidate_types.h"
+#include "format/polygraphy/feed_dicts.h"
+#include "format/polygraphy/run_results.h"
 #include "onnx/model/text.h"
 #include "tensor/compare/validate.h"
 
-void candidate_maker_init(struct candidate_maker *maker, const struct model *model,
-                          const struct reduce_settings *settings, struct log *log)
-{
-    struct candidate_knowledge *known = &maker->known;
-
-    *maker = (struct candidate_maker){
-        .settings = settings,
-        .log = log,
-    };
-    arena_init(&maker->arena);
-    known_types_init(&known->types, model, &maker->arena);
-    known_types_init(&known->assumed, model, &maker->arena);
-    bitset_init(&known->not_tensors, model->values.count);
-    bitset_init(&known->untold, model->values.count);
-    bitset_init(&known->valueless, model->values.count);
-    subgraph_init_whole(&maker->whole, model);
-    maker->whole.known = &known->types;
-    /* What is known is more with every candidate, and they should not differ by that. */
-    maker->whole.only_stated = true;
-    value_list_to_set(&maker->whole.inputs, model->values.count, &maker->whole_inputs);
-    maker->fixes_shapes = settings->fixed_shapes;
-    for (size_t i = 0; i < model->inputs.count; i++)
-        maker->fixes_shapes &= value_is_static(&maker->whole, model->inputs.items[i]);
-    reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
-                         settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
-                         log, &maker->reference);
-}
-
-static void release_knowledge(struct candidate_knowledge *known)
-{
-    known_types_release(&known->types);
-    known_types_release(&known->assumed);
-    bitset_release(&known->not_tensors);
-    bitset_release(&known->untold);
-    bitset_release(&known->valueless);
-}
-
-void candidate_maker_release(struct candidate_maker *maker)
-{
-    reference_values_free(maker->reference);
-    bitset_release(&maker->whole_inputs);
-    release_knowledge(&maker->known);
-    subgraph_release(&maker->whole);
-    arena_release(&maker->arena);
-}
-
-void candidate_maker_remember(struct candidate_maker *maker, struct candidate_knowledge *ret)
-{
-    struct candidate_knowledge *known = &maker->known;
-
-    *ret = *known;
-    known_types_init_copy(&known->types, &ret->types);
-    known_types_init_copy(&known->assumed, &ret->assumed);
-    bitset_init_copy(&known->not_tensors, &ret->not_tensors);
-    bitset_init_copy(&known->untold, &ret->untold);
-    bitset_init_copy(&known->valueless, &ret->valueless);
-}
-
-void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
-{
-    release_knowledge(&maker->known);
-    maker->known = *before;
-}
+/* Of the results that a check is to compare with. */
+#define RUNNER_NAME "golden"
 
 /* Logs what was marked; its types are looked up first, so that the line can show them. */
 static void log_marked(struct candidate_maker *maker, const char *what, const struct value_list *values)
@@ -406,6 +346,71 @@ int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate,
         rc = reference_values_record(maker->reference, &candidate->outputs, err);
     if (rc == 0 && path != NULL)
         log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
+    return rc;
+}
+
+/* ---- Files ---- */
+
+struct border {
+    const struct reference_values *reference;
+    const struct subgraph *candidate;
+};
+
+/* The tensors belong to the reference values. */
+static void list_values(const struct border *border, const struct value_list *values, size_t sample,
+                        struct tensor_list *ret)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct tensor *value = reference_values_in(border->reference, values->items[i], sample);
+        struct tensor borrowed;
+
+        tensor_borrow(value->type, &value->shape, value->data, value->size, &borrowed);
+        tensor_list_add(ret, border->candidate->model->values.items[values->items[i]].name, &borrowed);
+    }
+}
+
+static int save_inputs(const struct border *border, const char *path, struct error *err)
+{
+    struct feed_dicts feeds = {0};
+    int rc;
+
+    for (size_t i = 0; i < reference_values_samples(border->reference); i++) {
+        struct tensor_list *feed = VECTOR_APPEND(&feeds);
+
+        *feed = (struct tensor_list){0};
+        list_values(border, &border->candidate->inputs, i, feed);
+    }
+    rc = feed_dicts_save(&feeds, path, err);
+    feed_dicts_release(&feeds);
+    return rc;
+}
+
+static int save_golden(const struct border *border, const char *path, struct error *err)
+{
+    struct run_results results = {0};
+    struct runner_results *runner = run_results_add_runner(&results, TEXT(RUNNER_NAME));
+    int rc;
+
+    for (size_t i = 0; i < reference_values_samples(border->reference); i++) {
+        struct iteration_result *iteration = runner_results_add_iteration(runner, 0);
+
+        list_values(border, &border->candidate->outputs, i, &iteration->outputs);
+    }
+    rc = run_results_save(&results, path, err);
+    run_results_release(&results);
+    return rc;
+}
+
+int candidate_data_write(const struct reference_values *reference, const struct subgraph *candidate,
+                         const struct candidate_paths *paths, struct error *err)
+{
+    const struct border border = {reference, candidate};
+    int rc = 0;
+
+    if (paths->items[CANDIDATE_INPUTS] != NULL)
+        rc = save_inputs(&border, paths->items[CANDIDATE_INPUTS], err);
+    if (rc == 0 && paths->items[CANDIDATE_GOLDEN] != NULL)
+        rc = save_golden(&border, paths->items[CANDIDATE_GOLDEN], err);
     return rc;
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "debug/reduce/candidate.h"
+#include "debug/cut/candidate.h"
 #include "onnx/edit/model.h"
 #include "onnx/write/model.h"
 
@@ -24,7 +24,7 @@ struct bench {
     struct model *model;
     struct data_loader_settings data;
     struct data_loader *loader;
-    struct reduce_settings settings;
+    struct candidate_settings settings;
     struct candidate_maker maker;
     struct {
         struct hash *items;
@@ -47,10 +47,10 @@ static void bench_open(struct bench *bench, const char *path)
     if (model_open(path, NULL, &bench->model, &err) < 0 || model_lower_constants(bench->model, &err) < 0 ||
         data_loader_new(&bench->data, NULL, &bench->loader, &err) < 0)
         fail_with(path, &err);
-    bench->settings = (struct reduce_settings){.static_inference = true,
-                                               .backend = &onnxrt_backend,
-                                               .request = {.optimization_level = 0},
-                                               .loader = bench->loader};
+    bench->settings = (struct candidate_settings){.static_inference = true,
+                                                  .backend = &onnxrt_backend,
+                                                  .request = {.optimization_level = 0},
+                                                  .loader = bench->loader};
     candidate_maker_init(&bench->maker, bench->model, &bench->settings, NULL);
 }
 

@@ -1,5 +1,5 @@
-/* debug/reduce/candidate_files.c: see candidate_files.h. */
-#include "debug/reduce/candidate_files.h"
+/* debug/cut/external.c: see external.h. */
+#include "debug/cut/external.h"
 
 #include <stdlib.h>
 #include <string.h>

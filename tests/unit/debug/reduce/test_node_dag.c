@@ -1,10 +1,9 @@
-/* Tests of debug/reduce/node_scopes.c: names of nodes, and what they have in common. */
+/* Tests of debug/reduce/node_dag.c: names of nodes, and what they have in common. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "debug/reduce/node_dag.h"
-#include "debug/reduce/node_scopes.h"
 #include "support/made_model.h"
 #include "support/unit_test.h"
 
@@ -27,7 +26,7 @@ static void assert_shared(const char *const *names, size_t count, const uint32_t
         made_node(&made, names[i], "Identity", input, output, NULL, 0);
     }
     model = made_open(&made);
-    shared = node_scopes_shared(model);
+    shared = node_dag_shared_scopes(model);
     if (expected == NULL) {
         assert_null(shared);
     } else {
