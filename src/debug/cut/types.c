@@ -95,6 +95,10 @@ struct subgraph candidate_assume(struct candidate_maker *maker, const struct sub
     const struct value_type anything = {.element = DATA_FLOAT32};
     struct subgraph ret = *candidate;
 
+    if (candidate->model != maker->whole.model) {
+        known_types_init(ret_types, candidate->model, &maker->arena);
+        return ret;
+    }
     known_types_init_copy(ret_types, &maker->known.types);
     ret.known = ret_types;
     for (size_t i = 0; i < candidate->inputs.count; i++) {

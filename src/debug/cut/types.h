@@ -16,8 +16,8 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
                        struct error *err);
 
 /* The candidate as it is written, which shares all but its types with `candidate`: inputs about which nobody can tell
- * enough have the descriptions that they are taken to have. `ret_types` is to be released once it is written.
- * candidate_write() does it all itself. */
+ * enough have the descriptions that they are taken to have. A part of another model than the maker's stays as it is.
+ * `ret_types` is to be released once it is written. candidate_write() does it all itself. */
 struct subgraph candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate,
                                  struct known_types *ret_types);
 
