@@ -81,21 +81,11 @@ static char *plain_path(const char *path)
     return ret;
 }
 
-static int make_folder(const char *path, struct error *err)
-{
-    int rc = file_make_parent_folders(path, err);
-
-    if (rc == 0 && mkdir(path, 0700) != 0 && errno != EEXIST && !file_is_folder(path))
-        rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", path);
-    return rc;
-}
-
 int verdict_cache_open(const char *folder, struct hash check, struct log *log, struct verdict_cache **ret,
                        struct error *err)
 {
     struct error why = {0};
-    struct verdict_cache *cache;
-    char *path;
+    char *path = NULL;
     int rc, fd;
 
     *ret = NULL;
@@ -105,23 +95,29 @@ int verdict_cache_open(const char *folder, struct hash check, struct log *log, s
         return error_set(err, ERR_INVALID, "the verdict cache '%s' is not a folder: give one, or a path that is free",
                          folder);
     path = plain_path(folder);
-    rc = make_folder(path, err);
+    rc = file_make_parent_folders(path, err);
+    if (rc == 0 && mkdir(path, 0700) != 0 && errno != EEXIST && !file_is_folder(path))
+        rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", path);
     if (rc < 0) {
-        free(path);
-        return error_context(err, "cannot make the verdict cache '%s'", folder);
+        error_context(err, "cannot make the verdict cache '%s'", folder);
+        goto done;
     }
     rc = open_own(AT_FDCWD, path, path, O_DIRECTORY, &fd, &why);
-    if (rc < 0) {
-        free(path);
-        if (rc != ERR_UNSUPPORTED)
-            return error_set(err, rc, "verdict cache: %s", why.message);
+    if (rc == ERR_UNSUPPORTED) {
         log_message(log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
-        return 0;
+        rc = 0;
+        goto done;
     }
-    cache = memory_alloc_zero(1, sizeof(*cache));
-    *cache = (struct verdict_cache){.folder = path, .fd = fd, .check = check, .log = log};
-    *ret = cache;
-    return 0;
+    if (rc < 0) {
+        error_set(err, rc, "verdict cache: %s", why.message);
+        goto done;
+    }
+    *ret = memory_alloc_zero(1, sizeof(**ret));
+    **ret = (struct verdict_cache){.folder = path, .fd = fd, .check = check, .log = log};
+    path = NULL;
+done:
+    free(path);
+    return rc;
 }
 
 void verdict_cache_close(struct verdict_cache *cache)
@@ -215,28 +211,30 @@ static int read_entry(const struct verdict_cache *cache, struct hash content, st
                       struct error *err)
 {
     struct place place = place_of(cache, content);
+    char *text = memory_alloc(VERDICT_ENTRY_LARGEST + 1);
     struct verdict_entry expected, entry;
-    char *text = NULL;
-    int folder = -1, fd = -1;
+    int folder = -1, fd = -1, rc;
     size_t size = 0;
-    int rc = open_own(cache->fd, place.folder, place.folder_path, 0, &folder, err);
 
-    if (rc == 0)
-        rc = open_own(folder, place.name, place.path, 0, &fd, err);
-    if (rc == 0) {
-        text = memory_alloc(VERDICT_ENTRY_LARGEST + 1);
-        rc = read_text(fd, place.path, text, &size, err);
-    }
+    rc = open_own(cache->fd, place.folder, place.folder_path, 0, &folder, err);
+    if (rc < 0)
+        goto done;
+    rc = open_own(folder, place.name, place.path, 0, &fd, err);
+    if (rc < 0)
+        goto done;
+    rc = read_text(fd, place.path, text, &size, err);
+    if (rc < 0)
+        goto done;
     describe(cache, content, &expected);
-    if (rc == 0)
-        rc = parse(place.path, text, size, &expected, &entry, err);
+    rc = parse(place.path, text, size, &expected, &entry, err);
     if (rc == 0)
         *ret = entry.verdict;
-    free(text);
+done:
     if (fd >= 0)
         close(fd);
     if (folder >= 0)
         close(folder);
+    free(text);
     place_release(&place);
     return rc;
 }
@@ -307,24 +305,26 @@ static int write_entry(struct verdict_cache *cache, struct hash content, const s
     struct place place = place_of(cache, content);
     struct timespec now;
     char temporary[64];
-    int folder = -1;
-    int rc;
+    int folder = -1, rc;
 
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(temporary, sizeof(temporary), ".%.8s.%ld.%ld.%09ld", place.name, (long)getpid(), (long)now.tv_sec,
              now.tv_nsec);
-    if (mkdirat(cache->fd, place.folder, 0700) != 0 && errno != EEXIST)
+    if (mkdirat(cache->fd, place.folder, 0700) != 0 && errno != EEXIST) {
         rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", place.folder_path);
-    else
-        rc = open_own(cache->fd, place.folder, place.folder_path, O_DIRECTORY, &folder, err);
-    if (rc == 0) {
-        rc = write_whole(folder, temporary, place.path, text, err);
-        if (rc == 0 && renameat(folder, temporary, folder, place.name) != 0)
-            rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", place.path);
-        if (rc < 0)
-            unlinkat(folder, temporary, 0);
-        close(folder);
+        goto done;
     }
+    rc = open_own(cache->fd, place.folder, place.folder_path, O_DIRECTORY, &folder, err);
+    if (rc < 0)
+        goto done;
+    rc = write_whole(folder, temporary, place.path, text, err);
+    if (rc == 0 && renameat(folder, temporary, folder, place.name) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", place.path);
+    if (rc < 0)
+        unlinkat(folder, temporary, 0);
+done:
+    if (folder >= 0)
+        close(folder);
     place_release(&place);
     return rc;
 }
@@ -336,30 +336,27 @@ int verdict_cache_add(struct verdict_cache *cache, struct hash content, const st
     struct cached_verdict earlier = {0};
     struct string_builder text;
     struct error why = {0};
-    int fd = verdict->runs > 0 ? lock(cache) : -1;
-    int rc = 0;
+    int fd = verdict->runs > 0 ? lock(cache) : -1, rc;
 
+    string_init(&text);
     describe(cache, content, &entry);
     entry.verdict = *verdict;
-    if (verdict->runs > 0 && read_entry(cache, content, &earlier, &why) == ERR_IO)
-        rc = error_set(err, ERR_IO, "%s", why.message);
-    if (rc == 0) {
-        entry.verdict.runs += earlier.runs;
-        entry.verdict.fails += earlier.fails;
-        string_init(&text);
-        verdict_entry_write(&entry, &text);
-        rc = write_entry(cache, content, &text, &why);
-        string_release(&text);
-        if (rc == ERR_UNSUPPORTED) { /* nothing is written there either; who has looked for the entry has counted it */
-            if (cache->ignored == 0)
-                count_ignored(cache, &why);
-            rc = 0;
-        }
-        if (rc < 0)
-            error_set(err, rc, "%s", why.message);
+    rc = verdict->runs > 0 ? read_entry(cache, content, &earlier, &why) : 0;
+    if (rc == ERR_IO)
+        goto done;
+    entry.verdict.runs += earlier.runs;
+    entry.verdict.fails += earlier.fails;
+    verdict_entry_write(&entry, &text);
+    rc = write_entry(cache, content, &text, &why);
+    if (rc == ERR_UNSUPPORTED) { /* nothing is written there either; who has looked for the entry has counted it */
+        if (cache->ignored == 0)
+            count_ignored(cache, &why);
+        rc = 0;
     }
+done:
     if (rc < 0)
-        error_context(err, "verdict cache");
+        error_set(err, rc, "verdict cache: %s", why.message);
+    string_release(&text);
     if (fd >= 0)
         close(fd);
     return rc;

@@ -1,6 +1,10 @@
 /* debug/cache/verdict_cache.h: verdicts that sessions share, in a folder: what was checked once, with the same check,
  * is known.
  *
+ * The room debug/cache/ keeps verdicts beyond a session: verdict_cache.h is the folder, verdict_entry.h one file of it.
+ * Hashes of a candidate and of a check come in, what is known of them goes out. It knows neither the loop nor checks,
+ * and may use the layers below debug.
+ *
  *   verdict_cache_open(folder, check_hash(check), log, &cache, err);
  *   candidate_content_hash(artifact, files, &content, err);
  *   verdict_cache_find(cache, content, &verdict, err);

@@ -60,15 +60,15 @@ static int add_external_file(const struct model *model, struct text location, st
 {
     struct hash content = {0, 0};
     struct error why = {0};
-    char *path;
-    int rc = external_data_path(model, location, &path, &why);
+    char *path = NULL;
+    int rc;
 
-    if (rc == ERR_MISSING)
-        rc = 0;
-    else if (rc == 0) {
+    rc = external_data_path(model, location, &path, &why);
+    if (rc == 0)
         rc = hash_external_file(path, &content, &why);
-        free(path);
-    }
+    else if (rc == ERR_MISSING)
+        rc = 0;
+    free(path);
     if (rc < 0)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     *hash = hash_combine(*hash, hash_bytes(location.data, location.size));
@@ -81,8 +81,9 @@ static int add_external_data(const char *artifact, struct hash *hash, struct err
     struct text_list locations = {0};
     struct subgraph whole;
     struct model *model;
-    int rc = model_open(artifact, NULL, &model, err);
+    int rc;
 
+    rc = model_open(artifact, NULL, &model, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
@@ -100,16 +101,22 @@ static int add_external_data(const char *artifact, struct hash *hash, struct err
 int candidate_content_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err)
 {
     struct hash hash, content;
-    int rc = hash_file(artifact, &hash, err);
+    int rc;
 
-    if (rc == 0 && !plan_is(artifact))
+    rc = hash_file(artifact, &hash, err);
+    if (rc < 0)
+        return rc;
+    if (!plan_is(artifact)) {
         rc = add_external_data(artifact, &hash, err);
-    for (size_t i = 0; rc == 0 && more_files != NULL && more_files[i] != NULL; i++) {
-        rc = hash_file(more_files[i], &content, err);
-        if (rc == 0)
-            hash = hash_combine(hash, content);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0)
-        *ret = hash;
-    return rc;
+    for (size_t i = 0; more_files != NULL && more_files[i] != NULL; i++) {
+        rc = hash_file(more_files[i], &content, err);
+        if (rc < 0)
+            return rc;
+        hash = hash_combine(hash, content);
+    }
+    *ret = hash;
+    return 0;
 }

@@ -101,11 +101,6 @@ void check_patterns_free(struct check_patterns *patterns)
     free(patterns);
 }
 
-size_t check_patterns_count(const struct check_patterns *patterns)
-{
-    return patterns->count;
-}
-
 /* A text in which matches begin at `start` or behind it. */
 struct part {
     struct text text;

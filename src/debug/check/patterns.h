@@ -19,8 +19,6 @@ struct check_patterns;
 int check_patterns_new(const char *const *texts, size_t count, struct check_patterns **ret, struct error *err);
 void check_patterns_free(struct check_patterns *patterns);
 
-size_t check_patterns_count(const struct check_patterns *patterns);
-
 /* Finds the first of the first `count` patterns, in the order in which they were given, that is anywhere in a stream
  * that was captured; `count` when there is none. A search that backtracks beyond all bounds is an error: to say that
  * nothing was found could turn a failure into a pass. When the stream's middle was not kept, either end is searched by

@@ -55,23 +55,23 @@ static int refuse_lost_output(const struct process_result *result, struct error 
     return 0;
 }
 
-/* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. */
+/* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. With `by_pattern`
+ * the first one in their order counts, wherever it is. */
 static int search_output(const struct judge *judge, const struct process_result *result, size_t *ret, struct error *err)
 {
     bool by_pattern = judge->rules.by_pattern;
-    size_t count = check_patterns_count(judge->patterns), found = count;
-    int rc = check_patterns_search(judge->patterns, count, &result->out, &found, err);
+    size_t count = judge->rules.fail_patterns.count;
+    int rc;
 
-    if (rc == 0 && (found == count || by_pattern)) {
-        size_t earlier;
-
-        rc = check_patterns_search(judge->patterns, found, &result->error_out, &earlier, err);
-        found = rc == 0 ? earlier : found;
+    rc = check_patterns_search(judge->patterns, count, &result->out, ret, err);
+    if (rc < 0)
+        return rc;
+    if (*ret == count || by_pattern) {
+        rc = check_patterns_search(judge->patterns, *ret, &result->error_out, ret, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0 && (found == count || (by_pattern && found > 0)))
-        rc = refuse_lost_output(result, err);
-    *ret = found;
-    return rc;
+    return *ret == count || (by_pattern && *ret > 0) ? refuse_lost_output(result, err) : 0;
 }
 
 static int find_outcome(const struct judge *judge, const struct process_result *result, struct outcome *ret,

@@ -51,68 +51,44 @@ static void kill_parent(pid_t parent)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* The whole of a check, which holds the pipe "alive" open, and has written to it when all of it is there. */
-static _Noreturn void run_check(void)
+/* Ends the parent of a check, a line of the shell, which holds the pipe "alive" open, and has written to it when all of
+ * it is there. Nothing of the check is left then. */
+static void assert_ends_with_its_parent(const char *line)
 {
-    const char *const arguments[] = {"sh", "-c", "exec 3>alive; sleep 1000 & sleep 1000 & echo >&3; wait", NULL};
-    struct process_result result;
+    bool ended;
+    char byte;
+    int alive;
+    pid_t parent;
 
-    process_guard_start();
-    process_run(&(struct process_request){.arguments = arguments}, &result, NULL);
-    _exit(1); /* not reached */
+    assert_int_equal(mkfifo("alive", 0600), 0);
+    alive = open("alive", O_RDONLY | O_NONBLOCK);
+    assert_true(alive >= 0);
+    parent = fork();
+    if (parent == 0) {
+        const char *const arguments[] = {"sh", "-c", line, NULL};
+        struct process_result result;
+
+        process_guard_start();
+        process_run(&(struct process_request){.arguments = arguments}, &result, NULL);
+        _exit(1); /* not reached */
+    }
+    assert_true(read_byte(alive, &byte, &ended));
+    kill_parent(parent);
+    assert_true(has_ended(alive));
+    close(alive);
 }
 
 static void check_does_not_outlive_a_parent_that_is_killed(void **state)
 {
-    bool ended;
-    char byte;
-    int alive;
-    pid_t parent;
-
-    assert_int_equal(mkfifo("alive", 0600), 0);
-    alive = open("alive", O_RDONLY | O_NONBLOCK);
-    assert_true(alive >= 0);
-    parent = fork();
-    if (parent == 0)
-        run_check();
-    assert_true(read_byte(alive, &byte, &ended));
-    kill_parent(parent);
-    assert_true(has_ended(alive));
-    close(alive);
+    assert_ends_with_its_parent("exec 3>alive; sleep 1000 & sleep 1000 & echo >&3; wait");
 }
 
 /* The check has left everything behind that it could be known by: its session, its parent, its environment and its
  * standard streams. */
-static _Noreturn void run_check_that_hides(void)
-{
-    const char *const arguments[] = {"sh", "-c",
-                                     "env -i setsid sh -c 'exec 3>alive 0<&- 1>&- 2>&-; (sleep 1000 & sleep 1000 & "
-                                     "echo >&3; wait) & exit' & sleep 1000",
-                                     NULL};
-    struct process_result result;
-
-    process_guard_start();
-    process_run(&(struct process_request){.arguments = arguments}, &result, NULL);
-    _exit(1); /* not reached */
-}
-
 static void what_has_hidden_does_not_outlive_it_either(void **state)
 {
-    bool ended;
-    char byte;
-    int alive;
-    pid_t parent;
-
-    assert_int_equal(mkfifo("alive", 0600), 0);
-    alive = open("alive", O_RDONLY | O_NONBLOCK);
-    assert_true(alive >= 0);
-    parent = fork();
-    if (parent == 0)
-        run_check_that_hides();
-    assert_true(read_byte(alive, &byte, &ended));
-    kill_parent(parent);
-    assert_true(has_ended(alive));
-    close(alive);
+    assert_ends_with_its_parent("env -i setsid sh -c 'exec 3>alive 0<&- 1>&- 2>&-; (sleep 1000 & sleep 1000 & "
+                                "echo >&3; wait) & exit' & sleep 1000");
 }
 
 #ifdef RLIMIT_RTTIME
