@@ -43,7 +43,7 @@ struct backend_request {
     struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt/apart.h); zeros: none */
     struct log *log;      /* warnings of the runtime go here; may be NULL */
     /* what only the built-in engine understands (engine/backend.h); or NULL */
-    const struct engine_request *engine;
+    struct engine_request *engine;
 };
 
 struct backend {

@@ -39,7 +39,7 @@ static void say_which(struct log *log)
     free(trtexec);
 }
 
-int engine_file_choose(const struct command_context *context, struct error *err)
+static int choose(const struct command_context *context, struct error *err)
 {
     const char *pinned = getenv("POLYGRAPHY_TRT");
     struct string_builder ignored;
@@ -110,9 +110,9 @@ static void set_profiles(struct engine_file *file)
         for (size_t k = 0; k < named->items[i].count; k++)
             *next++ = profile_of(config, i, named->items[i].items[k].name);
     }
-    file->builder.profiles = file->profiles;
-    file->builder.profile_sizes = file->profile_sizes;
-    file->builder.profile_count = named->count;
+    file->request.builder.profiles = file->profiles;
+    file->request.builder.profile_sizes = file->profile_sizes;
+    file->request.builder.profile_count = named->count;
 }
 
 /* ---- The sample ---- */
@@ -121,6 +121,14 @@ static int feed_sample(void *data, const struct backend_io *inputs, size_t count
                        struct tensor_list *ret, struct error *err)
 {
     return data_loader_feed(data, inputs, count, iteration, ret, err);
+}
+
+static struct sample_source sample_of(struct data_loader *loader)
+{
+    return (struct sample_source){.feed = feed_sample,
+                                  .context = loader,
+                                  .iterations = data_loader_iterations(loader),
+                                  .generated = data_loader_generates(loader)};
 }
 
 /* Data for building have the optimal shapes of the first profile, whatever shapes the engine runs on afterwards: what
@@ -132,7 +140,7 @@ static int open_sample(struct engine_file *file, struct error *err)
     struct input_shape *shapes = NULL;
     int rc;
 
-    if (file->builder.profile_count > 0) {
+    if (file->request.builder.profile_count > 0) {
         size_t count = file->profile_sizes[0];
 
         shapes = memory_alloc_zero(count, sizeof(*shapes));
@@ -140,18 +148,13 @@ static int open_sample(struct engine_file *file, struct error *err)
             shapes[i] = (struct input_shape){.name = file->profiles[0][i].name, .shape = file->profiles[0][i].optimum};
         sample.shapes = (struct input_shapes){shapes, count};
     }
-    if (file->builder.profile_count > 0 && !file->builder.precision.enabled[PRECISION_INT8])
+    if (file->request.builder.profile_count > 0 && !file->request.builder.precision.enabled[PRECISION_INT8])
         rc = data_loader_to_generate(file->context, &sample, &file->loader, err);
     else
         rc = data_loader_from_options(file->context, &sample, &file->loader, err);
     free(shapes);
     if (rc == 0)
-        file->builder.sample = (struct sample_source){
-            .feed = feed_sample,
-            .context = file->loader,
-            .iterations = data_loader_iterations(file->loader),
-            .generated = data_loader_generates(file->loader),
-        };
+        file->request.builder.sample = sample_of(file->loader);
     return rc;
 }
 
@@ -160,6 +163,7 @@ static int open_sample(struct engine_file *file, struct error *err)
 static int load_caches(struct engine_file *file, struct error *err)
 {
     const struct engine_config_values *config = file->config;
+    struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
     int rc = 0;
 
@@ -180,9 +184,9 @@ static int load_caches(struct engine_file *file, struct error *err)
         tactic_replay_init(file->replay);
         rc = tactic_replay_load(file->replay, config->load_tactics, err);
     }
-    file->builder.cache = file->cache;
-    file->builder.calibration = file->calibration;
-    file->builder.replay = file->replay;
+    builder->cache = file->cache;
+    builder->calibration = file->calibration;
+    builder->replay = file->replay;
     return rc;
 }
 
@@ -197,7 +201,7 @@ static void warn_of_other_precision(const struct engine_file *file)
     if (file->replay == NULL || !file->replay->precision.known ||
         PARSE_VALUES(file->context->parse, struct precision_values) != NULL)
         return;
-    precision_words_of(&file->builder.precision, &own);
+    precision_words_of(&file->request.builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {
         string_init(&text);
         string_add_format(&text, "The tactics of '%s' are those of a build with ", file->config->load_tactics);
@@ -249,7 +253,7 @@ static const char *find_contradiction(const struct engine_file *file, const stru
     struct tactic_options own = {0};
     const char *found = NULL;
 
-    precision_words_of(&file->builder.precision, &own);
+    precision_words_of(&file->request.builder.precision, &own);
     if (parse_given(parse, "--strongly-typed") && precision->count > 0)
         found = "--strongly-typed";
     for (size_t i = 0; found == NULL && i < ARRAY_LEN(options); i++)
@@ -261,7 +265,7 @@ static const char *find_contradiction(const struct engine_file *file, const stru
 
 int engine_file_take_precision(struct engine_file *file, const struct tactic_options *precision, struct error *err)
 {
-    bool had_int8 = file->builder.precision.enabled[PRECISION_INT8];
+    bool had_int8 = file->request.builder.precision.enabled[PRECISION_INT8];
     struct string_builder text;
     const char *contradiction;
     int rc;
@@ -279,8 +283,8 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
         string_release(&text);
         return rc;
     }
-    rc = precision_words_read(precision, &file->arena, &file->builder.precision, err);
-    if (rc < 0 || had_int8 == file->builder.precision.enabled[PRECISION_INT8])
+    rc = precision_words_read(precision, &file->arena, &file->request.builder.precision, err);
+    if (rc < 0 || had_int8 == file->request.builder.precision.enabled[PRECISION_INT8])
         return rc;
     data_loader_free(file->loader); /* calibration takes other data than timing */
     file->loader = NULL;
@@ -292,20 +296,14 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
 static void show_progress(void *data, const char *layer, size_t done, size_t all)
 {
     const struct engine_file *file = data;
+    const struct layer_progress progress = {layer, done + 1, all};
 
     if (file->shows_progress)
-        progress_line_show_layer(file->context->progress, &(struct layer_progress){layer, done + 1, all});
+        progress_line_show_layer(file->context->progress, layer != NULL ? &progress : NULL);
 }
 
-static void end_progress(const struct engine_file *file)
+static int save_byproducts(void *data, const struct engine *engine, struct error *err)
 {
-    if (file->shows_progress)
-        progress_line_show_layer(file->context->progress, NULL);
-}
-
-static int save_built(void *data, const struct engine *engine, struct error *err)
-{
-    end_progress(data);
     return engine_file_save_byproducts(data, engine, err);
 }
 
@@ -314,7 +312,8 @@ static void set_builder(struct engine_file *file)
     const struct engine_config_values *config = file->config;
     const struct engine_network_values *network = file->network_values;
     const struct data_loader_values *data = PARSE_VALUES(file->context->parse, struct data_loader_values);
-    struct precision_settings *precision = &file->builder.precision;
+    struct builder_settings *builder = &file->request.builder;
+    struct precision_settings *precision = &builder->precision;
 
     *precision = (struct precision_settings){
         .constraints = config->constraints,
@@ -332,15 +331,26 @@ static void set_builder(struct engine_file *file)
                         "model",
                         precision_name((enum precision)i));
     }
-    file->builder.error_on_cache_miss = config->error_on_timing_cache_miss;
-    file->builder.deterministic = config->deterministic;
-    file->builder.optimization_level = (int)config->optimization_level;
-    file->builder.explore_within = 2;
-    file->builder.seed = (uint64_t)data->seed;
-    file->builder.threads = model_file_request(file->context).intra_threads;
-    file->builder.log = file->context->log;
-    file->builder.progress = show_progress;
-    file->builder.progress_context = file;
+    builder->error_on_cache_miss = config->error_on_timing_cache_miss;
+    builder->deterministic = config->deterministic;
+    builder->optimization_level = (int)config->optimization_level;
+    builder->explore_within = 2;
+    builder->seed = (uint64_t)data->seed;
+    builder->threads = model_file_request(file->context).intra_threads;
+    builder->log = file->context->log;
+    builder->progress = show_progress;
+    builder->progress_context = file;
+}
+
+static struct folding_settings folding_of(struct backend_request request, uint64_t size_limit)
+{
+    return (struct folding_settings){.backend = &onnxrt_backend,
+                                     .request = request,
+                                     .log = request.log,
+                                     .passes = -1,
+                                     .partition = FOLDING_NODES,
+                                     .infer_types = true,
+                                     .size_limit = size_limit};
 }
 
 static void set_network(struct engine_file *file)
@@ -350,14 +360,8 @@ static void set_network(struct engine_file *file)
     struct backend_request request = model_file_request(file->context);
     struct log *log = file->context->log;
 
-    file->network = (struct network_settings){
-        .folding = {.backend = &onnxrt_backend,
-                    .request = request,
-                    .log = log,
-                    .passes = -1,
-                    .partition = FOLDING_NODES,
-                    .infer_types = true,
-                    .size_limit = LARGEST_FOLDED_CONSTANT},
+    file->request.network = (struct network_settings){
+        .folding = folding_of(request, LARGEST_FOLDED_CONSTANT),
         .outputs = values->outputs.names.items,
         .output_count = values->outputs.names.count,
         .mark_all = values->outputs.mark_all,
@@ -365,7 +369,7 @@ static void set_network(struct engine_file *file)
         .excluded_count = values->exclude_outputs.count,
         .log = log,
     };
-    file->providers = (struct provider_settings){
+    file->request.providers = (struct provider_settings){
         .sources = config->has_tactic_sources ? config->tactic_sources.items : NULL,
         .source_count = config->tactic_sources.count,
         .plugins = values->plugins.items,
@@ -374,6 +378,27 @@ static void set_network(struct engine_file *file)
         .threads = request.intra_threads,
         .log = log,
     };
+}
+
+/* Nobody asked for what is built here, so it is not worth a line. */
+int engine_file_golden(struct engine_request *ret, const struct command_context *context, struct data_loader *loader,
+                       struct error *err)
+{
+    struct backend_request request = model_file_request(context);
+    int rc = choose(context, err);
+
+    if (rc < 0)
+        return rc;
+    request.log = NULL;
+    *ret = (struct engine_request){
+        .network = {.folding = folding_of(request, 0), .keep_nodes_apart = true},
+        .providers = {.request = request, .threads = request.intra_threads},
+        .builder = {.precision.enabled[PRECISION_FLOAT32] = true,
+                    .sample = sample_of(loader),
+                    .deterministic = true,
+                    .threads = request.intra_threads},
+    };
+    return 0;
 }
 
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err)
@@ -387,27 +412,22 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
         .files = PARSE_VALUES(context->parse, struct engine_file_values),
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
-    rc = engine_file_choose(context, err);
+    rc = choose(context, err);
     if (rc < 0)
         return rc;
     set_network(file);
     set_builder(file);
     set_profiles(file);
-    file->request = (struct engine_request){
-        .network = &file->network,
-        .providers = &file->providers,
-        .builder = &file->builder,
-        .built = save_built,
-        .data = file,
-        .profile = file->files->profile,
-    };
+    file->request.built = save_byproducts;
+    file->request.data = file;
+    file->request.profile = file->files->profile;
     rc = load_caches(file, err);
     if (rc == 0)
         rc = open_sample(file, err);
     if (rc == 0)
         warn_of_other_precision(file);
     if (file->network_values->decide_branches)
-        file->network.branch_sample = &file->builder.sample;
+        file->request.network.branch_sample = &file->request.builder.sample;
     if (rc < 0)
         engine_file_release(file);
     return rc;
@@ -415,7 +435,7 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
 
 void engine_file_release(struct engine_file *file)
 {
-    providers_close(&file->builder.providers);
+    engine_request_release(&file->request);
     data_loader_free(file->loader);
     timing_cache_free(file->cache);
     calibration_free(file->calibration);
@@ -427,23 +447,6 @@ void engine_file_release(struct engine_file *file)
     free(file->profile_sizes);
     arena_release(&file->arena);
     *file = (struct engine_file){0};
-}
-
-int engine_file_network(const struct engine_file *file, struct model *model, struct network **ret, struct error *err)
-{
-    return network_build(model, &file->network, ret, err);
-}
-
-int engine_file_build(struct engine_file *file, const struct network *network, struct engine **ret, struct error *err)
-{
-    int rc = 0;
-
-    if (file->builder.providers.count == 0)
-        rc = providers_open(&file->providers, &file->builder.providers, err);
-    if (rc == 0)
-        rc = engine_build(network, &file->builder, ret, err);
-    end_progress(file);
-    return rc;
 }
 
 static int save_tactics(const struct engine_file *file, const struct engine *engine, struct error *err)
@@ -471,7 +474,7 @@ int engine_file_save_byproducts(const struct engine_file *file, const struct eng
         log_message(log, LOG_INFO, "Saving tactic timing cache to %s", file->files->save_timing_cache);
         rc = timing_cache_save(file->cache, file->files->save_timing_cache, err);
     }
-    if (rc == 0 && config->calibration_cache != NULL && file->builder.precision.enabled[PRECISION_INT8] &&
+    if (rc == 0 && config->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
         !calibration_is_loaded(file->calibration)) {
         log_message(log, LOG_INFO, "Writing calibration cache to: %s", config->calibration_cache);
         rc = calibration_save(file->calibration, config->calibration_cache, err);

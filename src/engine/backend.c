@@ -35,49 +35,44 @@ static int open_model(const struct backend_request *request, struct model **ret,
     return rc;
 }
 
-/* The engine owns its network and its providers from here on. */
-static int build_network(const struct engine_request *wish, struct network *network, struct engine **ret,
+int engine_request_build(struct engine_request *request, const struct network *network, struct engine **ret,
                          struct error *err)
 {
-    struct builder_settings *settings = wish->builder;
-    struct provider_list providers = {0};
-    int rc = providers_open(wish->providers, &providers, err);
+    int rc = 0;
 
-    if (rc < 0)
-        return rc;
-    settings->providers = providers;
-    rc = engine_build(network, settings, ret, err);
-    settings->providers = (struct provider_list){0};
-    if (rc < 0) {
-        providers_close(&providers);
-        return rc;
-    }
-    (*ret)->owned_network = network;
-    (*ret)->owns_providers = true;
-    return 0;
+    if (request->builder.providers.count == 0)
+        rc = providers_open(&request->providers, &request->builder.providers, err);
+    return rc == 0 ? engine_build(network, &request->builder, ret, err) : rc;
 }
 
+void engine_request_release(struct engine_request *request)
+{
+    providers_close(&request->builder.providers);
+}
+
+/* The engine owns its network. */
 static int build(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    const struct engine_request *wish = request->engine;
-    struct network *network;
+    struct engine_request *wish = request->engine;
+    struct network *network = NULL;
+    struct engine *engine = NULL;
     struct model *model;
     int rc = open_model(request, &model, err);
 
-    if (rc < 0)
-        return rc;
-    rc = network_build(model, wish->network, &network, err);
-    if (rc < 0)
-        return rc;
-    rc = build_network(wish, network, ret, err);
+    if (rc == 0)
+        rc = network_build(model, &wish->network, &network, err);
+    if (rc == 0)
+        rc = engine_request_build(wish, network, &engine, err);
+    if (rc == 0 && wish->built != NULL)
+        rc = wish->built(wish->data, engine, err);
     if (rc < 0) {
+        engine_free(engine);
         network_free(network);
         return rc;
     }
-    rc = wish->built != NULL ? wish->built(wish->data, *ret, err) : 0;
-    if (rc < 0)
-        engine_free(*ret);
-    return rc;
+    engine->owned_network = network;
+    *ret = engine;
+    return 0;
 }
 
 static bool is_plan(const struct backend_request *request)
@@ -89,8 +84,7 @@ static bool is_plan(const struct backend_request *request)
 static int load_plan(const struct backend_request *request, struct engine **ret, struct error *err)
 {
     struct provider_settings settings = {.request = *request, .threads = request->intra_threads, .log = request->log};
-    const struct provider_settings *providers =
-        request->engine != NULL && request->engine->providers != NULL ? request->engine->providers : &settings;
+    const struct provider_settings *providers = request->engine != NULL ? &request->engine->providers : &settings;
 
     settings.request.model_path = NULL;
     settings.request.model_data = NULL;
@@ -105,7 +99,7 @@ static int obtain_engine(const struct backend_request *request, struct engine **
 {
     if (request->model_path != NULL && !file_exists(request->model_path))
         return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
-    if (is_plan(request) || request->engine == NULL || request->engine->builder == NULL)
+    if (is_plan(request) || request->engine == NULL || request->engine->is_built)
         return load_plan(request, ret, err);
     return build(request, ret, err);
 }

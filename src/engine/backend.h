@@ -5,18 +5,29 @@
 #include "engine/build/builder.h"
 #include "engine/network/compile.h"
 
-/* What request->engine of a backend_request points to. NULL there: defaults, which only a plan file can be opened
- * with. */
+/* Everything that an engine is made with: the one way to build engines, for sessions and for those who want the engine
+ * itself. request->engine of a backend_request points to it; NULL there: defaults, which only a plan file can be opened
+ * with. It has to outlive the engines. */
 struct engine_request {
-    const struct network_settings *network;
-    const struct provider_settings *providers;
-    struct builder_settings *builder; /* providers are filled in by open() */
+    struct network_settings network;
+    struct provider_settings providers;
+    struct builder_settings builder; /* its providers are opened by the first build */
+    bool is_built;                   /* the model is an engine already, a plan file: another one is an error */
+
     /* Called when an engine has been built, for the caller to save what it wants of it; NULL: nothing. An error ends
      * open(). */
     int (*built)(void *data, const struct engine *engine, struct error *err);
     void *data;
     bool profile; /* --profile: times of layers go to the log when the session is closed */
 };
+
+/* An engine for a network made with request->network, which has to outlive it. Errors of providers_open() and
+ * engine_build(). */
+int engine_request_build(struct engine_request *request, const struct network *network, struct engine **ret,
+                         struct error *err);
+
+/* Closes the providers. */
+void engine_request_release(struct engine_request *request);
 
 /* Opens an ONNX model (it is built) or a plan file (told apart by content). */
 extern const struct backend engine_backend;

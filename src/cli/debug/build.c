@@ -73,8 +73,8 @@ static int build_all(const struct command_context *context, struct debug_report 
                                         .until = until->until,
                                         .tactics = builds.file.config->save_tactics};
 
-        builds.file.builder.explore = explore->explore;
-        builds.file.builder.explore_within = explore->within;
+        builds.file.request.builder.explore = explore->explore;
+        builds.file.request.builder.explore_within = explore->within;
         debug_session_watch_data(loop, builds.network->model);
         builds.times_are_kept = explore->explore;
         rc = build_run(&session, loop, err);

@@ -16,10 +16,10 @@ int engine_builds_init(struct engine_builds *builds, const struct command_contex
     rc = engine_file_init(&builds->file, context, err);
     if (rc < 0)
         return rc;
-    builds->seed = builds->file.builder.seed;
+    builds->seed = builds->file.request.builder.seed;
     rc = model_file_load(context, &model, err);
     if (rc == 0)
-        rc = engine_file_network(&builds->file, model, &builds->network, err);
+        rc = network_build(model, &builds->file.request.network, &builds->network, err);
     if (rc < 0)
         engine_builds_release(builds);
     return rc;
@@ -41,7 +41,7 @@ static void forget_times(struct engine_builds *builds)
         return;
     timing_cache_free(file->cache);
     file->cache = timing_cache_new();
-    file->builder.cache = file->cache;
+    file->request.builder.cache = file->cache;
 }
 
 static int make(void *data, int64_t index, const struct tactic_replay *forced, struct engine **ret, struct error *err)
@@ -52,11 +52,11 @@ static int make(void *data, int64_t index, const struct tactic_replay *forced, s
     int rc;
 
     forget_times(builds);
-    file->builder.seed = builds->seed + (uint64_t)(index > 0 ? index : 0);
+    file->request.builder.seed = builds->seed + (uint64_t)(index > 0 ? index : 0);
     if (forced)
-        file->builder.replay = forced;
-    rc = engine_file_build(file, builds->network, &engine, err);
-    file->builder.replay = file->replay;
+        file->request.builder.replay = forced;
+    rc = engine_request_build(&file->request, builds->network, &engine, err);
+    file->request.builder.replay = file->replay;
     if (rc == 0)
         rc = engine_file_save_byproducts(file, engine, err);
     if (rc == 0)

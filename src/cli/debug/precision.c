@@ -32,7 +32,7 @@ struct session {
 /* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
 static void imply(struct session *session, enum precision precision, const char *option)
 {
-    bool *enabled = &session->file.builder.precision.enabled[precision];
+    bool *enabled = &session->file.request.builder.precision.enabled[precision];
 
     if (*enabled)
         return;
@@ -46,7 +46,7 @@ static void imply(struct session *session, enum precision precision, const char 
 
 static void choose_precisions(struct session *session)
 {
-    const bool *enabled = session->file.builder.precision.enabled;
+    const bool *enabled = session->file.request.builder.precision.enabled;
 
     if (session->values->high == DATA_FLOAT16) {
         imply(session, PRECISION_FLOAT16, "--fp16");
@@ -98,7 +98,7 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
 static int hash_session(struct session *session, struct model *model, struct error *err)
 {
     const struct precision_values *values = session->values;
-    const struct precision_settings *precision = &session->file.builder.precision;
+    const struct precision_settings *precision = &session->file.request.builder.precision;
     const struct data_loader_values *data = PARSE_VALUES(session->context->parse, struct data_loader_values);
     struct text_list locations = {0};
     struct string_builder text;
@@ -136,16 +136,6 @@ static void set_artifact(struct session *session)
 
 /* ---- The session ---- */
 
-static int build(void *data, const struct network *network, struct engine **ret, struct error *err)
-{
-    return engine_file_build(data, network, ret, err);
-}
-
-static int built(void *data, const struct engine *engine, struct error *err)
-{
-    return engine_file_save_byproducts(data, engine, err);
-}
-
 /* In an ONNX model, each node has a precision of its own. */
 static int open_network(struct session *session, struct error *err)
 {
@@ -164,8 +154,8 @@ static int open_network(struct session *session, struct error *err)
         model_free(model);
         return rc;
     }
-    session->file.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
-    return engine_file_network(&session->file, model, &session->network, err);
+    session->file.request.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
+    return network_build(model, &session->file.request.network, &session->network, err);
 }
 
 static int open_lab(struct session *session, struct error *err)
@@ -174,14 +164,11 @@ static int open_lab(struct session *session, struct error *err)
     bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
 
     if (onnx) /* engines only serve for scores: their times do not matter */
-        session->file.builder.deterministic = true;
+        session->file.request.builder.deterministic = true;
     session->lab_settings = (struct precision_lab_settings){
         .network = session->network,
-        .builder = &session->file.builder,
+        .engine = &session->file.request,
         .high = session->values->high,
-        .build = build,
-        .built = built,
-        .data = &session->file,
         .onnx = onnx,
         .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
         .keep_artifact = session->loop_settings.keep_intermediate,

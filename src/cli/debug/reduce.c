@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
-#include "cli/debug/golden_engine.h"
 #include "cli/debug/session.h"
+#include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"
@@ -81,17 +81,6 @@ static int hash_session(const struct command_context *context, struct model *mod
         string_add(&options, " golden trt");
     *ret = hash_combine(hash, hash_bytes(options.data, options.size));
     string_release(&options);
-    return rc;
-}
-
-/* With --golden trt: sets `golden` up, which has to outlive the reduction. */
-static int use_golden(const struct command_context *context, struct golden_engine *golden,
-                      struct candidate_settings *settings, struct error *err)
-{
-    int rc = settings->golden != NULL ? golden_engine_init(golden, context, settings->loader, err) : 0;
-
-    if (rc == 0 && settings->golden != NULL)
-        settings->golden_request = golden_engine_request(golden, context);
     return rc;
 }
 
@@ -337,7 +326,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
 {
     struct loop_settings loop_settings = debug_loop_settings(context);
     struct reduce_settings settings;
-    struct golden_engine golden;
+    struct engine_request golden = {0};
     struct data_loader *loader = NULL;
     struct sandbox *sandbox = NULL;
     struct model *model = NULL;
@@ -370,7 +359,10 @@ static int debug_reduce_run(const struct command_context *context, struct error 
         settings.simplify.sandbox = sandbox;
         settings.original_nodes = nodes;
         settings.reduce_inputs &= !keep_inputs;
-        rc = use_golden(context, &golden, &settings.candidates, err);
+        settings.candidates.golden_request = model_file_request(context);
+        settings.candidates.golden_request.engine = &golden;
+        if (settings.candidates.golden != NULL)
+            rc = engine_file_golden(&golden, context, loader, err);
     }
     if (rc == 0) {
         rc = reduce_run(model, &settings, loop, context->log, &result, err);
@@ -381,6 +373,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     }
     loop_free(loop);
     sandbox_stop(sandbox);
+    engine_request_release(&golden);
     data_loader_free(loader);
     model_free(model);
     debug_report_close(&report);

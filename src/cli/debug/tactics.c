@@ -140,7 +140,7 @@ static int refuse_other_types(const struct tactic_build *build, const struct eng
     for (int i = PRECISION_BFLOAT16; i < PRECISION_COUNT; i++) {
         const char *dtype = precision_tensorrt_name((enum precision)i);
 
-        if (!builds->file.builder.precision.enabled[i] && replay_has(&build->replay, dtype) &&
+        if (!builds->file.request.builder.precision.enabled[i] && replay_has(&build->replay, dtype) &&
             !has_type(builds->network, precision_type((enum precision)i)))
             return error_set(err, ERR_INVALID,
                              "'%s' does not say in which precision it was built, but has tensors of %s: give the "
@@ -164,7 +164,7 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
         rc = refuse_other_types(pair->bad, builds, err);
     if (rc < 0)
         return rc;
-    precision_words_of(&builds->file.builder.precision, ret);
+    precision_words_of(&builds->file.request.builder.precision, ret);
     string_init(&text);
     tactic_options_text(ret, &text);
     if (known->known)

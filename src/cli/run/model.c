@@ -61,7 +61,7 @@ static int prepare_engine(struct run_model *model, struct error *err)
         return rc;
     model->has_engine = true;
     if (values->type == MODEL_ENGINE) {
-        model->engine.request.builder = NULL;
+        model->engine.request.is_built = true;
         warn_of_building(model->context);
     }
     return 0;

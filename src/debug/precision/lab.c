@@ -43,7 +43,7 @@ static const char *layer_name(void *data, size_t layer)
 
 static void add_override(struct precision_lab *lab, size_t layer)
 {
-    struct precision_settings *precision = &lab->settings->builder->precision;
+    struct precision_settings *precision = &lab->settings->engine->builder.precision;
 
     lab->overrides[precision->layer_count++] =
         (struct precision_override){lab->network->layers.items[layer].name, lab->settings->high};
@@ -51,7 +51,7 @@ static void add_override(struct precision_lab *lab, size_t layer)
 
 static void reset_overrides(struct precision_lab *lab)
 {
-    struct precision_settings *precision = &lab->settings->builder->precision;
+    struct precision_settings *precision = &lab->settings->engine->builder.precision;
 
     if (lab->given_count > 0)
         memcpy(lab->overrides, lab->given, lab->given_count * sizeof(*lab->given));
@@ -62,7 +62,7 @@ static void reset_overrides(struct precision_lab *lab)
 static int assign(struct precision_lab *lab, struct log *log, struct layer_precision **ret, struct error *err)
 {
     struct layer_precision *precisions = memory_alloc_zero(lab->network->layers.count, sizeof(*precisions));
-    int rc = precisions_assign(lab->network, &lab->settings->builder->precision, log, precisions, err);
+    int rc = precisions_assign(lab->network, &lab->settings->engine->builder.precision, log, precisions, err);
 
     if (rc < 0)
         free(precisions);
@@ -92,7 +92,7 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
 /* A search among layers that are in higher precision anyway would find that none of them has to be. */
 static int refuse_without_choice(const struct precision_lab *lab, struct error *err)
 {
-    const struct precision_settings *precision = &lab->settings->builder->precision;
+    const struct precision_settings *precision = &lab->settings->engine->builder.precision;
     enum precision lowest = PRECISION_COUNT - 1;
     struct string_builder why;
     int rc;
@@ -150,7 +150,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
     reset_overrides(lab);
     for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
         add_override(lab, i);
-    int rc = lab->settings->build(lab->settings->data, lab->network, &lab->engine, err);
+    int rc = engine_request_build(lab->settings->engine, lab->network, &lab->engine, err);
     reset_overrides(lab);
     return rc;
 }
@@ -172,8 +172,8 @@ static int write_candidate(void *data, const char *path, struct error *err)
     if (lab->settings->onnx)
         return write_model(lab, path, err);
     int rc = plan_save(lab->engine, path, err);
-    if (rc == 0 && lab->settings->built != NULL)
-        rc = lab->settings->built(lab->settings->data, lab->engine, err);
+    if (rc == 0 && lab->settings->engine->built != NULL)
+        rc = lab->settings->engine->built(lab->settings->engine->data, lab->engine, err);
     return rc;
 }
 
@@ -200,10 +200,10 @@ static int score(void *data, double *ret, struct error *err)
 
     log_message(lab->settings->log, LOG_INFO, "Scoring layers by what lower precision does to their outputs");
     reset_overrides(lab);
-    int rc = lab->settings->build(lab->settings->data, lab->network, &low, err);
+    int rc = engine_request_build(lab->settings->engine, lab->network, &low, err);
     if (rc < 0)
         return rc;
-    rc = precision_scores(low, lab->high, lab->settings->builder, ret, err);
+    rc = precision_scores(low, lab->high, &lab->settings->engine->builder, ret, err);
     engine_free(low);
     return rc;
 }
@@ -230,7 +230,7 @@ static int provide_files(struct precision_lab *lab, struct error *err)
 int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err)
 {
     struct precision_lab *lab = memory_alloc_zero(1, sizeof(*lab));
-    const struct precision_settings *precision = &settings->builder->precision;
+    const struct precision_settings *precision = &settings->engine->builder.precision;
 
     *lab = (struct precision_lab){.settings = settings,
                                   .network = settings->network,
@@ -264,8 +264,8 @@ void precision_lab_free(struct precision_lab *lab)
         precisions_release(lab->low, count);
     if (lab->high != NULL)
         precisions_release(lab->high, count);
-    lab->settings->builder->precision.layers = lab->given;
-    lab->settings->builder->precision.layer_count = lab->given_count;
+    lab->settings->engine->builder.precision.layers = lab->given;
+    lab->settings->engine->builder.precision.layer_count = lab->given_count;
     free(lab->low);
     free(lab->high);
     free(lab->overrides);

@@ -8,20 +8,14 @@
 #define DEBUG_PRECISION_LAB_H
 
 #include "debug/precision/precision.h"
-#include "engine/build/builder.h"
+#include "engine/backend.h"
 
 struct precision_lab_settings {
     const struct network *network;
-    /* How engines are built; its precision.layers are changed for each. What they name at first holds for layers that
-     * are not chosen. */
-    struct builder_settings *builder;
-    enum data_type high; /* DATA_FLOAT32 or DATA_FLOAT16 */
-
-    /* Builds an engine as `builder` says, and is told of each that was written. */
-    int (*build)(void *data, const struct network *network, struct engine **ret, struct error *err);
-    int (*built)(void *data, const struct engine *engine, struct error *err); /* NULL: nothing */
-    void *data;
-
+    /* How engines are built; builder.precision.layers are changed for each. What they name at first holds for layers
+     * that are not chosen. `built` is told of engines that were written. */
+    struct engine_request *engine;
+    enum data_type high;  /* DATA_FLOAT32 or DATA_FLOAT16 */
     bool onnx;            /* candidates are ONNX models with Casts, not engines: float16 is the lower precision */
     const char *artifact; /* their path, beside which they find their external data */
     bool keep_artifact;   /* the last one stays */

@@ -263,6 +263,8 @@ int engine_build(const struct network *network, const struct builder_settings *s
     }
     if (rc == 0)
         rc = build_layers(&build, &feed, err);
+    if (settings->progress)
+        settings->progress(settings->progress_context, NULL, network->layers.count, network->layers.count);
     if (rc == 0) {
         log_summary(&build, stopwatch_now() - start);
         log_sources(&build);

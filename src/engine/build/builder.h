@@ -13,8 +13,8 @@
 /* The network has to outlive the engine. Interruptible (base/interrupt.h): ERR_INTERRUPTED.
  *
  * A tactic that cannot be made or does not run is skipped, with a verbose line; when none is left, or there never was
- * one, ERR_BACKEND names the layer and the last reason. ERR_INVALID for profiles and sample data
- * that do not fit the network, and for int8 tensors without a scale. `progress` is called before each layer. */
+ * one, ERR_BACKEND names the layer and the last reason. ERR_INVALID for profiles and sample data that do not fit the
+ * network, and for int8 tensors without a scale. `progress` is called before each layer, and without one at the end. */
 int engine_build(const struct network *network, const struct builder_settings *settings, struct engine **ret,
                  struct error *err);
 

@@ -94,11 +94,7 @@ static bool close_enough(const struct tensor *a, const struct tensor *b)
 
 /* --- sessions --- */
 
-/* Everything that an engine_request points to. */
 struct request {
-    struct network_settings network;
-    struct provider_settings providers;
-    struct builder_settings builder;
     struct engine_request engine;
     struct backend_request backend;
 };
@@ -111,13 +107,11 @@ static int save_plan(void *data, const struct engine *engine, struct error *err)
 static void request_init(struct request *request, const char *path, struct log *log)
 {
     *request = (struct request){
-        .network = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX}},
-        .providers = {.log = log},
-        .builder = {.sample = {.feed = make_feed, .iterations = 1}, .deterministic = true, .log = log},
+        .engine = {.network = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX}},
+                   .providers = {.log = log},
+                   .builder = {.sample = {.feed = make_feed, .iterations = 1}, .deterministic = true, .log = log}},
         .backend = {.model_path = path, .optimization_level = -1, .log = log},
     };
-    request->engine = (struct engine_request){
-        .network = &request->network, .providers = &request->providers, .builder = &request->builder};
     request->backend.engine = &request->engine;
 }
 
@@ -184,6 +178,7 @@ static bool compare_engine(const char *path, const struct tensor_list *feed, con
     engine_backend.close(session);
     tensor_list_release(&built_outputs);
     tensor_list_release(&outputs);
+    engine_request_release(&request.engine);
     return true;
 }
 
@@ -305,6 +300,7 @@ static void what_is_no_model_is_told(void **state)
     loaded.model_path = "text.onnx";
     assert_int_equal(engine_backend.open(&loaded, &session, &err), ERR_CORRUPT);
     assert_string_equal(err.message, "'text.onnx': it is no plan file: it does not begin with 'PLGRPLAN'");
+    engine_request_release(&request.engine);
 }
 
 static int refuse(void *data, const struct engine *engine, struct error *err)
@@ -323,6 +319,7 @@ static void what_the_caller_does_with_a_new_engine_may_fail(void **state)
     request.engine.built = refuse;
     assert_int_equal(engine_backend.open(&request.backend, &session, &err), ERR_IO);
     assert_string_equal(err.message, "the caller does not want it");
+    engine_request_release(&request.engine);
 }
 
 static void the_profile_is_logged_when_the_session_is_closed(void **state)
@@ -352,6 +349,7 @@ static void the_profile_is_logged_when_the_session_is_closed(void **state)
     tensor_list_release(&feed);
     tensor_list_release(&outputs);
     captured_log_release(&log);
+    engine_request_release(&request.engine);
 }
 
 static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
@@ -383,6 +381,7 @@ static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
         tensor_list_release(&outputs);
     }
     engine_backend.close(session);
+    engine_request_release(&request.engine);
 }
 
 /* Kernels of a convolutional network, made anew for each shape; the model comes from memory. */
@@ -409,7 +408,7 @@ static void kernels_are_made_anew_for_other_shapes(void **state)
     request_init(&request, NULL, NULL);
     request.backend.model_data = bytes.data;
     request.backend.model_size = bytes.size;
-    request.builder.sample.feed = make_larger_feed;
+    request.engine.builder.sample.feed = make_larger_feed;
     session = open_session(&engine_backend, &request.backend);
     request.backend.engine = NULL;
     reference = open_session(&onnxrt_backend, &request.backend);
@@ -432,6 +431,7 @@ static void kernels_are_made_anew_for_other_shapes(void **state)
     engine_backend.close(session);
     onnxrt_backend.close(reference);
     made_release(&made);
+    engine_request_release(&request.engine);
 }
 
 static void a_hundred_engines_leave_no_file_open(void **state)
@@ -458,6 +458,7 @@ static void a_hundred_engines_leave_no_file_open(void **state)
         engine_backend.close(session);
         if (i == 2)
             open_files = scratch_count("/dev/fd");
+        engine_request_release(&request.engine);
     }
     assert_int_equal(scratch_count("/dev/fd"), open_files);
     tensor_list_release(&feed);
