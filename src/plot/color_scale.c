@@ -78,15 +78,14 @@ static void add_label(struct svg *svg, double x, double y, double value, const c
 
     snprintf(label, sizeof(label), "%s%s%s", name, name[0] != '\0' ? " " : "",
              number_to_text_rounded(value, 'g', 3, number));
-    svg_line(svg, x, y, x + 4, y, 0x404040, false);
+    svg_line(svg, x, y, x + 4, y, (struct svg_stroke){.color = 0x404040});
     svg_text(svg, x + 8, y + 4, SVG_SMALL, text_of(label));
 }
 
-void color_scale_draw(const struct color_scale *scale, double x, double y, double height, double tolerance,
-                      const char *tolerance_name, struct svg *svg)
+void color_scale_draw(const struct color_scale *scale, double x, double y, double height, struct svg *svg)
 {
     uint8_t levels[COLOR_STEPS];
-    double low = log10(scale->low), high = log10(scale->high);
+    double low = log10(scale->low), high = log10(scale->high), tolerance = scale->tolerance;
     double marked = tolerance > scale->low && tolerance < scale->high ? y + height * (1 - position_of(scale, tolerance))
                                                                       : -LABEL_DISTANCE;
 
@@ -108,6 +107,6 @@ void color_scale_draw(const struct color_scale *scale, double x, double y, doubl
     }
     if (marked < y)
         return;
-    svg_line(svg, x - 4, marked, x + BAR_WIDTH, marked, 0x0000FF, false);
-    add_label(svg, x + BAR_WIDTH, marked, tolerance, tolerance_name);
+    svg_line(svg, x - 4, marked, x + BAR_WIDTH, marked, (struct svg_stroke){.color = 0x0000FF});
+    add_label(svg, x + BAR_WIDTH, marked, tolerance, scale->tolerance_name);
 }

@@ -19,6 +19,8 @@ enum color_level {
 struct color_scale {
     double low, high; /* finite, above 0, low <= high; both 0: there are no such values */
     uint32_t colors[COLOR_LEVELS];
+    double tolerance; /* marked if it lies on the scale */
+    const char *tolerance_name;
 };
 
 void color_scale_init(struct color_scale *scale, double low, double high);
@@ -30,9 +32,7 @@ uint8_t color_scale_level(const struct color_scale *scale, double value);
 uint32_t color_shade_warm(double position);
 uint32_t color_shade_cold(double position);
 
-/* Draws the scale as a bar, 22 pixels wide, with numbers to its right; the tolerance is marked if it lies on the scale.
- */
-void color_scale_draw(const struct color_scale *scale, double x, double y, double height, double tolerance,
-                      const char *tolerance_name, struct svg *svg);
+/* Draws the scale as a bar, 22 pixels wide, with numbers to its right. */
+void color_scale_draw(const struct color_scale *scale, double x, double y, double height, struct svg *svg);
 
 #endif

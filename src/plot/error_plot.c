@@ -1,5 +1,5 @@
-/* plot/error_plot.c: see error_plot.h. */
-#include "plot/error_plot.h"
+/* plot/error_plot.c: errors against magnitudes. See picture.h. */
+#include "plot/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +7,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "plot/color_scale.h"
-#include "plot/log_axis.h"
-#include "plot/title.h"
 #include "tensor/compare/difference.h"
-#include "tensor/values/match_shape.h"
 
 /* Bins of a panel: one for zeros, those of the axis, one for infinities, one for NaN. Magnitudes that are no numbers
  * are one bin. */
@@ -27,7 +24,7 @@ enum {
     STRIP = 12,
     GAP = 8,
     LEFT = 96,
-    TOP = PLOT_TITLE_HEIGHT + 24,
+    TOP = PICTURE_TITLE_HEIGHT + 24,
     PANEL_WIDTH = STRIP + GAP + X_BINS * CELL + GAP + STRIP,
     PANEL_HEIGHT = 2 * (STRIP + GAP) + Y_BINS * CELL + GAP + STRIP,
     PANEL_DISTANCE = 28,
@@ -37,6 +34,70 @@ enum {
 
 #define SHADES 32 /* of each of two ranges of levels: all within the tolerances, and not */
 #define LINE_COLOR 0x008000
+
+#define FAR 3 /* powers of ten */
+
+/* ---- An axis of powers of ten, cut into bins ---- */
+
+struct log_axis {
+    double low, high;       /* powers of ten, whole numbers; low < high once it is closed */
+    double least, greatest; /* values seen; `least` > `greatest`: none */
+};
+
+static void log_axis_init(struct log_axis *axis)
+{
+    *axis = (struct log_axis){.least = INFINITY, .greatest = -INFINITY};
+}
+
+/* Makes room for a value; what is not finite or not above 0 has none. */
+static void log_axis_add(struct log_axis *axis, double value)
+{
+    if (!(value > 0) || isinf(value))
+        return;
+    axis->least = fmin(axis->least, value);
+    axis->greatest = fmax(axis->greatest, value);
+}
+
+/* Ends the adding. Makes room for `mark`, too, unless it lies far from all values. */
+static void log_axis_close(struct log_axis *axis, double mark)
+{
+    bool has_mark = mark > 0 && isfinite(mark);
+
+    if (axis->least > axis->greatest)
+        axis->least = axis->greatest = has_mark ? mark : 1;
+    axis->low = floor(log10(axis->least));
+    axis->high = ceil(log10(axis->greatest));
+    if (has_mark && log10(mark) < axis->low && log10(mark) > axis->low - FAR)
+        axis->low = floor(log10(mark));
+    if (has_mark && log10(mark) > axis->high && log10(mark) < axis->high + FAR)
+        axis->high = ceil(log10(mark));
+    if (axis->low >= axis->high)
+        axis->high = axis->low + 1;
+}
+
+/* From 0 at the low end to 1 at the high one, and beyond for what lies outside. */
+static double log_axis_position(const struct log_axis *axis, double value)
+{
+    return (log10(value) - axis->low) / (axis->high - axis->low);
+}
+
+/* The bin, of `bins`, of a value that was added. */
+static size_t log_axis_bin(const struct log_axis *axis, double value, size_t bins)
+{
+    double place = log_axis_position(axis, value) * (double)bins;
+
+    return place <= 0 ? 0 : place >= (double)bins ? bins - 1 : (size_t)place;
+}
+
+/* The distance, in powers of ten, of at most `count` labels. */
+static int log_axis_step(const struct log_axis *axis, int count)
+{
+    int step = (int)ceil((axis->high - axis->low) / count);
+
+    return step > 0 ? step : 1;
+}
+
+/* ---- Bins ---- */
 
 struct panel {
     struct log_axis y;
@@ -223,7 +284,7 @@ static void draw_y_axis(const struct panel *panel, double top, const char *title
     for (int decade = (int)panel->y.low; decade <= panel->y.high; decade += step) {
         double y = y_of(panel, top, pow(10, decade));
 
-        svg_line(svg, LEFT + x_parts[1].at, y, LEFT + x_parts[2].at - GAP, y, 0xE4E4E4, false);
+        svg_line(svg, LEFT + x_parts[1].at, y, LEFT + x_parts[2].at - GAP, y, (struct svg_stroke){.color = 0xE4E4E4});
         draw_label(LEFT - 6, y + 4, SVG_SMALL_LEFT_OF, pow(10, decade), svg);
     }
     svg_text(svg, LEFT - 6, bottom + STRIP - 2, SVG_SMALL_LEFT_OF, TEXT("0"));
@@ -239,7 +300,7 @@ static void draw_x_lines(const struct error_plot *plot, double top, struct svg *
     for (int decade = (int)plot->x.low; decade <= plot->x.high; decade += step) {
         double x = x_of(plot, pow(10, decade));
 
-        svg_line(svg, x, top + y_parts[2].at, x, top + y_parts[3].at - GAP, 0xE4E4E4, false);
+        svg_line(svg, x, top + y_parts[2].at, x, top + y_parts[3].at - GAP, (struct svg_stroke){.color = 0xE4E4E4});
     }
 }
 
@@ -275,7 +336,8 @@ static void draw_tolerance(const struct error_plot *plot, const struct panel *pa
     if (from >= to)
         return;
     svg_line(svg, x_of(plot, pow(10, from)), y_of(panel, top, factor * pow(10, exponent * from)),
-             x_of(plot, pow(10, to)), y_of(panel, top, factor * pow(10, exponent * to)), LINE_COLOR, exponent != 0);
+             x_of(plot, pow(10, to)), y_of(panel, top, factor * pow(10, exponent * to)),
+             (struct svg_stroke){LINE_COLOR, .dashed = exponent != 0});
 }
 
 static void draw_panel(const struct error_plot *plot, const struct panel *panel, double top, const char *title,
@@ -312,7 +374,7 @@ static void draw_shades(const struct error_plot *plot, double y, uint8_t first, 
 
 static void draw_line_legend(double y, bool dashed, const char *title, struct svg *svg)
 {
-    svg_line(svg, LEGEND_LEFT, y - 4, LEGEND_LEFT + 28, y - 4, LINE_COLOR, dashed);
+    svg_line(svg, LEGEND_LEFT, y - 4, LEGEND_LEFT + 28, y - 4, (struct svg_stroke){LINE_COLOR, dashed});
     svg_text(svg, LEGEND_LEFT + 34, y, SVG_SMALL, text_of(title));
 }
 
@@ -344,7 +406,7 @@ int error_plot_draw(const struct compared_outputs *compared, const struct compar
     rc = gather(plot, compared, err);
     if (rc == 0) {
         svg_begin(svg, LEGEND_LEFT + 160, HEIGHT);
-        plot_title_draw(compared, options, "Error metrics", 24, svg);
+        picture_title_draw(compared, options, "Error metrics", 24, svg);
         draw_panel(plot, &plot->absolute, TOP, "absolute error", svg);
         draw_panel(plot, &plot->relative, second, "relative error", svg);
         draw_x_labels(plot, second + PANEL_HEIGHT, svg);

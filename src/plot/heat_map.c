@@ -1,5 +1,5 @@
-/* plot/heat_map.c: see heat_map.h. */
-#include "plot/heat_map.h"
+/* plot/heat_map.c: where errors are. See picture.h. */
+#include "plot/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +7,11 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "plot/color_scale.h"
-#include "plot/picture_fold.h"
-#include "plot/title.h"
 #include "tensor/compare/difference.h"
-#include "tensor/values/match_shape.h"
 
 enum {
     MARGIN = 24,
-    PICTURE_TOP = PLOT_TITLE_HEIGHT + 52,
+    PICTURE_TOP = PICTURE_TITLE_HEIGHT + 52,
     PICTURE_WANTED = 640, /* pixels of the longer side */
     CELL_MOST = 40,       /* pixels of a side */
     SIDE_LEAST = 40,
@@ -142,14 +139,14 @@ static void draw_title(const struct heat_map *map, struct svg *svg)
 {
     struct string_builder text;
 
-    plot_title_draw(map->compared, map->options, map->kind == DIFFERENCE_ABSOLUTE ? "Absolute error" : "Relative error",
-                    MARGIN, svg);
+    picture_title_draw(map->compared, map->options,
+                       map->kind == DIFFERENCE_ABSOLUTE ? "Absolute error" : "Relative error", MARGIN, svg);
     string_init(&text);
     add_layout_text(map, &text);
-    svg_text(svg, MARGIN, PLOT_TITLE_HEIGHT + 12, SVG_NORMAL, (struct text){text.data, text.size});
+    svg_text(svg, MARGIN, PICTURE_TITLE_HEIGHT + 12, SVG_NORMAL, (struct text){text.data, text.size});
     string_clear(&text);
     add_worst_text(map, &text);
-    svg_text(svg, MARGIN, PLOT_TITLE_HEIGHT + 30, SVG_NORMAL, (struct text){text.data, text.size});
+    svg_text(svg, MARGIN, PICTURE_TITLE_HEIGHT + 30, SVG_NORMAL, (struct text){text.data, text.size});
     string_release(&text);
 }
 
@@ -163,10 +160,10 @@ static void draw_tile_lines(const struct heat_map *map, double width, double hei
         return;
     for (size_t i = 1; i < fold->across; i++)
         svg_line(svg, MARGIN + (double)i * tile_width, PICTURE_TOP, MARGIN + (double)i * tile_width,
-                 PICTURE_TOP + height, 0x9090A0, false);
+                 PICTURE_TOP + height, (struct svg_stroke){.color = 0x9090A0});
     for (size_t i = 1; i < fold->down; i++)
         svg_line(svg, MARGIN, PICTURE_TOP + (double)i * tile_height, MARGIN + width,
-                 PICTURE_TOP + (double)i * tile_height, 0x9090A0, false);
+                 PICTURE_TOP + (double)i * tile_height, (struct svg_stroke){.color = 0x9090A0});
 }
 
 static void draw_picture(const struct heat_map *map, const struct color_scale *scale, double width, double height,
@@ -203,13 +200,10 @@ static void draw_swatch(double x, double *y, uint32_t color, size_t count, const
 static void draw_legend(const struct heat_map *map, const struct color_scale *scale, double x, double height,
                         struct svg *svg)
 {
-    bool absolute = map->kind == DIFFERENCE_ABSOLUTE;
-    const struct compare_options *options = map->options;
     double y = PICTURE_TOP;
 
     if (scale->high > 0) {
-        color_scale_draw(scale, x, y, height, absolute ? options->absolute_tolerance : options->relative_tolerance,
-                         absolute ? "atol" : "rtol", svg);
+        color_scale_draw(scale, x, y, height, svg);
         y += height + 20;
     }
     draw_swatch(x, &y, scale->colors[COLOR_ZERO], map->zeros, "zero", svg);
@@ -221,13 +215,16 @@ static void draw(struct heat_map *map, struct svg *svg)
 {
     struct color_scale scale;
     double width, height, scale_height;
+    bool absolute = map->kind == DIFFERENCE_ABSOLUTE;
 
     assign_levels(map, &scale);
+    scale.tolerance = absolute ? map->options->absolute_tolerance : map->options->relative_tolerance;
+    scale.tolerance_name = absolute ? "atol" : "rtol";
     set_sizes(map);
     width = (double)map->fold.columns * map->cell_width;
     height = (double)map->fold.rows * map->cell_height;
     scale_height = scale.high > 0 ? fmin(fmax(height - 3 * (SWATCH + 8), SCALE_LEAST), SCALE_MOST) : 0;
-    svg_begin(svg, (int)fmax(PLOT_TITLE_WIDTH, MARGIN + width + SCALE_LEFT + SCALE_WIDTH),
+    svg_begin(svg, (int)fmax(PICTURE_TITLE_WIDTH, MARGIN + width + SCALE_LEFT + SCALE_WIDTH),
               (int)(PICTURE_TOP + fmax(height, scale_height + 20 + 3 * (SWATCH + 8)) + MARGIN));
     draw_title(map, svg);
     draw_picture(map, &scale, width, height, svg);

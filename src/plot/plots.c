@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
-#include "plot/error_plot.h"
-#include "plot/heat_map.h"
+#include "plot/picture.h"
 
 #define NAME_MOST 150 /* bytes of an output's name in a file name */
 

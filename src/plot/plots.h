@@ -1,8 +1,11 @@
 /* plot/plots.h: pictures of the errors of outputs, drawn while outputs are compared.
  *
+ * The room plot/ draws errors: comparisons come in while they are made, SVG files go out. It uses tensor/ and the
+ * results of comparator/compare/; svg.h and color_scale.h know of neither.
+ *
  * Files, in the folders that were asked for:
- *   absolute_error_<output>.svg, relative_error_<output>.svg   heat maps, see heat_map.h
- *   error_metrics_<output>.svg                                 see error_plot.h
+ *   absolute_error_<output>.svg, relative_error_<output>.svg   heat maps, see picture.h
+ *   error_metrics_<output>.svg                                 likewise
  * From the second iteration on "_iteration_<number>" follows the output's name. Characters that file names are better
  * without become '_'. No two plots of a run have the same name: a number is added. What an earlier run left is
  * replaced.

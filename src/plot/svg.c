@@ -104,10 +104,10 @@ void svg_frame(struct svg *svg, double x, double y, double width, double height)
                       x - 0.5, y - 0.5, width + 1, height + 1);
 }
 
-void svg_line(struct svg *svg, double x1, double y1, double x2, double y2, uint32_t color, bool dashed)
+void svg_line(struct svg *svg, double x1, double y1, double x2, double y2, struct svg_stroke stroke)
 {
     string_add_format(&svg->text, "<line x1=\"%g\" y1=\"%g\" x2=\"%g\" y2=\"%g\" stroke=\"#%06x\"%s/>\n", x1, y1, x2,
-                      y2, (unsigned)color, dashed ? " stroke-dasharray=\"6 3\"" : "");
+                      y2, (unsigned)stroke.color, stroke.dashed ? " stroke-dasharray=\"6 3\"" : "");
 }
 
 void svg_circle(struct svg *svg, double x, double y, double radius, uint32_t color)

@@ -39,7 +39,13 @@ void svg_text(struct svg *svg, double x, double y, enum svg_style style, struct 
 
 void svg_rectangle(struct svg *svg, double x, double y, double width, double height, uint32_t fill);
 void svg_frame(struct svg *svg, double x, double y, double width, double height);
-void svg_line(struct svg *svg, double x1, double y1, double x2, double y2, uint32_t color, bool dashed);
+
+struct svg_stroke {
+    uint32_t color;
+    bool dashed;
+};
+
+void svg_line(struct svg *svg, double x1, double y1, double x2, double y2, struct svg_stroke stroke);
 void svg_circle(struct svg *svg, double x, double y, double radius, uint32_t color); /* its outline */
 
 /* A grid of colored cells, row by row. */

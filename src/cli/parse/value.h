@@ -8,7 +8,7 @@
 
 #include "base/text/text.h"
 #include "cli/parse/option.h"
-#include "tensor/compare/top_k.h"
+#include "tensor/compare/ranking.h"
 
 /* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
 

@@ -7,9 +7,8 @@
 #include "comparator/compare/statistics_text.h"
 #include "comparator/compare/validation.h"
 #include "tensor/compare/difference.h"
-#include "tensor/compare/indices.h"
+#include "tensor/compare/ranking.h"
 #include "tensor/values/element_text.h"
-#include "tensor/values/match_shape.h"
 
 /* Of a long list of mismatching elements as many are shown. */
 enum { MOST_MISMATCHES = 1000 };

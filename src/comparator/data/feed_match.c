@@ -3,7 +3,6 @@
 
 #include "comparator/data/cast.h"
 #include "comparator/data/input_shape.h"
-#include "tensor/values/match_shape.h"
 
 static bool names_overlap(const char *a, const char *b)
 {

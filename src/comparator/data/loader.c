@@ -156,7 +156,7 @@ static int generate_one(const struct data_loader *loader, const struct backend_i
     if (choice.values != NULL)
         rc = make_values(choice.values, input->type, ret, err);
     else
-        rc = tensor_generate(random, input->type, &choice.shape, minimum, maximum, ret, err);
+        rc = tensor_generate(random, input->type, &choice.shape, (struct number_range){minimum, maximum}, ret, err);
     return rc < 0 ? error_context(err, "input '%s'", input->name) : 0;
 }
 

@@ -18,7 +18,7 @@
 #include "comparator/compare/run_report.h"
 #include "comparator/data/loader.h"
 #include "comparator/infer/worker.h"
-#include "tensor/compare/top_k.h"
+#include "tensor/compare/ranking.h"
 
 /* What an option says of outputs, by name. `items` are structs whose first member is a name or a pattern. */
 struct output_rules {

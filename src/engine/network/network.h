@@ -1,5 +1,9 @@
 /* engine/network/network.h: what the builder compiles: the layers of a model.
  *
+ * The room engine/network/ makes layers of a model's nodes: compile.h takes a model and gives a network, in which
+ * constants and batch normalizations are folded and what belongs together is one layer. It uses onnx/ and backend/,
+ * which computes constants, and knows nothing of how layers are computed.
+ *
  * A layer is one node, or several that are computed as one: a convolution, matrix product, batch normalization or
  * addition with the bias and the activation behind it. The network is an index over a model (its tensors are the
  * model's values, its constants the model's initializers); making one folds constants and what scales channels by

@@ -1,5 +1,8 @@
 /* engine/precision/precision.h: in which precision a layer stores its tensors.
  *
+ * The room engine/precision/ decides which layers store what, rounds tensors to it, and finds scales for int8
+ * (calibration.h). Settings and a network come in, a precision for each layer goes out. It uses engine/network/.
+ *
  * Storage semantics: a layer at float16 rounds its inputs, constants and outputs to float16 (overflow becomes infinity)
  * and accumulates in float32; bfloat16 likewise. int8 is symmetric: inputs per tensor with scales from calibration,
  * weights per output channel, in [-127, 127]; sums are exact. Buffers stay float32: what is stored in them is what the

@@ -1,5 +1,9 @@
 /* engine/run/executor.h: runs an engine.
  *
+ * The room engine/run/ runs engines: a feed comes in, outputs go out. The executor keeps a variant for each set of
+ * input shapes, which has a step for each layer, and the memory that they share. It uses engine/plan/ and what that
+ * uses; the builder uses its steps.
+ *
  * The first run with a set of input shapes makes the kernels (they pack their weights), and then plans memory: tensors
  * whose lifetimes do not overlap share it. Kernels and plans for a few sets of shapes are kept.
  */

@@ -7,7 +7,6 @@
 #include "base/text/number.h"
 #include "tensor/compare/difference.h"
 #include "tensor/statistics/statistics.h"
-#include "tensor/values/match_shape.h"
 
 static const char *const statistic_names[] = {
     [COMPARE_ELEMWISE] = "elemwise", [COMPARE_MAX] = "max",           [COMPARE_MEAN] = "mean",

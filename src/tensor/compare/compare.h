@@ -1,5 +1,8 @@
 /* tensor/compare/compare.h: whether two outputs agree within tolerances.
  *
+ * The room tensor/compare/ compares two tensors in every way that `run` offers: differences and tolerances, distances,
+ * rankings; and looks for NaN and infinities in one. It uses tensor/values/ and tensor/statistics/.
+ *
  * How the differences of two elements are computed for each pair of types: tensor/compare/difference.h. A difference is
  * too large when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the
  * absolute and the relative difference are too large. Empty outputs agree. Strings agree when they are equal, whatever
@@ -23,7 +26,7 @@ struct compare_options {
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */
     bool infinities_compare_equal;
-    /* false: the second output is transposed or reshaped if need be, see tensor/values/match_shape.h */
+    /* false: the second output is transposed or reshaped if need be, see tensor_match_shape() */
     bool check_shapes;
     bool want_medians; /* report them though the statistic does not need them */
 };

@@ -79,26 +79,35 @@ static double cosine(double product, double a_square, double b_square)
     return isnan(product) ? NAN : fmax(-1, fmin(1, product));
 }
 
-/* All of it from the sums; `peak` is the greatest value of a. */
-static void derive(const struct squares *a, const struct squares *b, const struct squares *noise, double product,
-                   double peak, size_t elements, struct metrics *ret)
+/* What all metrics are made of. */
+struct sums {
+    struct squares a, b, noise;
+    double product;
+    double peak; /* the greatest value of a */
+};
+
+static void derive(const struct sums *sums, size_t elements, struct metrics *ret)
 {
-    *ret = (struct metrics){.cosine_similarity = cosine(product, a->scaled, b->scaled),
+    const struct squares *b = &sums->b, *noise = &sums->noise;
+    double count = (double)elements;
+
+    *ret = (struct metrics){.cosine_similarity = cosine(sums->product, sums->a.scaled, b->scaled),
                             .peak_signal_to_noise = INFINITY,
                             .signal_to_noise = INFINITY};
     if (noise->scaled == 0)
         return;
     ret->l2_norm = scalbn(sqrt(noise->scaled), noise->exponent);
-    ret->mean_squared_error = scalbn(noise->scaled / (double)elements, 2 * noise->exponent);
+    ret->mean_squared_error = scalbn(noise->scaled / count, 2 * noise->exponent);
     ret->normalized_mean_squared_error = scalbn(noise->scaled / b->scaled, 2 * (noise->exponent - b->exponent));
-    ret->peak_signal_to_noise = 20 * log10(peak > 0 ? peak : 1) - decibels(noise) + 10 * log10((double)elements);
-    ret->signal_to_noise = decibels(a) - decibels(noise);
+    ret->peak_signal_to_noise = 20 * log10(sums->peak > 0 ? sums->peak : 1) - decibels(noise) + 10 * log10(count);
+    ret->signal_to_noise = decibels(&sums->a) - decibels(noise);
 }
 
 static void compute(struct runs *runs, struct metrics *ret)
 {
-    struct squares a = {0}, b = {0}, noise = {0};
-    double a_greatest = 0, b_greatest = 0, noise_greatest = 0, product = 0, peak = -INFINITY;
+    struct sums sums = {.peak = -INFINITY};
+    struct squares *a = &sums.a, *b = &sums.b, *noise = &sums.noise;
+    double a_greatest = 0, b_greatest = 0, noise_greatest = 0;
     size_t count;
 
     for (size_t first = 0; first < runs->elements; first += count) {
@@ -107,19 +116,19 @@ static void compute(struct runs *runs, struct metrics *ret)
         b_greatest = greatest_magnitude(runs->b, count, b_greatest);
         noise_greatest = greatest_magnitude(runs->difference, count, noise_greatest);
         for (size_t i = 0; i < count; i++)
-            peak = fmax(peak, runs->a[i]);
+            sums.peak = fmax(sums.peak, runs->a[i]);
     }
-    a.exponent = exponent_of(a_greatest);
-    b.exponent = exponent_of(b_greatest);
-    noise.exponent = exponent_of(noise_greatest);
+    a->exponent = exponent_of(a_greatest);
+    b->exponent = exponent_of(b_greatest);
+    noise->exponent = exponent_of(noise_greatest);
     for (size_t first = 0; first < runs->elements; first += count) {
         count = read_runs(runs, first);
-        a.scaled += sum_products(runs->a, a.exponent, runs->a, a.exponent, count);
-        b.scaled += sum_products(runs->b, b.exponent, runs->b, b.exponent, count);
-        noise.scaled += sum_products(runs->difference, noise.exponent, runs->difference, noise.exponent, count);
-        product += sum_products(runs->a, a.exponent, runs->b, b.exponent, count);
+        a->scaled += sum_products(runs->a, a->exponent, runs->a, a->exponent, count);
+        b->scaled += sum_products(runs->b, b->exponent, runs->b, b->exponent, count);
+        noise->scaled += sum_products(runs->difference, noise->exponent, runs->difference, noise->exponent, count);
+        sums.product += sum_products(runs->a, a->exponent, runs->b, b->exponent, count);
     }
-    derive(&a, &b, &noise, product, peak, runs->elements, ret);
+    derive(&sums, runs->elements, ret);
 }
 
 int metrics_compute(const struct tensor *a, const struct tensor *b, struct metrics *ret, struct error *err)

@@ -178,28 +178,28 @@ static void fill_integers(struct mersenne_twister *random, struct integer_range 
     }
 }
 
-int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape, double minimum,
-                    double maximum, struct tensor *ret, struct error *err)
+int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape,
+                    struct number_range range, struct tensor *ret, struct error *err)
 {
     bool is_float = type == DATA_FLOAT64 || type == DATA_FLOAT32 || type == DATA_FLOAT16;
     bool is_integer = data_type_is_integer(type) || type == DATA_BOOL;
-    struct integer_range range = {0};
+    struct integer_range integers = {0};
 
     if (type == DATA_STRING)
-        return generate_strings(random, float_range_of(minimum, maximum), shape, ret, err);
+        return generate_strings(random, float_range_of(range.minimum, range.maximum), shape, ret, err);
     if (!is_float && !is_integer)
         return error_set(err, ERR_UNSUPPORTED,
                          "random data of type %s cannot be made: supply inputs with --load-inputs",
                          data_type_name(type));
 
-    int rc = is_integer ? integer_range_of(type, minimum, maximum, &range, err) : 0;
+    int rc = is_integer ? integer_range_of(type, range.minimum, range.maximum, &integers, err) : 0;
     if (rc == 0)
         rc = tensor_allocate(type, shape, ret, err);
     if (rc < 0)
         return rc;
     if (is_float)
-        fill_floats(random, float_range_of(minimum, maximum), ret);
+        fill_floats(random, float_range_of(range.minimum, range.maximum), ret);
     else
-        fill_integers(random, range, ret);
+        fill_integers(random, integers, ret);
     return 0;
 }

@@ -1,10 +1,13 @@
 /* tensor/generate/data_generator.h: random input data, the same as Polygraphy's.
  *
+ * The room tensor/generate/ makes random tensors: a seed, types, shapes and ranges come in, the same data as
+ * Polygraphy's go out. It uses tensor/values/.
+ *
  * For iteration i the caller seeds a generator with seed + i; all inputs draw from it in their order:
  *
  *   mersenne_twister_seed(&random, seed + iteration);
  *   for (i = 0; i < count; i++)
- *       tensor_generate(&random, inputs[i].type, &shapes[i], 0, 1, &tensors[i], err);
+ *       tensor_generate(&random, inputs[i].type, &shapes[i], (struct number_range){0, 1}, &tensors[i], err);
  */
 #ifndef TENSOR_GENERATE_DATA_GENERATOR_H
 #define TENSOR_GENERATE_DATA_GENERATOR_H
@@ -12,14 +15,18 @@
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/values/tensor.h"
 
-/* Fills a fresh tensor with values between `minimum` and `maximum`.
+struct number_range {
+    double minimum, maximum;
+};
+
+/* Fills a fresh tensor with values of that range.
  *
- * Floating types: evenly spread, `maximum` excluded; an infinite bound makes every value that infinity. Integers: the
+ * Floating types: evenly spread, the maximum excluded; an infinite bound makes every value that infinity. Integers: the
  * bounds are truncated to integers and both included, and two of 4 bits share a byte, the first in its lower half;
  * ERR_INVALID when they are in the wrong order or do not fit the type (the double nearest the largest 64-bit integer
  * stands for that integer). Bool: both values unless the bounds are both zero or both not. Strings: the text of
  * floating values. Other types: ERR_UNSUPPORTED. */
-int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape, double minimum,
-                    double maximum, struct tensor *ret, struct error *err);
+int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape,
+                    struct number_range range, struct tensor *ret, struct error *err);
 
 #endif

@@ -1,5 +1,8 @@
 /* tensor/statistics/statistics.h: what the log says about the values of a tensor.
  *
+ * The room tensor/statistics/ says in a few numbers what the elements of a tensor, or of a difference, are like. It
+ * uses tensor/values/.
+ *
  * Everything is computed in float64: 64-bit integers are rounded to it first. A NaN among the elements makes
  * everything NaN; an empty tensor has the values that Polygraphy shows for one.
  */

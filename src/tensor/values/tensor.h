@@ -1,5 +1,8 @@
 /* tensor/values/tensor.h: a dense, row-major, little-endian array with its type and shape.
  *
+ * The room tensor/values/ has types, shapes and tensors, and reads, writes and prints their elements. It uses base/
+ * only.
+ *
  * 4-bit elements are packed two in a byte, the first one in the low half (ONNX, TensorProto.raw_data). The elements of
  * a string tensor are `struct text`, whose bytes belong to the tensor too.
  */
@@ -66,6 +69,13 @@ void tensor_release(struct tensor *tensor); /* harmless on a zeroed struct and w
 
 /* Same type, shape and bytes (strings: same texts). */
 bool tensor_identical(const struct tensor *a, const struct tensor *b);
+
+/* Gives a tensor the shape that another one has. When both ranks are the same and the wanted dimensions are a
+ * permutation of the tensor's, transposes it, each wanted dimension taking the first axis of that length that is still
+ * free. Otherwise reshapes it. `wanted` is static.
+ *
+ * `ret` may refer to the data of `tensor`, which has to outlive it. ERR_INVALID when the numbers of elements differ. */
+int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, struct tensor *ret, struct error *err);
 
 /* A tensor and what it is called; lists of these are feed dicts and sets of outputs. */
 struct named_tensor {

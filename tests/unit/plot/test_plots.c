@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot/error_plot.h"
-#include "plot/heat_map.h"
+#include "plot/picture.h"
 #include "support/unit_test.h"
 #include "unit/comparator/comparator_test.h"
 

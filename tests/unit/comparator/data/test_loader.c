@@ -42,7 +42,7 @@ static void inputs_draw_in_their_order_from_seed_plus_iteration(void **state)
         for (size_t i = 0; i < 2; i++) {
             struct tensor expected;
 
-            tensor_generate(&random, inputs[i].type, &inputs[i].shape, 0, 1, &expected, NULL);
+            tensor_generate(&random, inputs[i].type, &inputs[i].shape, (struct number_range){0, 1}, &expected, NULL);
             assert_string_equal(feed.items[i].name, inputs[i].name);
             assert_true(tensor_identical(&feed.items[i].tensor, &expected));
             tensor_release(&expected);

@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "golden_vectors.h"
 #include "tensor/compare/compare.h"
-#include "tensor/compare/indices.h"
-#include "tensor/compare/top_k.h"
+#include "tensor/compare/ranking.h"
 
 /* What a row should have said. */
 struct correction {

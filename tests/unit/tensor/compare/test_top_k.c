@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "tensor/compare/top_k.h"
+#include "tensor/compare/ranking.h"
 #include "tensor/generate/mersenne_twister.h"
 #include "unit/comparator/comparator_test.h"
 

@@ -43,7 +43,9 @@ static void check_vector(const json_t *vector, size_t number)
 
         range_of(json_object_get(vector, "val_range"), json_string_value(json_object_get(input, "name")), &minimum,
                  &maximum);
-        assert_int_equal(tensor_generate(&random, expected.type, &expected.shape, minimum, maximum, &tensor, NULL), 0);
+        assert_int_equal(tensor_generate(&random, expected.type, &expected.shape,
+                                         (struct number_range){minimum, maximum}, &tensor, NULL),
+                         0);
         if (!tensor_identical(&tensor, &expected))
             fail_msg("vector %zu, input %zu differs", number, i);
         tensor_release(&tensor);
@@ -69,7 +71,7 @@ static struct tensor generate(enum data_type type, struct shape shape, double mi
     struct tensor tensor;
 
     mersenne_twister_seed(&random, 1);
-    if (tensor_generate(&random, type, &shape, minimum, maximum, &tensor, &error) < 0)
+    if (tensor_generate(&random, type, &shape, (struct number_range){minimum, maximum}, &tensor, &error) < 0)
         fail_msg("%s", error.message);
     return tensor;
 }
@@ -162,9 +164,9 @@ static void range_that_does_not_fit_an_integer_type_is_an_error(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct error error = {0};
         struct tensor tensor;
-        assert_int_equal(
-            tensor_generate(&random, rows[i].type, &SHAPE(1), rows[i].minimum, rows[i].maximum, &tensor, &error),
-            ERR_INVALID);
+        assert_int_equal(tensor_generate(&random, rows[i].type, &SHAPE(1),
+                                         (struct number_range){rows[i].minimum, rows[i].maximum}, &tensor, &error),
+                         ERR_INVALID);
         assert_message_contains(&error, data_type_name(rows[i].type));
         assert_message_contains(&error, "--val-range");
     }
@@ -200,7 +202,8 @@ static void types_without_random_data_ask_for_inputs(void **state)
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         struct error error = {0};
         struct tensor tensor;
-        assert_int_equal(tensor_generate(&random, types[i], &SHAPE(1), 0, 1, &tensor, &error), ERR_UNSUPPORTED);
+        assert_int_equal(tensor_generate(&random, types[i], &SHAPE(1), (struct number_range){0, 1}, &tensor, &error),
+                         ERR_UNSUPPORTED);
         assert_message_contains(&error, "--load-inputs");
     }
 }
@@ -211,8 +214,12 @@ static void tensor_too_large_for_memory_is_an_error(void **state)
     struct tensor tensor;
 
     mersenne_twister_seed(&random, 1);
-    assert_int_equal(tensor_generate(&random, DATA_FLOAT32, &SHAPE(INT64_MAX), 0, 1, &tensor, NULL), ERR_MEMORY);
-    assert_int_equal(tensor_generate(&random, DATA_STRING, &SHAPE(INT64_MAX), 0, 1, &tensor, NULL), ERR_MEMORY);
+    assert_int_equal(
+        tensor_generate(&random, DATA_FLOAT32, &SHAPE(INT64_MAX), (struct number_range){0, 1}, &tensor, NULL),
+        ERR_MEMORY);
+    assert_int_equal(
+        tensor_generate(&random, DATA_STRING, &SHAPE(INT64_MAX), (struct number_range){0, 1}, &tensor, NULL),
+        ERR_MEMORY);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* Transposing and reshaping. */
 #include "base/memory.h"
-#include "tensor/values/match_shape.h"
+#include "tensor/values/tensor.h"
 #include "unit/tensor/tensor_test.h"
 
 static void assert_matched(struct tensor tensor, struct shape wanted, const void *expected)

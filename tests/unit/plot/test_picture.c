@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "plot/picture_fold.h"
+#include "plot/picture.h"
 #include "support/unit_test.h"
 #include "unit/tensor/tensor_test.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "tensor/compare/indices.h"
+#include "tensor/compare/ranking.h"
 #include "unit/tensor/tensor_test.h"
 
 static struct indices_result compare(struct tensor a, struct tensor b, size_t tolerance)
