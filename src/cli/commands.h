@@ -2,7 +2,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
 
 extern const struct command cmd_run;
 extern const struct command cmd_check;

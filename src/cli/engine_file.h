@@ -12,7 +12,7 @@
 #define CLI_ENGINE_FILE_H
 
 #include "base/container/arena.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/options/runners/engine.h"
 #include "comparator/data/loader.h"
 #include "engine/backend.h"

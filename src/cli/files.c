@@ -8,7 +8,6 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "cli/parse/lookup.h"
 #include "format/polygraphy/debug_replay.h"
 #include "onnx/external/data.h"
 

@@ -6,7 +6,7 @@
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
-#include "cli/parse/parser.h"
+#include "cli/parse/parse.h"
 
 /* Looks at all files of a command line before anything is opened for writing, the log file included. Refused are: an
  * output that is an input (the model's external data are inputs, too), unless its option `shares` that one; two outputs

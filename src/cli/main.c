@@ -19,6 +19,8 @@
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "cli/parse/help.h"
+#include "cli/parse/lookup.h"
+#include "cli/parse/parser.h"
 #include "cli/terminal/log_sink.h"
 #include "cli/terminal/progress_line.h"
 #include "debug/check/check.h"

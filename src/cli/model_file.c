@@ -203,14 +203,13 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
                                   const struct words *also_keep, struct error *err)
 {
     const struct onnx_load_values *load = model_file_options(context).load;
-    const struct convert_values *convert = PARSE_VALUES(context->parse, struct convert_values);
     struct float16_inference inference = {.context = context};
     struct float16_settings settings = {
         .infer = infer_for_float16,
         .data = &inference,
         .log = context->log,
     };
-    size_t own = convert != NULL ? convert->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
+    size_t own = load != NULL ? load->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
     const char **keep;
     int rc;
 
@@ -218,7 +217,7 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
         return 0;
     keep = memory_alloc_zero(own + more + 1, sizeof(*keep));
     for (size_t i = 0; i < own + more; i++)
-        keep[i] = i < own ? convert->keep_float32.items[i] : also_keep->items[i - own];
+        keep[i] = i < own ? load->keep_float32.items[i] : also_keep->items[i - own];
     settings.keep = keep;
     settings.keep_count = own + more;
     log_message(context->log, LOG_INFO, "Converting float tensors to float16");

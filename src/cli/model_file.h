@@ -11,7 +11,7 @@
 #define CLI_MODEL_FILE_H
 
 #include "backend/backend.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/options/groups.h"
 #include "onnx/write/model.h"
 

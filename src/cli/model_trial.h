@@ -7,7 +7,7 @@
 #ifndef CLI_MODEL_TRIAL_H
 #define CLI_MODEL_TRIAL_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "onnx/model/subgraph.h"
 
 /* ERR_BACKEND with the runtime's reason when it refuses `subgraph`, which is to be written to `path`, but takes the

@@ -2,7 +2,8 @@
 #ifndef SUPPORT_COMMAND_LINE_H
 #define SUPPORT_COMMAND_LINE_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
+#include "cli/parse/parser.h"
 #include "support/captured_log.h"
 
 struct command_line {

@@ -173,6 +173,33 @@ void string_add_format(struct string_builder *builder, const char *format, ...)
     va_end(args);
 }
 
+void string_add_quoted(struct string_builder *builder, const char *word)
+{
+    char quote = strchr(word, '\'') && !strchr(word, '"') ? '"' : '\'';
+    size_t size = strlen(word);
+
+    string_add_char(builder, quote);
+    for (size_t i = 0; i < size;) {
+        size_t length = text_utf8_length(word + i, size - i);
+        unsigned char c = (unsigned char)word[i];
+
+        if (c == (unsigned char)quote || c == '\\')
+            string_add_format(builder, "\\%c", c);
+        else if (c == '\n')
+            string_add(builder, "\\n");
+        else if (c == '\t')
+            string_add(builder, "\\t");
+        else if (c == '\r')
+            string_add(builder, "\\r");
+        else if (c < 0x20 || c == 0x7f || length == 0)
+            string_add_format(builder, "\\x%02x", c);
+        else
+            string_add_bytes(builder, word + i, length);
+        i += length > 0 ? length : 1;
+    }
+    string_add_char(builder, quote);
+}
+
 char *string_take(struct string_builder *builder)
 {
     char *ret = builder->capacity > 0 ? builder->data : memory_strdup("");

@@ -21,6 +21,10 @@ void string_add_char(struct string_builder *builder, char c);
 void string_add_bytes(struct string_builder *builder, const void *data, size_t size);
 void string_add_text(struct string_builder *builder, struct text text);
 
+/* Appends 'word', or "word" when it holds a single quote and no double one, as Python's repr() does. Backslashes, line
+ * breaks and bytes that are not printable are escaped, so that a message stays on its line. */
+void string_add_quoted(struct string_builder *builder, const char *word);
+
 /* For people's eyes, of text that comes from files and other programs: it must not steer the terminal that shows it.
  * Control characters but tabs and line breaks, those that change the order in which text is shown, and bytes that are
  * not UTF-8, become \xNN; sequences that only set colours are left out. */

@@ -4,7 +4,6 @@
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 struct explore_values {
     bool explore;

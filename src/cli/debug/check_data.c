@@ -8,6 +8,7 @@
 #include "base/file/file.h"
 #include "cli/commands.h"
 #include "cli/options/groups.h"
+#include "cli/parse/parser.h"
 #include "debug/check/check.h"
 #include "debug/reduce/reduce.h"
 #include "format/polygraphy/feed_dicts.h"

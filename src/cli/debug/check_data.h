@@ -7,7 +7,7 @@
 #ifndef CLI_DEBUG_CHECK_DATA_H
 #define CLI_DEBUG_CHECK_DATA_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "onnx/model/model.h"
 
 /* Looks into the files that the check of `debug reduce` names, when it is `polygraphy run` (words, or a plain line in

@@ -2,7 +2,7 @@
 #ifndef CLI_DEBUG_SESSION_H
 #define CLI_DEBUG_SESSION_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "debug/loop/loop.h"
 #include "format/json/writer.h"
 #include "onnx/model/model.h"

@@ -9,7 +9,6 @@
 #include "cli/debug/session.h"
 #include "cli/debug/tactics_report.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 #include "debug/tactics/isolation.h"
 #include "debug/tactics/pair.h"
 #include "engine/precision/words.h"

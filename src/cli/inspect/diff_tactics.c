@@ -7,7 +7,6 @@
 #include "cli/inspect/diff_tactics_json.h"
 #include "cli/inspect/tactic_ranking.h"
 #include "cli/options/groups.h"
-#include "cli/parse/quote.h"
 
 struct diff_tactics_values {
     const char *dir;
@@ -80,7 +79,7 @@ static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tact
         string_clear(&algorithm);
         tactic_algorithm_text(diff->tactics.items[tactic].algorithm, &algorithm);
         string_add(ret, count > 0 ? ", " : "");
-        quote_word(algorithm.data, ret);
+        string_add_quoted(ret, algorithm.data);
         count++;
     }
     string_add(ret, "]");

@@ -6,8 +6,6 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/launcher_words.h"
-#include "cli/parse/parser.h"
 
 /* Whether a word is a whole command line, written as one quoted string, and no path of a program with blanks in it. */
 static bool is_command_line(const char *word)

@@ -1,7 +1,6 @@
 /* cli/options/comparison.c: what `run` compares, and how exactly. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
                                               NULL}; /* enum compare_function */

@@ -1,7 +1,6 @@
 /* cli/options/data_loader.c: where input data come from. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 #define NO_SCRIPTS                                                                                                     \
     "scripts need Python; have one write its data to a file, for instance with safetensors.numpy.save_file({name: "    \

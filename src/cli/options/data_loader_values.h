@@ -2,7 +2,7 @@
 #ifndef CLI_OPTIONS_DATA_LOADER_VALUES_H
 #define CLI_OPTIONS_DATA_LOADER_VALUES_H
 
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "comparator/data/loader.h"
 
 /* Reads the data loader options and `model` (the shapes that go with the model, in whichever spelling the command has).

@@ -9,7 +9,7 @@
 #ifndef CLI_OPTIONS_GROUPS_H
 #define CLI_OPTIONS_GROUPS_H
 
-#include "cli/parse/option.h"
+#include "cli/parse/parse.h"
 #include "cli/parse/value.h"
 #include "cli/terminal/log_sink.h"
 #include "debug/loop/loop.h"
@@ -141,6 +141,7 @@ struct onnx_load_values {
     const char *external_data_dir; /* NULL: the model's folder */
     bool ignore_external_data;
     bool fp_to_fp16;
+    struct words keep_float32;   /* convert: nodes, patterns or operators that stay float32 with it */
     struct output_names outputs; /* --onnx-outputs, or --outputs in surgeon sanitize */
     struct words exclude_outputs;
     struct named_integers unbounded_dds_upper_bound; /* surgeon sanitize */
@@ -309,19 +310,6 @@ struct sanitize_values {
 };
 
 extern const struct option_group sanitize_options;
-
-/* ---- convert's own ---- */
-
-/* In the order of --convert-to's choices. */
-enum convert_target { CONVERT_ONNX, CONVERT_TRT, CONVERT_ONNX_LIKE_TRT_NETWORK };
-
-struct convert_values {
-    const char *output;
-    enum convert_target target; /* ONNX or TRT */
-    struct words keep_float32;  /* with --fp-to-fp16: names of nodes, patterns, operators */
-};
-
-extern const struct option_group convert_options;
 
 /* ---- run's own ---- */
 

@@ -1,7 +1,6 @@
 /* cli/options/inference.c: how `run` runs models, and what it keeps of that. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static int finish(struct parse *parse, struct error *err)
 {

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 #include "debug/candidate/hash.h"
 
 /* ---- Artifacts ---- */

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static const char *const formats[] = {"timestamp", "line-info", "no-colors", NULL};
 

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 #include "debug/reduce/reduce.h"
 #include "engine/backend.h"
 

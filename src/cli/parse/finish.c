@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "base/text/number.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/parse/lookup.h"
+#include "cli/parse/parser.h"
 
 static struct integers make_integers(struct parse *parse, struct words words)
 {
@@ -131,62 +132,4 @@ int parse_finish(struct parse *parse, struct log *log, struct error *err)
     for (size_t i = 0; rc == 0 && i < parse->visible_count; i++)
         rc = finish_state(parse, parse->groups[parse->visible[i]], err);
     return rc;
-}
-
-void *parse_values_of(const struct parse *parse, const char *type)
-{
-    for (const struct parsed_values *item = parse->values; item != NULL; item = item->next)
-        if (strcmp(item->type, type) == 0)
-            return item->values;
-    return NULL;
-}
-
-const char *parse_given(const struct parse *parse, const char *name)
-{
-    struct option_match match;
-
-    if (!option_find(parse, text_of(name), &match))
-        return NULL;
-    return match.state->options[match.index].name;
-}
-
-const char *parse_last_word(const struct parse *parse, const char *name)
-{
-    struct option_match match;
-    const struct option_state *state;
-
-    if (!option_find(parse, text_of(name), &match))
-        return NULL;
-    state = &match.state->options[match.index];
-    return state->count > 0 ? state->words[state->count - 1] : option_of(&match)->fallback;
-}
-
-static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
-{
-    const char *given = parse_given(parse, name);
-
-    if (given != NULL)
-        string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", given);
-}
-
-void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret)
-{
-    for (; *names != NULL; names++)
-        list_if_given(parse, *names, ret);
-}
-
-void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret)
-{
-    for (size_t i = 0; i < group->count; i++)
-        list_if_given(parse, group->options[i].names[0], ret);
-}
-
-struct arena *parse_arena(struct parse *parse)
-{
-    return &parse->arena;
-}
-
-struct log *parse_log(struct parse *parse)
-{
-    return parse->log;
 }

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text/number.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/parse/lookup.h"
 
 #define DEFAULT_WIDTH 80

@@ -5,52 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text/number.h"
-#include "cli/command.h"
-
-const struct option *option_of(const struct option_match *match)
-{
-    return &match->state->group->options[match->index];
-}
-
-bool option_is_positional(const struct option *option)
-{
-    return option->names[0][0] != '-';
-}
-
-size_t option_choice(const struct option *option, const char *word)
-{
-    size_t index = 0;
-
-    while (option->choices[index] && strcmp(option->choices[index], word) != 0)
-        index++;
-    return index;
-}
-
-const char *option_title(struct parse *parse, const struct option *option)
-{
-    const char *title = option->names[0];
-
-    for (size_t i = 1; i < ARRAY_LEN(option->names) && option->names[i]; i++)
-        title = arena_printf(&parse->arena, "%s/%s", title, option->names[i]);
-    return title;
-}
-
-/* Calls `visit` for every name of every option, until it returns false. */
-static void each_name(const struct parse *parse, bool (*visit)(void *data, struct option_match match), void *data)
-{
-    for (size_t i = 0; i < parse->visible_count; i++) {
-        struct group_state *state = parse->groups[parse->visible[i]];
-
-        for (size_t k = 0; k < state->group->count; k++) {
-            const struct option *option = &state->group->options[k];
-
-            for (size_t n = 0; n < ARRAY_LEN(option->names) && option->names[n]; n++)
-                if (!option_is_positional(option) &&
-                    !visit(data, (struct option_match){state, k, option->names[n], NULL}))
-                    return;
-        }
-    }
-}
+#include "cli/parse/command.h"
 
 struct search {
     struct text wanted;
@@ -59,26 +14,6 @@ struct search {
     char *candidates; /* names that begin like `wanted`, for the message */
     struct arena *arena;
 };
-
-static bool visit_exact(void *data, struct option_match match)
-{
-    struct search *search = data;
-
-    if (!text_equal_string(search->wanted, match.name))
-        return true;
-    search->found = match;
-    return false;
-}
-
-bool option_find(const struct parse *parse, struct text name, struct option_match *ret)
-{
-    struct search search = {.wanted = name};
-
-    each_name(parse, visit_exact, &search);
-    if (search.found.state)
-        *ret = search.found;
-    return search.found.state != NULL;
-}
 
 /* Several names of one option with the same beginning are no ambiguity. */
 static bool visit_beginning(void *data, struct option_match match)
@@ -103,7 +38,7 @@ static enum word_class find_beginning(const struct parse *parse, struct text nam
     struct search search = {.wanted = name, .arena = &arena};
 
     arena_init(&arena);
-    each_name(parse, visit_beginning, &search);
+    option_each_name(parse, visit_beginning, &search);
     if (search.ambiguous)
         error_set(err, ERR_INVALID, "ambiguous option: " TEXT_FORMAT " could match %s", TEXT_ARGS(name),
                   search.candidates);
@@ -217,9 +152,18 @@ const char *option_suggest(const struct parse *parse, const char *word)
 
     suggestion.distance = suggestion.wanted.size / 3 + 1;
     if (word[0] == '-')
-        each_name(parse, visit_similar, &suggestion);
+        option_each_name(parse, visit_similar, &suggestion);
     else
         for (size_t i = 0; i < command->subcommand_count; i++)
             consider(&suggestion, command->subcommands[i]->name);
     return suggestion.best;
+}
+
+const char *parse_command_name(struct parse *parse)
+{
+    const char *name = parse->path[0]->name;
+
+    for (size_t i = 1; i < parse->depth; i++)
+        name = arena_printf(&parse->arena, "%s %s", name, parse->path[i]->name);
+    return name;
 }

@@ -7,9 +7,8 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "base/text/string_builder.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/parse/lookup.h"
-#include "cli/parse/quote.h"
 
 struct builtin_values {
     bool help, version;
@@ -108,20 +107,6 @@ void parse_release(struct parse *parse)
     *parse = (struct parse){0};
 }
 
-const struct command *parse_command(const struct parse *parse)
-{
-    return parse->path[parse->depth - 1];
-}
-
-const char *parse_command_name(struct parse *parse)
-{
-    const char *name = parse->path[0]->name;
-
-    for (size_t i = 1; i < parse->depth; i++)
-        name = arena_printf(&parse->arena, "%s %s", name, parse->path[i]->name);
-    return name;
-}
-
 /* ---- Assigning words ---- */
 
 struct cursor {
@@ -162,11 +147,11 @@ static int refuse_choice(const char *title, const char *word, const char *const 
     int rc;
 
     string_init(&text);
-    quote_word(word, &text);
+    string_add_quoted(&text, word);
     string_add(&text, " (choose from ");
     for (size_t i = 0; choices[i]; i++) {
         string_add(&text, i > 0 ? ", " : "");
-        quote_word(choices[i], &text);
+        string_add_quoted(&text, choices[i]);
     }
     rc = error_set(err, ERR_INVALID, "argument %s: invalid choice: %s)", title, text.data);
     string_release(&text);
@@ -183,7 +168,7 @@ static int check_word(struct parse *parse, const struct option *option, const ch
     int rc = 0;
 
     string_init(&quoted);
-    quote_word(word, &quoted);
+    string_add_quoted(&quoted, word);
     if (option->type == OPTION_INTEGER && !number_parse_integer(text_of(word), &integer))
         rc = error_set(err, ERR_INVALID, "argument %s: invalid int value: %s", title, quoted.data);
     else if (option->type == OPTION_FLOAT && !number_parse_float(text_of(word), &number))
@@ -309,7 +294,7 @@ static int take_option(struct cursor *cursor, struct option_match match)
             struct string_builder quoted;
 
             string_init(&quoted);
-            quote_word(match.value, &quoted);
+            string_add_quoted(&quoted, match.value);
             rc = error_set(cursor->err, ERR_INVALID, "argument %s: ignored explicit argument %s",
                            option_title(cursor->parse, option), quoted.data);
             string_release(&quoted);
@@ -446,7 +431,7 @@ static void describe_unrecognized(struct parse *parse, struct error *err)
     string_add(&text, "Unrecognized Options: [");
     for (size_t i = 0; i < words->count; i++) {
         string_add(&text, i > 0 ? ", " : "");
-        quote_word(words->words[i], &text);
+        string_add_quoted(&text, words->words[i]);
         if (!suggestion && words->words[i][0] == '-')
             suggestion = suggest_instead(parse, words->words[i]);
     }

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "base/text/number.h"
-#include "cli/parse/lookup.h"
+#include "cli/parse/parse.h"
 #include "onnx/external/data.h"
 
 /* ---- Building blocks ---- */
@@ -118,7 +118,7 @@ static const char *number_pair(struct parse *parse, const char *word, bool integ
 
 /* ---- Pairs of a name and a number ---- */
 
-static int convert_numbers(struct parse *parse, const char *spelling, struct words words, double low, double high,
+static int convert_numbers(struct parse *parse, const char *spelling, struct words words, bool are_shares,
                            struct named_numbers *ret, struct error *err)
 {
     struct named_number *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
@@ -132,9 +132,8 @@ static int convert_numbers(struct parse *parse, const char *spelling, struct wor
         if (!name)
             return error_set(err, ERR_INVALID, "%s: '%s' is not a number; write 1e-3, or NAME:1e-3 for one output",
                              spelling, words.items[i]);
-        if (value.number < low || value.number > high)
-            return error_set(err, ERR_INVALID, "%s: '%s' lies outside of %g to %g", spelling, words.items[i], low,
-                             high);
+        if (are_shares && (value.number < 0 || value.number > 1))
+            return error_set(err, ERR_INVALID, "%s: '%s' lies outside of 0 to 1", spelling, words.items[i]);
         item = place_for(items, &count, sizeof(*items), name);
         *item = (struct named_number){name, value.number};
     }
@@ -144,13 +143,13 @@ static int convert_numbers(struct parse *parse, const char *spelling, struct wor
 
 int convert_named_numbers(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    return convert_numbers(parse, spelling, words, -INFINITY, INFINITY, field, err);
+    return convert_numbers(parse, spelling, words, false, field, err);
 }
 
 int convert_named_quantiles(struct parse *parse, const char *spelling, struct words words, void *field,
                             struct error *err)
 {
-    return convert_numbers(parse, spelling, words, 0, 1, field, err);
+    return convert_numbers(parse, spelling, words, true, field, err);
 }
 
 int convert_named_counts(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
@@ -488,4 +487,50 @@ int convert_external_data_wish(struct parse *parse, const char *spelling, struct
         free(location);
     free(folder);
     return rc;
+}
+
+/* ---- A command line in a single word ---- */
+
+/* Reads the word that begins at `*at`, up to the blank behind it. False when a quote is not closed. */
+static bool read_word(const char **at, struct string_builder *ret)
+{
+    char quote = '\0';
+    const char *rest = *at;
+
+    string_clear(ret);
+    string_add(ret, "");
+    for (; *rest != '\0' && (quote != '\0' || strchr(" \t\n", *rest) == NULL); rest++) {
+        if (quote != '\0' && *rest == quote)
+            quote = '\0';
+        else if (quote == '\0' && (*rest == '\'' || *rest == '"'))
+            quote = *rest;
+        else if (*rest == '\\' && quote != '\'' && rest[1] != '\0')
+            string_add_char(ret, *++rest);
+        else
+            string_add_char(ret, *rest);
+    }
+    *at = rest;
+    return quote == '\0';
+}
+
+int convert_launcher(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    const char *line = words.items[0];
+    const char **items = arena_alloc_zero(parse_arena(parse), strlen(line) / 2 + 2, sizeof(*items));
+    struct string_builder word;
+    size_t count = 0;
+    bool closed = true;
+
+    string_init(&word);
+    for (const char *at = line + strspn(line, " \t\n"); *at != '\0' && closed; at += strspn(at, " \t\n")) {
+        closed = read_word(&at, &word);
+        items[count++] = arena_strdup(parse_arena(parse), word.size > 0 ? word.data : "");
+    }
+    string_release(&word);
+    if (!closed)
+        return error_set(err, ERR_INVALID, "%s: a quote is not closed: %s", spelling, line);
+    if (count == 0)
+        return error_set(err, ERR_INVALID, "%s: there is no command in it", spelling);
+    *(struct words *)field = (struct words){items, count};
+    return 0;
 }

@@ -106,6 +106,10 @@ option_convert convert_outputs;            /* struct output_names */
 option_convert convert_top_k;              /* struct top_ks */
 option_convert convert_external_data_wish; /* struct external_data_wish */
 
+/* A command line in a single word, taken apart at blanks as a shell does: 'quotes', "quotes" and backslashes keep what
+ * they hold together. Nothing is expanded. Fills struct words. */
+option_convert convert_launcher;
+
 /* ---- Building blocks ---- */
 
 /* Splits at the last ':'. Without one, `ret_name` is empty. */

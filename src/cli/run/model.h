@@ -5,7 +5,7 @@
 #define CLI_RUN_MODEL_H
 
 #include "backend/backend.h"
-#include "cli/command.h"
+#include "cli/parse/command.h"
 #include "cli/engine_file.h"
 
 struct run_model {

@@ -6,7 +6,6 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 #include "engine/plan/plan.h"
 
 static const char *const types[] = {"frozen", "keras", "ckpt", "onnx", "engine", "uff", "trt-network-script",

@@ -1,7 +1,6 @@
 /* cli/options/model/onnx_load.c: how an ONNX model is loaded, and how its shapes are found. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 /* The variants are slices of one table. */
 static const struct option load_rows[] = {

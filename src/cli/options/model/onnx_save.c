@@ -1,7 +1,6 @@
 /* cli/options/model/onnx_save.c: how an ONNX model is saved. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static int finish(struct parse *parse, struct error *err)
 {

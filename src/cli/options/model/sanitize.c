@@ -1,7 +1,6 @@
 /* cli/options/model/sanitize.c: what only `surgeon sanitize` has. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static const char *const partitionings[] = {"basic", "recursive", NULL};
 

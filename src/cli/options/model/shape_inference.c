@@ -1,7 +1,6 @@
 /* cli/options/model/shape_inference.c: how the shapes of a model's tensors are found. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 /* ONNX Runtime is all there is. */
 static bool allowed(const struct shape_inference_values *values, bool wanted, struct parse *parse)

@@ -6,7 +6,6 @@
 #include "base/container/name_map.h"
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 /* ---- Tensors: NAME:SHAPE:TYPE and NAME:TYPE ---- */
 

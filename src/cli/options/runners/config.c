@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
-#include "cli/parse/parser.h"
 
 static const char *const constraints[] = {"prefer", "obey", "none", NULL};
 static const int constraint_values[] = {PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY,

@@ -1,7 +1,6 @@
 /* cli/options/runners/ignored.c: what only TensorRT can do, and what changes no result here (command line 2.11). */
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
-#include "cli/parse/parser.h"
 
 #define HELP "TensorRT's; without effect on the built-in engine"
 

@@ -1,7 +1,6 @@
 /* cli/options/runners/network.c: what an engine computes, and the files it takes and leaves (command line 2.11). */
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
-#include "cli/parse/parser.h"
 
 static int convert_precisions(struct parse *parse, const char *spelling, struct words words, void *field,
                               struct error *err)

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static const char *const optimizations[] = {"none", "basic", "extended", "all", NULL};
 

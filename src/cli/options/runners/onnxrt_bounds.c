@@ -1,7 +1,6 @@
 /* cli/options/runners/onnxrt_bounds.c: what ONNX Runtime may have where it is given models in a process of its own. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
-#include "cli/parse/parser.h"
 
 static int finish(struct parse *parse, struct error *err)
 {

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "cli/options/runners/precision_rules.h"
-#include "cli/parse/parser.h"
 
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
 static const char *const directions[] = {"forward", "reverse", NULL};

@@ -118,6 +118,33 @@ static void taken_text_belongs_to_the_caller(void **state)
     free(text);
 }
 
+static void assert_quoted(const char *word, const char *expected)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_quoted(&text, word);
+    assert_string_equal(text.data, expected);
+    string_release(&text);
+}
+
+static void words_are_quoted_like_python_does(void **state)
+{
+    assert_quoted("plain", "'plain'");
+    assert_quoted("", "''");
+    assert_quoted("it's", "\"it's\"");
+    assert_quoted("it's \"so\"", "'it\\'s \"so\"'");
+    assert_quoted("a\\b", "'a\\\\b'");
+    assert_quoted("a\nb\tc\r", "'a\\nb\\tc\\r'");
+}
+
+static void what_a_terminal_would_obey_or_not_understand_is_escaped(void **state)
+{
+    assert_quoted("\033[31m", "'\\x1b[31m'");
+    assert_quoted("gr\303\274n", "'gr\303\274n'");
+    assert_quoted("\377\177", "'\\xff\\x7f'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +153,8 @@ int main(void)
         cmocka_unit_test(format_of_any_length_fits),
         cmocka_unit_test(bytes_may_hold_nul),
         cmocka_unit_test(nothing_that_is_shown_steers_a_terminal),
+        cmocka_unit_test(words_are_quoted_like_python_does),
+        cmocka_unit_test(what_a_terminal_would_obey_or_not_understand_is_escaped),
         cmocka_unit_test(reserved_room_is_written_by_the_caller),
         cmocka_unit_test(taken_text_belongs_to_the_caller),
     };

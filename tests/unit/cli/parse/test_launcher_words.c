@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/parse/launcher_words.h"
 #include "cli/parse/parser.h"
+#include "cli/parse/value.h"
 #include "support/command_line.h"
 
 struct values {

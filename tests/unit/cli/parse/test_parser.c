@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/parse/lookup.h"
 #include "cli/parse/parser.h"
 #include "support/command_line.h"
 

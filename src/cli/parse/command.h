@@ -1,4 +1,4 @@
-/* cli/command.h: what a command is: a table, then the work.
+/* cli/parse/command.h: what a command is: a table, then the work.
  *
  *   static const struct option_group *const groups[] = {&logging_options, &check_options, &until_options};
  *
@@ -10,12 +10,12 @@
  *       .run = debug_repeat_run,
  *   };
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#ifndef CLI_PARSE_COMMAND_H
+#define CLI_PARSE_COMMAND_H
 
 #include "base/log.h"
 #include "cli/parse/option.h"
-#include "cli/parse/parser.h"
+#include "cli/parse/parse.h"
 
 struct progress_line;
 

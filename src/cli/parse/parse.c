@@ -1,0 +1,141 @@
+/* cli/parse/parse.c: see parse.h. */
+#include "cli/parse/parse.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- For commands and for what finishes a group ---- */
+
+void *parse_values_of(const struct parse *parse, const char *type)
+{
+    for (const struct parsed_values *item = parse->values; item != NULL; item = item->next)
+        if (strcmp(item->type, type) == 0)
+            return item->values;
+    return NULL;
+}
+
+const char *parse_given(const struct parse *parse, const char *name)
+{
+    struct option_match match;
+
+    if (!option_find(parse, text_of(name), &match))
+        return NULL;
+    return match.state->options[match.index].name;
+}
+
+const char *parse_last_word(const struct parse *parse, const char *name)
+{
+    struct option_match match;
+    const struct option_state *state;
+
+    if (!option_find(parse, text_of(name), &match))
+        return NULL;
+    state = &match.state->options[match.index];
+    return state->count > 0 ? state->words[state->count - 1] : option_of(&match)->fallback;
+}
+
+static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
+{
+    const char *given = parse_given(parse, name);
+
+    if (given != NULL)
+        string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", given);
+}
+
+void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret)
+{
+    for (; *names != NULL; names++)
+        list_if_given(parse, *names, ret);
+}
+
+void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret)
+{
+    for (size_t i = 0; i < group->count; i++)
+        list_if_given(parse, group->options[i].names[0], ret);
+}
+
+struct arena *parse_arena(struct parse *parse)
+{
+    return &parse->arena;
+}
+
+struct log *parse_log(struct parse *parse)
+{
+    return parse->log;
+}
+
+const struct command *parse_command(const struct parse *parse)
+{
+    return parse->path[parse->depth - 1];
+}
+
+/* ---- Options ---- */
+
+const struct option *option_of(const struct option_match *match)
+{
+    return &match->state->group->options[match->index];
+}
+
+bool option_is_positional(const struct option *option)
+{
+    return option->names[0][0] != '-';
+}
+
+size_t option_choice(const struct option *option, const char *word)
+{
+    size_t index = 0;
+
+    while (option->choices[index] && strcmp(option->choices[index], word) != 0)
+        index++;
+    return index;
+}
+
+const char *option_title(struct parse *parse, const struct option *option)
+{
+    const char *title = option->names[0];
+
+    for (size_t i = 1; i < ARRAY_LEN(option->names) && option->names[i]; i++)
+        title = arena_printf(&parse->arena, "%s/%s", title, option->names[i]);
+    return title;
+}
+
+void option_each_name(const struct parse *parse, bool (*visit)(void *data, struct option_match match), void *data)
+{
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        struct group_state *state = parse->groups[parse->visible[i]];
+
+        for (size_t k = 0; k < state->group->count; k++) {
+            const struct option *option = &state->group->options[k];
+
+            for (size_t n = 0; n < ARRAY_LEN(option->names) && option->names[n]; n++)
+                if (!option_is_positional(option) &&
+                    !visit(data, (struct option_match){state, k, option->names[n], NULL}))
+                    return;
+        }
+    }
+}
+
+struct exact_search {
+    struct text wanted;
+    struct option_match *ret;
+    bool found;
+};
+
+static bool visit_exact(void *data, struct option_match match)
+{
+    struct exact_search *search = data;
+
+    search->found = text_equal_string(search->wanted, match.name);
+    if (search->found)
+        *search->ret = match;
+    return !search->found;
+}
+
+bool option_find(const struct parse *parse, struct text name, struct option_match *ret)
+{
+    struct exact_search search = {.wanted = name, .ret = ret};
+
+    option_each_name(parse, visit_exact, &search);
+    return search.found;
+}
