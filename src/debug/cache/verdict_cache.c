@@ -27,25 +27,8 @@ struct verdict_cache {
 
 /* ---- Whose it is ---- */
 
-/* ERR_UNSUPPORTED, with the reason, when somebody else may have had a hand in it. */
-static int check_owner(int fd, const char *path, struct error *err)
-{
-    struct stat status;
-
-    if (fstat(fd, &status) != 0)
-        return error_set_errno(err, ERR_IO, "cannot look at '%s'", path);
-    if (status.st_uid != geteuid())
-        return error_set(err, ERR_UNSUPPORTED,
-                         "'%s' belongs to another user (number %lu), whose verdicts are not taken over", path,
-                         (unsigned long)status.st_uid);
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "others than its owner can write to '%s', and so say what verdicts are (chmod go-w)", path);
-    return 0;
-}
-
-/* Opens a folder or file that is no link and belongs to us. ERR_MISSING when it is not there, ERR_UNSUPPORTED when it
- * is not to be trusted, ERR_IO when it cannot be opened. */
+/* Opens a folder or file that is no link and belongs to us. ERR_MISSING when it is not there, ERR_UNSUPPORTED, with the
+ * reason, when somebody else may have had a hand in it, ERR_IO when it cannot be opened. */
 static int open_own(int folder, const char *name, const char *path, int flags, int *ret, struct error *err)
 {
     int fd = openat(folder, name, flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -60,11 +43,20 @@ static int open_own(int folder, const char *name, const char *path, int flags, i
         errno = reason;
         return error_set_errno(err, reason == ENOENT ? ERR_MISSING : ERR_IO, "cannot open '%s'", path);
     }
-    rc = check_owner(fd, path, err);
-    if (rc < 0)
-        close(fd);
-    else
+    if (fstat(fd, &status) != 0) {
+        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", path);
+    } else if (status.st_uid != geteuid()) {
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "'%s' belongs to another user (number %lu), whose verdicts are not taken over", path,
+                       (unsigned long)status.st_uid);
+    } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "others than its owner can write to '%s', and so say what verdicts are (chmod go-w)", path);
+    } else {
         *ret = fd;
+        return 0;
+    }
+    close(fd);
     return rc;
 }
 

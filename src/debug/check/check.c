@@ -30,11 +30,6 @@ struct check {
 
 /* ---- What is run ---- */
 
-static bool is_blank(const char *string)
-{
-    return string[strspn(string, " \t\r\n")] == '\0';
-}
-
 /* Says why `program` cannot be what `option` names. */
 static int refuse_program(const char *option, const char *program, struct error *err)
 {
@@ -68,26 +63,27 @@ static char *path_with_self(const char *self)
 static int resolve_program(struct check *check, struct error *err)
 {
     const struct check_settings *settings = &check->settings;
+    const char *name = settings->command.count > 0 ? settings->command.items[0] : "", *option = "--check";
     char *installed = process_find("polygraphy");
 
     if (!installed && settings->self)
         check->search_path = path_with_self(settings->self);
     free(installed);
 
-    if (settings->command.count == 0 || is_blank(settings->command.items[0]))
+    if (name[strspn(name, " \t\r\n")] == '\0')
         return error_set(err, ERR_INVALID, "--check needs a command; leave it out to be asked after each iteration");
     if (settings->launcher.count > 0) {
-        check->words.program = process_find(settings->launcher.items[0]);
-        return check->words.program ? 0 : refuse_program("--launcher", settings->launcher.items[0], err);
-    }
-    if (settings->shell) {
+        name = settings->launcher.items[0];
+        option = "--launcher";
+        check->words.program = process_find(name);
+    } else if (settings->shell) {
         check->words.program = memory_strdup("/bin/sh");
-        return 0;
+    } else {
+        check->words.program = process_find(name);
+        if (check->words.program == NULL && settings->self != NULL && strcmp(name, "polygraphy") == 0)
+            check->words.program = memory_strdup(settings->self);
     }
-    check->words.program = process_find(settings->command.items[0]);
-    if (!check->words.program && settings->self && strcmp(settings->command.items[0], "polygraphy") == 0)
-        check->words.program = memory_strdup(settings->self);
-    return check->words.program ? 0 : refuse_program("--check", settings->command.items[0], err);
+    return check->words.program != NULL ? 0 : refuse_program(option, name, err);
 }
 
 static void prepare_words(struct check *check)

@@ -93,28 +93,22 @@ void failure_reason_take(struct failure_reason *reason, char ret[PROCESS_REASON_
 
 /* ---- The check's end ---- */
 
-static bool has_mark(int fd, const char *mark)
-{
-    char text[MARK_SIZE];
-    struct stat status;
-
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-           pread(fd, text, sizeof(text), 0) == (ssize_t)sizeof(text) && memcmp(text, mark, sizeof(text)) == 0;
-}
-
 static int open_for_check(void)
 {
     const char *value = getenv(VARIABLE);
+    char mark[MARK_SIZE];
+    struct stat status;
     int fd;
 
     if (value == NULL || strlen(value) <= MARK_SIZE)
         return -1;
     fd = open(value + MARK_SIZE, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && !has_mark(fd, value)) {
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        pread(fd, mark, sizeof(mark), 0) == (ssize_t)sizeof(mark) && memcmp(mark, value, sizeof(mark)) == 0)
+        return fd;
+    if (fd >= 0)
         close(fd);
-        fd = -1;
-    }
-    return fd;
+    return -1;
 }
 
 int failure_reason_descriptor(void)
