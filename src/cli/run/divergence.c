@@ -6,10 +6,11 @@
 
 #include "backend/model_io.h"
 #include "base/memory.h"
-#include "comparator/compare/statistics_text.h"
+#include "comparator/compare/pair.h"
 #include "comparator/infer/layerwise.h"
 #include "onnx/external/tensor.h"
 #include "tensor/compare/validate.h"
+#include "tensor/statistics/histogram.h"
 #include "tensor/values/element_text.h"
 #include "tensor/values/elements.h"
 
@@ -136,11 +137,11 @@ static int find_input(const struct layerwise_run *run, const struct tensor_list 
 static int log_input(const struct divergence_report *report, const char *label, const struct tensor *input,
                      struct error *err)
 {
-    double minimum = INFINITY, maximum = -INFINITY;
+    struct statistics_view view = {LOG_VERBOSE, INFINITY, -INFINITY};
 
     if (log_shows(report->log, LOG_VERBOSE))
-        histogram_extend_range(input, &minimum, &maximum);
-    return statistics_log(report->log, label, input, LOG_VERBOSE, minimum, maximum, err);
+        histogram_extend_range(input, &view.minimum, &view.maximum);
+    return statistics_log(report->log, label, input, &view, err);
 }
 
 static int log_values(const struct divergence_report *report, const struct layerwise_run *run,

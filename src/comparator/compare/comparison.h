@@ -2,59 +2,16 @@
  *
  * Each result is compared with the next one, iteration by iteration, output by output. Verdicts belong to pairs of
  * results, not to their names, which may be equal.
+ *
+ * The room comparator/compare/ judges results of runs: results and criteria come in, a verdict goes out, with what the
+ * log and a report say about it. It runs no model, and knows options only as criteria.
  */
 #ifndef COMPARATOR_COMPARE_COMPARISON_H
 #define COMPARATOR_COMPARE_COMPARISON_H
 
-#include "base/log.h"
-#include "comparator/compare/first_divergence.h"
-#include "comparator/compare/metrics.h"
 #include "comparator/compare/pairing.h"
+#include "comparator/compare/settings.h"
 #include "format/polygraphy/run_results.h"
-#include "tensor/compare/compare.h"
-
-enum comparison_function {
-    COMPARISON_SIMPLE,   /* values, within tolerances */
-    COMPARISON_INDICES,  /* rankings, within places */
-    COMPARISON_DISTANCE, /* outputs as a whole, as vectors */
-    COMPARISON_QUALITY,  /* outputs as a whole, as a signal and its noise */
-};
-
-/* What two outputs have to fulfil. */
-struct comparison_criteria {
-    struct compare_options simple;
-    size_t index_tolerance;
-    struct metric_criteria metrics;
-};
-
-/* Two outputs and what comparing them came to. */
-struct compared_outputs {
-    enum comparison_function function;
-    const char *first_runner, *second_runner;
-    size_t iteration;
-    const struct named_tensor *first, *second;
-    const struct compare_result *result; /* of functions other than the simple one only `passed` and `shape_mismatch` */
-};
-
-struct comparison_settings {
-    enum comparison_function function;
-
-    /* Fills in what holds for an output of this name, that of the first result. */
-    void (*criteria_for)(const void *data, const char *output, struct comparison_criteria *ret);
-    const void *data;
-
-    bool fail_fast;   /* stop at the first mismatch */
-    bool require_all; /* outputs and iterations without a counterpart are mismatches, not only worth a warning */
-    bool strict;      /* outputs have partners of their own name or none; with nothing to compare, nothing matches */
-    bool release;     /* outputs that nobody needs any more for comparing are released */
-
-    struct first_divergence *divergence; /* told of each verdict; may be NULL */
-
-    /* Told of each comparison, while the outputs are still there; may be NULL. */
-    void (*on_compared)(void *data, const struct compared_outputs *compared);
-    void *on_compared_data;
-    struct log *log;
-};
 
 /* Compares neighbours and tells in `ret_passed` whether all matched; fewer than two results match. ERR_INVALID when
  * there are two that have no output in common, after the others were compared; `ret_passed` tells of these also then.

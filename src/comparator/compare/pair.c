@@ -4,14 +4,72 @@
 #include <math.h>
 
 #include "base/text/number.h"
-#include "comparator/compare/statistics_text.h"
 #include "comparator/compare/validation.h"
 #include "tensor/compare/difference.h"
+#include "tensor/compare/metrics.h"
 #include "tensor/compare/ranking.h"
+#include "tensor/statistics/histogram.h"
+#include "tensor/statistics/statistics.h"
 #include "tensor/values/element_text.h"
+#include "tensor/values/text.h"
 
 /* Of a long list of mismatching elements as many are shown. */
 enum { MOST_MISMATCHES = 1000 };
+
+/* Tensors with more elements are not shown whole. */
+enum { MOST_VALUES = 100 };
+
+static void log_values(struct log *log, enum log_level level, const struct tensor *tensor)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add(&text, "---- Values ----\n");
+    tensor_to_text(tensor, &TENSOR_TEXT_DEFAULTS, &text);
+    log_text(log, level, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+static void log_histogram(struct log *log, const struct statistics_view *view, const struct tensor *tensor)
+{
+    struct histogram histogram;
+    struct string_builder text;
+
+    if (tensor->type == DATA_BOOL)
+        return;
+    histogram_compute(tensor, view->minimum, view->maximum, &histogram);
+    string_init(&text);
+    histogram_to_text(&histogram, &text);
+    if (text.size > 0)
+        log_message(log, view->details, "---- Histogram ----\n%s", text.data);
+    string_release(&text);
+}
+
+int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct statistics_view *view,
+                   struct error *err)
+{
+    struct statistics statistics;
+    struct string_builder text;
+    int rc;
+
+    if (log_shows(log, LOG_INFO)) {
+        rc = statistics_compute(tensor, &statistics, err);
+        if (rc < 0)
+            return rc;
+        string_init(&text);
+        statistics_to_text(&statistics, &tensor->shape, &text);
+        log_message(log, LOG_INFO, "%s | Stats: %s", label, text.data);
+        string_release(&text);
+    }
+    if (log_shows(log, view->details)) {
+        log_indent(log, 1);
+        if (tensor_elements(tensor) <= MOST_VALUES)
+            log_values(log, view->details, tensor);
+        log_histogram(log, view, tensor);
+        log_indent(log, -1);
+    }
+    return 0;
+}
 
 #define DIFFERENT_SHAPES "Will not compare outputs of different shapes"
 
@@ -107,36 +165,36 @@ static int log_differences(const struct subject *subject, enum difference_kind k
                            struct error *err)
 {
     const char *label = kind == DIFFERENCE_ABSOLUTE ? "Absolute Difference" : "Relative Difference";
-    double minimum = INFINITY, maximum = -INFINITY;
+    struct statistics_view view = {details, INFINITY, -INFINITY};
     struct tensor differences;
     int rc = compare_differences(subject->a, subject->b, &subject->criteria.simple, kind, &differences, err);
 
     if (rc < 0)
         return rc;
     if (log_shows(subject->log, details))
-        histogram_extend_range(&differences, &minimum, &maximum);
-    rc = statistics_log(subject->log, label, &differences, details, minimum, maximum, err);
+        histogram_extend_range(&differences, &view.minimum, &view.maximum);
+    rc = statistics_log(subject->log, label, &differences, &view, err);
     tensor_release(&differences);
     return rc;
 }
 
 static int log_output_statistics(const struct subject *subject, enum log_level details, struct error *err)
 {
-    double minimum = INFINITY, maximum = -INFINITY;
+    struct statistics_view view = {details, INFINITY, -INFINITY};
     struct string_builder label;
     int rc;
 
     if (log_shows(subject->log, details)) {
-        histogram_extend_range(subject->a, &minimum, &maximum);
-        histogram_extend_range(subject->b, &minimum, &maximum);
+        histogram_extend_range(subject->a, &view.minimum, &view.maximum);
+        histogram_extend_range(subject->b, &view.minimum, &view.maximum);
     }
     string_init(&label);
     string_add_format(&label, "%s: %s", subject->runners->first, subject->name);
-    rc = statistics_log(subject->log, label.data, subject->a, details, minimum, maximum, err);
+    rc = statistics_log(subject->log, label.data, subject->a, &view, err);
     string_clear(&label);
     string_add_format(&label, "%s: %s", subject->runners->second, subject->second_name);
     if (rc == 0)
-        rc = statistics_log(subject->log, label.data, subject->b, details, minimum, maximum, err);
+        rc = statistics_log(subject->log, label.data, subject->b, &view, err);
     string_release(&label);
     return rc;
 }
@@ -330,30 +388,54 @@ static int compare_rankings(struct subject *subject, struct error *err)
     return 0;
 }
 
-static int compare_as_a_whole(struct subject *subject, enum comparison_function function, struct error *err)
+/* One metric that is held against a limit. */
+static bool check(struct log *log, const char *what, double value, bool at_least, double limit)
 {
+    bool fulfilled = at_least ? value >= limit : value <= limit; /* neither for NaN */
+    char value_text[NUMBER_TEXT_SIZE], limit_text[NUMBER_TEXT_SIZE];
+
+    log_message(log, fulfilled ? LOG_INFO : LOG_ERROR, "%s: %s | %s: %s%s", what,
+                number_to_text_rounded(value, 'g', 5, value_text), at_least ? "Threshold" : "Tolerance",
+                number_to_text_rounded(limit, 'g', 5, limit_text), fulfilled ? "" : " | FAILED");
+    return fulfilled;
+}
+
+/* The outputs as vectors, or as a signal and its noise. */
+static int compare_as_a_whole(struct subject *subject, bool as_signal, struct error *err)
+{
+    const struct metric_criteria *criteria = &subject->criteria.metrics;
+    char mean[NUMBER_TEXT_SIZE], normalized[NUMBER_TEXT_SIZE];
+    struct log *log = subject->log;
     struct metrics metrics;
+    bool passed;
+    int rc;
 
     if (!shape_equal(&subject->a->shape, &subject->b->shape)) {
         refuse_shapes(subject, DIFFERENT_SHAPES);
         return 0;
     }
-    return (function == COMPARISON_DISTANCE ? compare_distance : compare_quality)(
-        subject->a, subject->b, &subject->criteria.metrics, subject->name, subject->log, &metrics,
-        &subject->result.passed, err);
-}
-
-static int compare_by(struct subject *subject, enum comparison_function function, struct error *err)
-{
-    switch (function) {
-    case COMPARISON_INDICES:
-        return compare_rankings(subject, err);
-    case COMPARISON_DISTANCE:
-    case COMPARISON_QUALITY:
-        return compare_as_a_whole(subject, function, err);
-    default:
-        return compare_simple(subject, err);
+    rc = metrics_compute(subject->a, subject->b, &metrics, err);
+    if (rc < 0)
+        return rc;
+    if (as_signal) {
+        log_message(log, LOG_INFO, "Mean Squared Error: %s | Normalized: %s",
+                    number_to_text_rounded(metrics.mean_squared_error, 'g', 5, mean),
+                    number_to_text_rounded(metrics.normalized_mean_squared_error, 'g', 5, normalized));
+        passed =
+            check(log, "Peak Signal-to-Noise Ratio (dB)", metrics.peak_signal_to_noise, true, criteria->psnr_threshold);
+        passed &= check(log, "Signal-to-Noise Ratio (dB)", metrics.signal_to_noise, true, criteria->snr_threshold);
+        if (!isnan(criteria->nmse_tolerance))
+            passed &= check(log, "Normalized Mean Squared Error", metrics.normalized_mean_squared_error, false,
+                            criteria->nmse_tolerance);
+    } else {
+        passed = check(log, "L2 Norm", metrics.l2_norm, false, criteria->l2_tolerance);
+        passed &= check(log, "Cosine Similarity", metrics.cosine_similarity, true, criteria->cosine_threshold);
     }
+    log_message(log, passed ? LOG_FINISH : LOG_ERROR, "%s | Output: '%s' | %s is %s its limits",
+                passed ? "PASSED" : "FAILED", subject->name, as_signal ? "Quality" : "Distance",
+                passed ? "within" : "outside");
+    subject->result.passed = passed;
+    return 0;
 }
 
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
@@ -370,7 +452,17 @@ int compare_pair(const struct comparison_settings *settings, const struct output
     settings->criteria_for(settings->data, subject.name, &subject.criteria);
     log_beginning(&subject);
     log_indent(subject.log, 1);
-    rc = compare_by(&subject, settings->function, err);
+    switch (settings->function) {
+    case COMPARISON_INDICES:
+        rc = compare_rankings(&subject, err);
+        break;
+    case COMPARISON_DISTANCE:
+    case COMPARISON_QUALITY:
+        rc = compare_as_a_whole(&subject, settings->function == COMPARISON_QUALITY, err);
+        break;
+    default:
+        rc = compare_simple(&subject, err);
+    }
     log_indent(subject.log, -1);
     if (rc < 0)
         return error_context(err, "output '%s'", subject.name);

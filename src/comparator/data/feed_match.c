@@ -16,49 +16,45 @@ static bool could_serve(const struct named_tensor *entry, const struct backend_i
 }
 
 /* The inputs without an entry of their name for which `entry` could be meant, by name. */
-static size_t count_rivals(const struct tensor_list *feed, const struct backend_io *inputs, size_t count,
+static size_t count_rivals(const struct tensor_list *feed, const struct feed_inputs *inputs,
                            const struct named_tensor *entry)
 {
     size_t rivals = 0;
 
-    for (size_t i = 0; i < count; i++)
-        rivals += tensor_list_find(feed, text_of(inputs[i].name)) == NULL && could_serve(entry, &inputs[i]) &&
-                  names_overlap(entry->name, inputs[i].name);
+    for (size_t i = 0; i < inputs->count; i++)
+        rivals += tensor_list_find(feed, text_of(inputs->items[i].name)) == NULL &&
+                  could_serve(entry, &inputs->items[i]) && names_overlap(entry->name, inputs->items[i].name);
     return rivals;
 }
 
 /* Looks for an entry that input `k` can take although it has another name. */
-static const struct named_tensor *find_similar(const struct tensor_list *feed, const struct backend_io *inputs,
-                                               size_t count, size_t k)
+static const struct named_tensor *find_similar(const struct tensor_list *feed, const struct feed_inputs *inputs,
+                                               size_t k)
 {
+    const struct backend_io *input = &inputs->items[k];
     const struct named_tensor *by_name = NULL, *by_type = NULL;
     size_t name_count = 0, type_count = 0;
     struct name_map names; /* of inputs */
 
     name_map_init(&names);
-    for (size_t i = 0; i < count; i++)
-        name_map_add(&names, text_of(inputs[i].name), 0);
+    for (size_t i = 0; i < inputs->count; i++)
+        name_map_add(&names, text_of(inputs->items[i].name), 0);
     for (size_t i = 0; i < feed->count; i++) {
         const struct named_tensor *entry = &feed->items[i];
 
-        if (name_map_find(&names, text_of(entry->name)) != NAME_MAP_NONE || !could_serve(entry, &inputs[k]))
+        if (name_map_find(&names, text_of(entry->name)) != NAME_MAP_NONE || !could_serve(entry, input))
             continue;
         by_type = entry;
         type_count++;
-        if (names_overlap(entry->name, inputs[k].name)) {
+        if (names_overlap(entry->name, input->name)) {
             by_name = entry;
             name_count++;
         }
     }
     name_map_release(&names);
     if (name_count > 0)
-        return name_count == 1 && count_rivals(feed, inputs, count, by_name) == 1 ? by_name : NULL;
+        return name_count == 1 && count_rivals(feed, inputs, by_name) == 1 ? by_name : NULL;
     return type_count == 1 && by_type == &feed->items[k] ? by_type : NULL;
-}
-
-static void borrow(const struct tensor *from, struct tensor *ret)
-{
-    tensor_borrow(from->type, &from->shape, from->data, from->size, ret);
 }
 
 /* Converts *tensor to the type of `input`. */
@@ -149,28 +145,30 @@ static int fit_shape(const struct backend_io *input, struct log *log, struct ten
     return 0;
 }
 
-int feed_match(const struct tensor_list *feed, const struct backend_io *inputs, size_t count, size_t k, bool by_name,
-               struct log *log, struct tensor *ret, struct error *err)
+int feed_match(const struct tensor_list *feed, const struct feed_inputs *inputs, size_t k, struct tensor *ret,
+               struct error *err)
 {
-    const struct backend_io *input = &inputs[k];
+    const struct backend_io *input = &inputs->items[k];
     const struct named_tensor *entry = tensor_list_find(feed, text_of(input->name));
+    const struct tensor *found;
     struct tensor tensor;
     int rc = 0;
 
     if (entry == NULL) {
-        entry = by_name ? NULL : find_similar(feed, inputs, count, k);
+        entry = inputs->by_name ? NULL : find_similar(feed, inputs, k);
         if (entry == NULL)
             return 0;
-        log_once(log, LOG_WARNING,
+        log_once(inputs->log, LOG_WARNING,
                  "Buffer name (%s) does not match expected input name (%s). It is taken all the same, as the only one "
                  "that could be meant",
                  entry->name, input->name);
     }
-    borrow(&entry->tensor, &tensor);
+    found = &entry->tensor;
+    tensor_borrow(found->type, &found->shape, found->data, found->size, &tensor);
     if (tensor.type != input->type)
-        rc = fit_type(input, log, &tensor, err);
+        rc = fit_type(input, inputs->log, &tensor, err);
     if (rc == 0 && !input_shape_fits(input, &tensor.shape))
-        rc = fit_shape(input, log, &tensor, err);
+        rc = fit_shape(input, inputs->log, &tensor, err);
     if (rc < 0) {
         tensor_release(&tensor);
         return rc;

@@ -2,7 +2,7 @@
 #ifndef COMPARATOR_DATA_INPUT_SHAPE_H
 #define COMPARATOR_DATA_INPUT_SHAPE_H
 
-#include "comparator/data/loader.h"
+#include "comparator/data/settings.h"
 
 struct input_shape_choice {
     struct shape shape; /* static */

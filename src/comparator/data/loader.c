@@ -324,30 +324,33 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
     return rc;
 }
 
-/* Serves the inputs from `feed`; those that it does not have are generated, unless data were loaded. */
-static int serve(const struct data_loader *loader, const struct tensor_list *feed, const struct backend_io *inputs,
-                 size_t count, int64_t iteration, struct tensor_list *ret, struct error *err)
+/* Serves the inputs from what was loaded or kept. What is not there is generated, unless data were loaded. */
+static int serve(const struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
+                 struct tensor_list *ret, struct error *err)
 {
+    const struct tensor_list *feed = &loader->feeds.items[iteration];
+    struct feed_inputs wanted = {inputs, count, loader->settings.by_name, loader->log};
     struct tensor_list generated = {0};
     int rc = 0;
 
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct tensor tensor;
 
-        rc = feed_match(feed, inputs, count, i, loader->settings.by_name, loader->log, &tensor, err);
+        rc = feed_match(feed, &wanted, i, &tensor, err);
         if (rc == 0 && is_loaded(loader))
             rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
         else if (rc == 0 && generated.count == 0)
             rc = generate_checked(loader, inputs, count, iteration, &generated, err);
+        if (rc < 0)
+            goto done;
         if (rc == 0) {
             tensor = generated.items[i].tensor;
             generated.items[i].tensor = (struct tensor){0};
         }
-        if (rc >= 0) {
-            tensor_list_add(ret, text_of(inputs[i].name), &tensor);
-            rc = 0;
-        }
+        tensor_list_add(ret, text_of(inputs[i].name), &tensor);
     }
+    rc = 0;
+done:
     tensor_list_release(&generated);
     return rc;
 }
@@ -360,7 +363,7 @@ int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs
     if (rc < 0)
         return rc;
     if (is_loaded(loader) || loader->kept) {
-        rc = serve(loader, &loader->feeds.items[iteration], inputs, count, iteration, ret, err);
+        rc = serve(loader, inputs, count, iteration, ret, err);
     } else {
         input_names_check(&loader->settings, inputs, count, loader->log);
         rc = generate_checked(loader, inputs, count, iteration, ret, err);

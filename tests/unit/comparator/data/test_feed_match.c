@@ -40,9 +40,10 @@ static void add_input(struct fixture *fixture, const char *name, enum data_type 
 /* Matches input `k`; returns what feed_match() does. */
 static int match(struct fixture *fixture, size_t k)
 {
+    struct feed_inputs inputs = {fixture->inputs, fixture->count, fixture->by_name, &fixture->log.log};
+
     tensor_release(&fixture->result);
-    return feed_match(&fixture->feed, fixture->inputs, fixture->count, k, fixture->by_name, &fixture->log.log,
-                      &fixture->result, &fixture->error);
+    return feed_match(&fixture->feed, &inputs, k, &fixture->result, &fixture->error);
 }
 
 static float first_float(const struct fixture *fixture)
