@@ -1,5 +1,10 @@
 /* library/checked_search.h: a minimal search that asks an oracle: budget, answers, and sets that have an answer
- * already. */
+ * already.
+ *
+ * The room library/ holds the functions of include/polygraphy/reduce.h: reduce_graph.c and reduce_model.c read a
+ * request and make candidates of sets, this one leads the search. A request with the caller's oracle comes in, the
+ * smallest part that fails goes out. It may use everything but what shows something to people.
+ */
 #ifndef LIBRARY_CHECKED_SEARCH_H
 #define LIBRARY_CHECKED_SEARCH_H
 

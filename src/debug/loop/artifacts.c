@@ -15,8 +15,9 @@ static const char *const verdict_folders[] = {
 };
 
 /* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
-static size_t namesake_number(const struct artifact_settings *settings, size_t index, const char *basename)
+static size_t namesake_number(const struct artifact_settings *settings, size_t index)
 {
+    char *basename = file_basename(settings->paths.items[index]);
     size_t number = 1;
 
     for (size_t i = 0; i < index; i++) {
@@ -24,6 +25,7 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
         number += strcmp(other, basename) == 0;
         free(other);
     }
+    free(basename);
     return number;
 }
 
@@ -60,44 +62,35 @@ static const char *actual_path(const struct artifact_settings *settings, const c
     return path;
 }
 
-/* Moves artifact `index` from `from` to its own name, or to the next number of it that nobody has taken: another
- * session that began in the same second has the same names. Moving never replaces a file, so both keep what is
- * theirs. */
-static int move_artifact(const struct artifact_settings *settings, size_t index, const char *from, enum verdict verdict,
-                         const char *key, struct log *log, struct error *err)
-{
-    char *basename = file_basename(settings->paths.items[index]);
-    size_t number = namesake_number(settings, index, basename);
-    int rc;
-
-    free(basename);
-    do {
-        char *to = destination(settings, index, verdict, key, number++);
-
-        rc = file_make_parent_folders(to, err);
-        if (rc == 0)
-            rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
-        if (rc == 0)
-            log_message(log, LOG_INFO, "Moving %s to %s", settings->paths.items[index], to);
-        free(to);
-    } while (rc == ERR_EXISTS);
-    return rc;
-}
-
+/* Moves each artifact to its own name, or to the next number of it that nobody has taken: another session that began in
+ * the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
 static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
                     struct log *log, struct error *err)
 {
-    int rc = 0;
-
-    for (size_t i = 0; i < settings->paths.count && rc == 0; i++) {
+    for (size_t i = 0; i < settings->paths.count; i++) {
         const char *path = settings->paths.items[i], *from = actual_path(settings, path);
-        if (file_exists(from)) {
-            rc = move_artifact(settings, i, from, verdict, key, log, err);
-        } else if (expected) {
-            log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);
+        size_t number = namesake_number(settings, i);
+        int rc;
+
+        if (!file_exists(from)) {
+            if (expected)
+                log_message(log, LOG_ERROR, "Artifact: %s does not exist, skipping.", path);
+            continue;
         }
+        do {
+            char *to = destination(settings, i, verdict, key, number++);
+
+            rc = file_make_parent_folders(to, err);
+            if (rc == 0)
+                rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
+            if (rc == 0)
+                log_message(log, LOG_INFO, "Moving %s to %s", path, to);
+            free(to);
+        } while (rc == ERR_EXISTS);
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,

@@ -12,7 +12,6 @@
 #include "base/system.h"
 #include "base/text/number.h"
 #include "debug/check/rules.h"
-#include "debug/loop/resume_hint.h"
 #include "debug/loop/speculation.h"
 #include "debug/loop/state.h"
 
@@ -78,17 +77,24 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
                                              .force = settings->force,
                                              .jobs = settings->jobs > 1 ? (size_t)settings->jobs : 1};
     struct session_replay *replay = &loop->replay;
+    struct replay_binding binding;
     int rc = session_locks_take(&loop->locks, &settings->check.files, settings->work_folder,
                                 &loop->settings.save_replay, loop->log, err);
 
-    if (rc == 0)
-        rc = session_replay_open(replay, settings->load_replay, settings->save_replay, settings->force_replay,
-                                 model_hash ? *model_hash : (struct hash){0, 0}, check_hash(loop->check), loop->log,
-                                 err);
-    if (rc == 0 && settings->check.rules.compare_failures && replay->replay.has_failure_code)
+    if (rc < 0)
+        return rc;
+    binding = (struct replay_binding){.load_path = settings->load_replay,
+                                      .save_path = settings->save_replay,
+                                      .force = settings->force_replay,
+                                      .model = model_hash ? *model_hash : (struct hash){0, 0},
+                                      .check = check_hash(loop->check)};
+    rc = session_replay_open(replay, &binding, loop->log, err);
+    if (rc < 0)
+        return rc;
+    if (settings->check.rules.compare_failures && replay->replay.has_failure_code)
         loop_take_failure(loop, &replay->replay);
-    if (rc == 0 && settings->verdict_cache)
-        rc = verdict_cache_open(settings->verdict_cache, check_hash(loop->check), loop->log, &loop->cache, err);
+    if (settings->verdict_cache)
+        rc = verdict_cache_open(settings->verdict_cache, binding.check, loop->log, &loop->cache, err);
     if (rc == 0 && settings->work_folder)
         rc = file_make_folders(settings->work_folder, err);
     if (rc < 0)

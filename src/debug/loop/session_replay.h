@@ -31,9 +31,16 @@ struct saved_verdict {
     struct run_counts counts; /* of a check that was run several times */
 };
 
-/* Loads a replay if there is one. `force`: also one of another model or check. Release also after an error. */
-int session_replay_open(struct session_replay *replay, const char *load_path, const char *save_path, bool force,
-                        struct hash model, struct hash check, struct log *log, struct error *err);
+/* What a replay is bound to, and where it is. */
+struct replay_binding {
+    const char *load_path, *save_path; /* borrowed; NULL: none */
+    bool force;                        /* one of another model or check will do */
+    struct hash model, check;
+};
+
+/* Loads a replay if there is one. Release also after an error. */
+int session_replay_open(struct session_replay *replay, const struct replay_binding *binding, struct log *log,
+                        struct error *err);
 void session_replay_release(struct session_replay *replay);
 
 /* Removes what processes that were killed have left of half-written replays. */
@@ -51,5 +58,10 @@ int session_replay_save_as_failed(struct session_replay *replay, const char *key
                                   struct error *err);
 int session_replay_save(struct session_replay *replay, const char *key, const struct saved_verdict *verdict,
                         struct error *err);
+
+/* How to go on there: `command_line` (the words typed, NULL-terminated) with `--load-debug-replay <replay>` in place of
+ * any such option, ready to be pasted into a shell. What follows --check is left alone, unless `options_after_check`:
+ * the check was one quoted word. malloc'd. */
+char *resume_hint_make(const char *const *command_line, const char *replay, bool options_after_check);
 
 #endif

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "debug/precision/onnx.h"
-#include "debug/precision/scores.h"
 #include "debug/cut/external.h"
 #include "engine/plan/plan.h"
+#include "onnx/edit/copy.h"
+#include "onnx/half/mixed_precision.h"
+#include "onnx/half/rounded_nodes.h"
 #include "onnx/write/save.h"
 
 struct precision_lab {
@@ -120,23 +121,63 @@ static void drop_candidate(struct precision_lab *lab)
     lab->model = NULL;
 }
 
-static void find_half(struct precision_lab *lab, const struct bitset *chosen, struct bitset *ret)
+static void add_nodes(const struct layer *layer, struct bitset *nodes)
 {
-    bitset_init(ret, lab->network->layers.count);
-    for (size_t i = 0; i < ret->size; i++)
-        if (is_lowered(lab, i) && !bitset_has(chosen, i))
-            bitset_add(ret, i);
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        bitset_add(nodes, layer->nodes.items[i]);
 }
 
+/* Whether a layer moves only what float16 nodes have made: in float16 it changes nothing, and saves Casts. */
+static bool goes_along(const struct network *network, const struct layer *layer, const struct bitset *nodes)
+{
+    const struct model *model = network->model;
+    bool ret = false;
+
+    if (!layer->moves_data)
+        return false;
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        if (!node_takes_float16(model, &model->nodes.items[layer->nodes.items[i]]))
+            return false;
+    for (size_t i = 0; i < layer->inputs.count; i++) {
+        uint32_t value = layer->inputs.items[i];
+
+        if (value == VALUE_NONE || network_type(network, value) != DATA_FLOAT32)
+            continue;
+        if (model->values.items[value].producer == NODE_NONE || !bitset_has(nodes, model->values.items[value].producer))
+            return false;
+        ret = true;
+    }
+    return ret;
+}
+
+/* Makes lab->model: the network's model, in which the lowered layers that are not chosen compute in float16, and those
+ * along with them that only move what they make. `rounds`: they compute in float32, on what float16 can hold
+ * (onnx/half/rounded_nodes.h). */
 static int make_model(struct precision_lab *lab, const struct bitset *chosen, bool rounds, struct log *log,
                       struct error *err)
 {
-    struct bitset half;
+    struct model *model = model_copy(lab->network->model);
+    struct unused_names names;
+    struct bitset nodes;
+    int rc;
 
-    find_half(lab, chosen, &half);
-    int rc = rounds ? precision_onnx_make_rounded(lab->network, &half, &lab->model, err)
-                    : precision_onnx_make(lab->network, &half, log, &lab->model, err);
-    bitset_release(&half);
+    bitset_init(&nodes, model->nodes.count);
+    for (size_t i = 0; i < lab->network->layers.count; i++) {
+        const struct layer *layer = &lab->network->layers.items[i];
+        bool is_half = is_lowered(lab, i) && !bitset_has(chosen, i);
+
+        if (is_half || (!rounds && goes_along(lab->network, layer, &nodes)))
+            add_nodes(layer, &nodes);
+    }
+    unused_names_init(&names, model, &model->arena);
+    rc =
+        rounds ? model_round_nodes(model, &nodes, &names, err) : mixed_precision_apply(model, &nodes, &names, log, err);
+    unused_names_release(&names);
+    bitset_release(&nodes);
+    if (rc < 0)
+        model_free(model);
+    else
+        lab->model = model;
     return rc;
 }
 

@@ -1,5 +1,9 @@
 /* debug/precision/precision.h: which layers have to run in higher precision for the check to pass.
  *
+ * The room debug/precision/ is `debug precision`: the search for such layers, and the lab that makes engines, or ONNX
+ * models with Casts, in which some layers are in higher precision (lab.h). A network and a loop come in, a set of
+ * layers goes out. It may use the engine, and of debug the loop and the files of candidates.
+ *
  * All layers in higher, then all in lower precision are checked first, apart from the numbered iterations: if the first
  * fails or the second passes there is nothing to look for. Then a search proposes layers, a target makes a file of
  * them.

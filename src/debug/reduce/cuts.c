@@ -1,9 +1,24 @@
-/* debug/reduce/cuts.c: see cuts.h. */
-#include "debug/reduce/cuts.h"
-
+/* debug/reduce/cuts.c: outputs and inputs are moved, one list of cuts after the other. */
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "debug/reduce/searches.h"
+
+/* What is cut, where, and what was found. */
+struct cut_phase {
+    struct subgraph base;
+    uint32_t *nodes; /* of base, in order: what the search's indices stand for */
+    struct index_search search;
+};
+
+struct cut_reduction {
+    struct candidate_maker *maker;
+    const struct cut_settings *settings;
+    struct found_part *part;
+    struct cut_phase phases[2]; /* by enum index_direction */
+    struct cut_phase *phase;    /* the one that runs */
+    struct subgraph candidate;  /* the one that was described last, for now */
+};
 
 /* Takes what `subgraph` holds, in place of what was there. */
 static void keep(struct subgraph *kept, struct subgraph subgraph)
@@ -35,7 +50,7 @@ static int make_cut(struct cut_reduction *reduction, const struct index_search *
         return rc;
     }
     if (rc < 0)
-        log_once(reduction->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
+        log_once(reduction->maker->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
     *ret_candidate =
         (struct loop_candidate){.action = rc < 0 || not_a_tensor != VALUE_NONE ? CANDIDATE_SKIP : CANDIDATE_CHECK,
                                 .skip_verdict = VERDICT_PASS,
@@ -43,7 +58,7 @@ static int make_cut(struct cut_reduction *reduction, const struct index_search *
                                 .has_identity = true,
                                 .identity = subgraph_identity(ret)};
     if (not_a_tensor != VALUE_NONE && !quiet)
-        log_message(reduction->log, LOG_WARNING,
+        log_message(reduction->maker->log, LOG_WARNING,
                     "'" TEXT_FORMAT
                     "' is not a tensor, so it can be neither fed nor compared: the model is not cut here",
                     TEXT_ARGS(ret->model->values.items[not_a_tensor].name));
@@ -111,35 +126,18 @@ static void took(void *data, const void *search, int64_t nodes, enum verdict ver
     if (verdict != VERDICT_FAIL || nodes > ((const struct index_search *)search)->best_bad_nodes)
         return;
     subgraph_init_copy(&copy, &reduction->candidate);
-    keep(&reduction->bad, copy);
+    keep(&reduction->part->bad, copy);
 }
 
-/* ---- The phases ---- */
+/* ---- The search ---- */
 
-void cut_reduction_init(struct cut_reduction *reduction, struct candidate_maker *maker, const struct subgraph *bad,
-                        enum index_mode mode, struct loop *loop, struct log *log)
-{
-    *reduction = (struct cut_reduction){.maker = maker, .mode = mode, .loop = loop, .log = log};
-    subgraph_init_copy(&reduction->bad, bad);
-    subgraph_init_copy(&reduction->candidate, bad);
-}
-
-void cut_reduction_release(struct cut_reduction *reduction)
-{
-    subgraph_release(&reduction->candidate);
-    subgraph_release(&reduction->bad);
-    for (size_t i = 0; i < ARRAY_LEN(reduction->phases); i++)
-        if (reduction->phases[i].done) {
-            subgraph_release(&reduction->phases[i].base);
-            free(reduction->phases[i].nodes);
-            index_search_ops.release(&reduction->phases[i].search);
-        }
-}
-
-int cut_reduction_run(struct cut_reduction *reduction, enum index_direction direction, struct error *err)
+static int run_phase(struct cut_reduction *reduction, enum index_direction direction, struct loop *loop,
+                     struct error *err)
 {
     const char *what = direction == INDEX_FOR_OUTPUTS ? "outputs" : "inputs";
+    struct candidate_maker *maker = reduction->maker;
     struct cut_phase *phase = &reduction->phases[direction];
+    const struct bitset *nodes = &reduction->part->bad.nodes;
     struct loop_subject subject = {.data = reduction,
                                    .ops = &index_search_ops,
                                    .search = &phase->search,
@@ -152,30 +150,27 @@ int cut_reduction_run(struct cut_reduction *reduction, enum index_direction dire
     size_t count = 0;
     int rc = 0;
 
-    log_message(reduction->log, LOG_START, "Reducing model %s", what);
+    log_message(maker->log, LOG_START, "Reducing model %s", what);
     reduction->phase = phase;
-    phase->done = true;
-    subgraph_init_copy(&phase->base, &reduction->bad);
-    phase->nodes = memory_alloc_zero(bitset_count(&phase->base.nodes) + 1, sizeof(*phase->nodes));
-    for (size_t i = bitset_next(&phase->base.nodes, 0); i < phase->base.nodes.size;
-         i = bitset_next(&phase->base.nodes, i + 1))
+    subgraph_init_copy(&phase->base, &reduction->part->bad);
+    phase->nodes = memory_alloc_zero(bitset_count(nodes) + 1, sizeof(*phase->nodes));
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
         phase->nodes[count++] = (uint32_t)i;
-    index_search_start(&phase->search, reduction->mode, direction, (int64_t)count);
+    index_search_start(&phase->search, reduction->settings->mode, direction, (int64_t)count);
     if (count > 0)
-        rc = loop_run(reduction->loop, &subject, err);
+        rc = loop_run(loop, &subject, err);
     if (rc == 0)
-        log_message(reduction->log, LOG_FINISH, "Finished reducing model %s", what);
+        log_message(maker->log, LOG_FINISH, "Finished reducing model %s", what);
     return rc;
 }
 
-/* ---- What passed ---- */
-
-int cut_reduction_find_good(struct cut_reduction *reduction, const struct subgraph *bad, bool *ret_found,
-                            struct subgraph *ret, struct error *err)
+/* Makes the passing candidate that is closest in size to the result again. */
+static int make_good(struct cut_reduction *reduction, struct error *err)
 {
-    int64_t bad_nodes = (int64_t)bitset_count(&bad->nodes);
+    int64_t bad_nodes = (int64_t)bitset_count(&reduction->part->bad.nodes);
     const struct cut_phase *phase = NULL;
     const struct index_pass *pass = NULL;
+    int rc;
 
     for (size_t i = 0; i < ARRAY_LEN(reduction->phases); i++) {
         const struct index_pass *closest = index_search_closest_pass(&reduction->phases[i].search, bad_nodes, pass);
@@ -184,10 +179,33 @@ int cut_reduction_find_good(struct cut_reduction *reduction, const struct subgra
             phase = &reduction->phases[i];
         pass = closest;
     }
-
-    *ret_found = pass != NULL;
     if (pass == NULL)
         return 0;
-    return candidate_cut(reduction->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true, ret,
-                         err);
+    rc = candidate_cut(reduction->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true,
+                       &reduction->part->good, err);
+    reduction->part->has_good = rc == 0;
+    return rc;
+}
+
+int reduce_by_cuts(struct candidate_maker *maker, const struct cut_settings *settings, struct loop *loop,
+                   struct found_part *part, struct error *err)
+{
+    struct cut_reduction reduction = {.maker = maker, .settings = settings, .part = part};
+    int rc = 0;
+
+    subgraph_init_copy(&reduction.candidate, &part->bad);
+    if (settings->outputs)
+        rc = run_phase(&reduction, INDEX_FOR_OUTPUTS, loop, err);
+    if (rc == 0 && settings->inputs)
+        rc = run_phase(&reduction, INDEX_FOR_INPUTS, loop, err);
+    if (rc == 0)
+        rc = make_good(&reduction, err);
+    for (size_t i = 0; i < ARRAY_LEN(reduction.phases); i++)
+        if (reduction.phases[i].nodes != NULL) {
+            subgraph_release(&reduction.phases[i].base);
+            free(reduction.phases[i].nodes);
+            index_search_ops.release(&reduction.phases[i].search);
+        }
+    subgraph_release(&reduction.candidate);
+    return rc;
 }

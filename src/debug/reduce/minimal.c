@@ -1,15 +1,28 @@
-/* debug/reduce/minimal.c: see minimal.h. */
-#include "debug/reduce/minimal.h"
-
+/* debug/reduce/minimal.c: any set of nodes, down to one that none can be left out of. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "debug/reduce/node_dag.h"
+#include "debug/reduce/searches.h"
+#include "search/doubtful_search.h"
 
 /* With an unreliable check: after so many acceptances the model is looked at again. */
 #define TRUSTED_ACCEPTANCES 6
+
+struct minimal_reduction {
+    struct candidate_maker *maker;
+    struct loop *loop;
+    struct found_part *part;
+
+    struct dag dag; /* of the model's nodes */
+    struct doubtful_search search;
+    struct subgraph candidate; /* the one that was described last, for now */
+    struct subgraph good;      /* the last one that passed */
+    bool has_good;
+    bool went_back; /* from part->bad: a second look at it has shown that it does not fail */
+};
 
 static void keep(struct subgraph *kept, const struct subgraph *subgraph)
 {
@@ -66,12 +79,13 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     if (rc < 0 && rc != ERR_BACKEND)
         return rc;
     if (turn == CANDIDATE_NOW && doubtful->looks_again)
-        log_message(reduction->log, LOG_INFO, "Looking again at the %zu node(s) that are left", bitset_count(nodes));
+        log_message(reduction->maker->log, LOG_INFO, "Looking again at the %zu node(s) that are left",
+                    bitset_count(nodes));
     else if (turn == CANDIDATE_NOW)
-        log_message(reduction->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
+        log_message(reduction->maker->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
                     bitset_count(&doubtful->search.current));
     if (rc < 0)
-        log_once(reduction->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
+        log_once(reduction->maker->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
     ret->expectation = doubtful->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
     return 0;
 }
@@ -118,16 +132,17 @@ static void took(void *data, const void *search, int64_t nodes, enum verdict ver
 
     (void)nodes;
     if ((verdict == VERDICT_FAIL) != doubtful->looks_again) /* the search goes on from another model */
-        reduction->untested = 0;
+        reduction->part->untested = 0;
     else if (verdict == VERDICT_SKIP && !doubtful->looks_again && doubtful->search.phase == MINIMAL_DELETE &&
              doubtful->search.chunk == 1)
-        reduction->untested++;
+        reduction->part->untested++;
     if (verdict == VERDICT_FAIL) {
-        keep(&reduction->bad, &reduction->candidate);
+        keep(&reduction->part->bad, &reduction->candidate);
         reduction->went_back = false;
     } else if (doubtful->looks_again) {
         reduction->went_back = true;
-        log_message(reduction->log, LOG_WARNING, "They do not fail after all. Going back to what was there before");
+        log_message(reduction->maker->log, LOG_WARNING,
+                    "They do not fail after all. Going back to what was there before");
     } else if (verdict == VERDICT_PASS) {
         /* Candidates shrink, so the last one that passed is the closest. */
         keep(&reduction->good, &reduction->candidate);
@@ -136,38 +151,6 @@ static void took(void *data, const void *search, int64_t nodes, enum verdict ver
 }
 
 /* ---- The search ---- */
-
-void minimal_reduction_init(struct minimal_reduction *reduction, struct candidate_maker *maker,
-                            const struct subgraph *bad, struct loop *loop, struct log *log)
-{
-    *reduction = (struct minimal_reduction){.maker = maker, .loop = loop, .log = log};
-    node_dag_init(&reduction->dag, maker->whole.model);
-    subgraph_init_copy(&reduction->bad, bad);
-    subgraph_init_copy(&reduction->good, bad);
-    subgraph_init_copy(&reduction->candidate, bad);
-}
-
-void minimal_reduction_release(struct minimal_reduction *reduction)
-{
-    subgraph_release(&reduction->candidate);
-    subgraph_release(&reduction->bad);
-    subgraph_release(&reduction->good);
-    dag_release(&reduction->dag);
-}
-
-void minimal_reduction_certify(size_t nodes, size_t untested, struct log *log)
-{
-    if (nodes == 1)
-        log_message(log, LOG_FINISH, "The model is 1-minimal: it is a single node");
-    else if (untested > 0)
-        log_message(log, LOG_WARNING,
-                    "No single one of the %zu nodes can be left out. But %zu of them only because the check says "
-                    "nothing about the model without them",
-                    nodes, untested);
-    else
-        log_message(log, LOG_FINISH, "The model is 1-minimal: without any single one of its %zu nodes it does not fail",
-                    nodes);
-}
 
 /* Makes the model again to which the search went back last. */
 static int restore_bad(struct minimal_reduction *reduction, struct error *err)
@@ -180,7 +163,7 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
         return rc;
     rc = candidate_complete(reduction->maker, &bad, &not_a_tensor, err);
     if (rc == 0)
-        keep(&reduction->bad, &bad);
+        keep(&reduction->part->bad, &bad);
     subgraph_release(&bad);
     return rc;
 }
@@ -192,7 +175,7 @@ static int describe_live(void *data, const void *search, enum candidate_turn tur
     uint32_t not_a_tensor;
 
     (void)search, (void)turn;
-    keep(&reduction->candidate, &reduction->bad);
+    keep(&reduction->candidate, &reduction->part->bad);
     subgraph_clean(&reduction->candidate, NULL, NULL, NULL);
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
                                    .num_nodes = (int64_t)bitset_count(&reduction->candidate.nodes),
@@ -215,27 +198,29 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
     size_t nodes;
     int rc;
 
-    subgraph_init_copy(&live, &reduction->bad);
+    subgraph_init_copy(&live, &reduction->part->bad);
     subgraph_clean(&live, NULL, NULL, NULL);
     nodes = bitset_count(&live.nodes);
     subgraph_release(&live);
-    if (nodes == 0 || nodes == bitset_count(&reduction->bad.nodes))
+    if (nodes == 0 || nodes == bitset_count(&reduction->part->bad.nodes))
         return 0;
     if (number > 1)
         snprintf(key, sizeof(key), "_live_%zu", number);
     rc =
         loop_check_apart(reduction->loop, &subject, key, "the model without nodes that no output needs", &verdict, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
-        keep(&reduction->bad, &reduction->candidate);
+        keep(&reduction->part->bad, &reduction->candidate);
     return rc;
 }
 
-int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, struct error *err)
+int reduce_by_nodes(struct candidate_maker *maker, struct loop *loop, size_t number, struct found_part *part,
+                    struct error *err)
 {
+    struct minimal_reduction reduction = {.maker = maker, .loop = loop, .part = part};
     char suffix[64] = "minimal";
-    struct loop_subject subject = {.data = reduction,
+    struct loop_subject subject = {.data = &reduction,
                                    .ops = &doubtful_search_ops,
-                                   .search = &reduction->search,
+                                   .search = &reduction.search,
                                    .suffix = suffix,
                                    .may_be_kept = true,
                                    .describe = describe,
@@ -246,17 +231,29 @@ int minimal_reduction_run(struct minimal_reduction *reduction, size_t number, st
 
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "minimal_%zu", number);
-    if (!loop_is_interactive(reduction->loop))
-        rc = drop_dead_nodes(reduction, number, err);
+    part->untested = 0;
+    node_dag_init(&reduction.dag, maker->whole.model);
+    subgraph_init_copy(&reduction.good, &part->bad);
+    subgraph_init_copy(&reduction.candidate, &part->bad);
+    if (!loop_is_interactive(loop))
+        rc = drop_dead_nodes(&reduction, number, err);
     if (rc < 0)
-        return rc;
-    log_message(reduction->log, LOG_START, "Looking for the smallest set of nodes that fails");
-    if (doubtful_search_start(&reduction->search, &reduction->dag, &reduction->bad.nodes,
-                              loop_is_flaky(reduction->loop) ? TRUSTED_ACCEPTANCES : 0))
-        rc = loop_run(reduction->loop, &subject, err);
-    reduction->is_ended = reduction->search.search.phase == MINIMAL_DONE && !reduction->search.looks_again;
-    if (rc == 0 && reduction->went_back)
-        rc = restore_bad(reduction, err);
-    doubtful_search_ops.release(&reduction->search);
+        goto done;
+    log_message(maker->log, LOG_START, "Looking for the smallest set of nodes that fails");
+    if (doubtful_search_start(&reduction.search, &reduction.dag, &part->bad.nodes,
+                              loop_is_flaky(loop) ? TRUSTED_ACCEPTANCES : 0))
+        rc = loop_run(loop, &subject, err);
+    part->is_ended = reduction.search.search.phase == MINIMAL_DONE && !reduction.search.looks_again;
+    if (rc == 0 && reduction.went_back)
+        rc = restore_bad(&reduction, err);
+    doubtful_search_ops.release(&reduction.search);
+    if (rc == 0 && reduction.has_good && !part->has_good) {
+        subgraph_init_copy(&part->good, &reduction.good);
+        part->has_good = true;
+    }
+done:
+    subgraph_release(&reduction.candidate);
+    subgraph_release(&reduction.good);
+    dag_release(&reduction.dag);
     return rc;
 }

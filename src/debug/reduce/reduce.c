@@ -11,9 +11,8 @@
 #include "debug/cut/candidate.h"
 #include "debug/cut/external.h"
 #include "debug/reduce/control.h"
-#include "debug/reduce/cuts.h"
 #include "debug/reduce/given_model.h"
-#include "debug/reduce/minimal.h"
+#include "debug/reduce/searches.h"
 #include "onnx/model/text.h"
 #include "onnx/write/save.h"
 
@@ -30,12 +29,8 @@ struct reduce {
     struct log *log;
     struct candidate_maker maker;
     struct given_models given; /* what is checked apart from the searches */
-    struct subgraph bad;       /* the smallest that failed */
-    struct subgraph good;      /* the one that passed and is closest to it */
-    bool has_good;
-    bool is_minimal;                  /* so was `bad` seen to be, node by node */
-    bool is_ended;                    /* the minimal search for it came to its end */
-    size_t untested;                  /* nodes of `bad` without which the check says nothing */
+    struct found_part found;
+    bool is_minimal;                  /* so was what is found seen to be, node by node */
     enum ruled_out ruled_out;         /* whether the check fails on everything */
     bool controlled;                  /* controls were checked */
     struct external_settings results; /* how the files that the user wants are saved */
@@ -44,57 +39,7 @@ struct reduce {
     double started; /* looking for the culprit that is looked for now */
 };
 
-static void keep_as_bad(struct reduce *reduce, const struct subgraph *subgraph)
-{
-    struct subgraph copy;
-
-    subgraph_init_copy(&copy, subgraph);
-    subgraph_release(&reduce->bad);
-    reduce->bad = copy;
-}
-
 /* ---- The searches ---- */
-
-static int run_cuts(struct reduce *reduce, struct error *err)
-{
-    const struct reduce_settings *settings = reduce->settings;
-    struct cut_reduction reduction;
-    int rc = 0;
-
-    cut_reduction_init(&reduction, &reduce->maker, &reduce->bad,
-                       settings->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT, reduce->loop, reduce->log);
-    if (settings->reduce_outputs)
-        rc = cut_reduction_run(&reduction, INDEX_FOR_OUTPUTS, err);
-    if (rc == 0 && settings->reduce_inputs)
-        rc = cut_reduction_run(&reduction, INDEX_FOR_INPUTS, err);
-    if (rc == 0) {
-        keep_as_bad(reduce, &reduction.bad);
-        rc = cut_reduction_find_good(&reduction, &reduce->bad, &reduce->has_good, &reduce->good, err);
-    }
-    cut_reduction_release(&reduction);
-    return rc;
-}
-
-/* Both phases at once, and more: see search/minimal_search.h. */
-static int run_minimal(struct reduce *reduce, size_t number, struct error *err)
-{
-    struct minimal_reduction reduction;
-    int rc;
-
-    minimal_reduction_init(&reduction, &reduce->maker, &reduce->bad, reduce->loop, reduce->log);
-    rc = minimal_reduction_run(&reduction, number, err);
-    if (rc == 0) {
-        keep_as_bad(reduce, &reduction.bad);
-        reduce->is_ended = reduction.is_ended;
-        reduce->untested = reduction.untested;
-    }
-    if (rc == 0 && reduction.has_good && !reduce->has_good) {
-        reduce->has_good = true;
-        subgraph_init_copy(&reduce->good, &reduction.good);
-    }
-    minimal_reduction_release(&reduction);
-    return rc;
-}
 
 /* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
 static bool looks_again_in_the_end(const struct reduce *reduce)
@@ -167,11 +112,11 @@ static void report_found(struct reduce *reduce)
 {
     const struct model *model = reduce->maker.whole.model;
     struct string_builder label;
-    size_t nodes = bitset_count(&reduce->bad.nodes);
-    size_t first = bitset_next(&reduce->bad.nodes, 0);
+    size_t nodes = bitset_count(&reduce->found.bad.nodes);
+    size_t first = bitset_next(&reduce->found.bad.nodes, 0);
     long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
 
-    loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->bad));
+    loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->found.bad));
     string_init(&label);
     if (nodes == 1)
         model_add_node_label(model, (uint32_t)first, &label);
@@ -207,17 +152,17 @@ static char *path_of_culprit(const struct reduce *reduce, const char *path, size
 
 static int save_bad(struct reduce *reduce, size_t number, struct error *err)
 {
-    size_t nodes = bitset_count(&reduce->bad.nodes);
+    size_t nodes = bitset_count(&reduce->found.bad.nodes);
     struct simplify_settings simplify = reduce->settings->simplify;
     struct simplified_model simpler;
-    struct subgraph *bad = &reduce->bad;
+    struct subgraph *bad = &reduce->found.bad;
     char *path;
     int rc;
 
     if (reduce->settings->output == NULL)
         return 0;
     simplify.number = number;
-    rc = simplify_run(&simplify, &reduce->maker, &reduce->bad, reduce->loop, &simpler, err);
+    rc = simplify_run(&simplify, &reduce->maker, &reduce->found.bad, reduce->loop, &simpler, err);
     if (rc < 0)
         return rc;
     if (simpler.bytes != NULL)
@@ -242,31 +187,31 @@ static int save_good(struct reduce *reduce, struct error *err)
 
     if (reduce->settings->min_good == NULL)
         return 0;
-    if (!reduce->has_good) {
+    if (!reduce->found.has_good) {
         log_message(reduce->log, LOG_WARNING,
                     "Could not find a minimal model that passes: no candidate passed, so '%s' is not written",
                     reduce->settings->min_good);
         return 0;
     }
-    rc = candidate_complete(&reduce->maker, &reduce->good, &not_a_tensor, err);
+    rc = candidate_complete(&reduce->maker, &reduce->found.good, &not_a_tensor, err);
     if (rc == 0)
-        rc = confirm_as_written(reduce, &reduce->good, "the model of --min-good", VERDICT_PASS, err);
+        rc = confirm_as_written(reduce, &reduce->found.good, "the model of --min-good", VERDICT_PASS, err);
     reduce->controlled = true;
     if (rc < 0)
         return rc;
     if (reduce->settings->output != NULL)
         reduce->results.file_name = NULL; /* that file has the weights of the other model */
-    log_summary(reduce, "Minimum Good Model:", &reduce->good);
-    return save(reduce, &reduce->good, reduce->settings->min_good, err);
+    log_summary(reduce, "Minimum Good Model:", &reduce->found.good);
+    return save(reduce, &reduce->found.good, reduce->settings->min_good, err);
 }
 
 /* The result has to be a model that was seen to fail, in the form that it is written in. */
 static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
 {
     char key[64] = "_final";
-    struct given_model bad = as_written(reduce, &reduce->bad);
+    struct given_model bad = as_written(reduce, &reduce->found.bad);
     enum verdict verdict = VERDICT_PASS;
-    bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->bad), &verdict) && verdict == VERDICT_FAIL;
+    bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->found.bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
 
     if (number > 1)
@@ -285,7 +230,7 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
         reduce->results.save = false;
     }
     *ret_fails = rc == 0 && (seen || verdict == VERDICT_FAIL);
-    bad = as_written(reduce, &reduce->bad);
+    bad = as_written(reduce, &reduce->found.bad);
     return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : rc;
 }
 
@@ -315,14 +260,15 @@ static int look_back(struct reduce *reduce, size_t number, struct error *err)
 
     if (loop_same_verdicts(reduce->loop, &late) < SUSPICIOUS_VERDICTS)
         return 0;
-    if (late == VERDICT_FAIL && reduce->has_good) {
-        rc = check_once_more(reduce, &reduce->good, number, "a candidate that has passed, once more", &verdict, err);
+    if (late == VERDICT_FAIL && reduce->found.has_good) {
+        rc = check_once_more(reduce, &reduce->found.good, number, "a candidate that has passed, once more", &verdict,
+                             err);
         if (rc == 0 && verdict == VERDICT_FAIL)
             return loop_refuse_check(reduce->loop, err,
                                      "the check fails on a candidate that it has passed on before" LOOP_NOT_BELIEVED);
         return rc;
     }
-    rc = check_once_more(reduce, &reduce->bad, number, "the result, once more", &verdict, err);
+    rc = check_once_more(reduce, &reduce->found.bad, number, "the result, once more", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
         return loop_refuse_check(reduce->loop, err,
                                  "the result does not fail any more when it is checked once more" LOOP_NOT_BELIEVED);
@@ -332,7 +278,7 @@ static int look_back(struct reduce *reduce, size_t number, struct error *err)
 /* In a search in which nothing was learnt there is nothing to be believed. */
 static bool said_nothing(const struct reduce *reduce)
 {
-    return bitset_equal(&reduce->bad.nodes, &reduce->maker.whole.nodes) && loop_skipped(reduce->loop) > 0 &&
+    return bitset_equal(&reduce->found.bad.nodes, &reduce->maker.whole.nodes) && loop_skipped(reduce->loop) > 0 &&
            !loop_has_passed(reduce->loop) && loop_check_counts(reduce->loop)->other_failure == 0 &&
            !loop_is_flaky(reduce->loop);
 }
@@ -358,7 +304,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
         return rc;
     }
     reduce->controlled = true;
-    rc = reduce_control_run(&reduce->maker, &reduce->bad, reduce->loop, reduce->log, &outcome, err);
+    rc = reduce_control_run(&reduce->maker, &reduce->found.bad, reduce->loop, reduce->log, &outcome, err);
     if (rc == 0 && outcome == CONTROL_PASSED)
         reduce->ruled_out = RULED_OUT_BY_CONTROL;
     else if (rc == 0)
@@ -372,53 +318,71 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
 static int leave_result(struct reduce *reduce, struct error *err)
 {
     struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = loop_artifact(reduce->loop)}};
-    int rc = candidate_fill(&reduce->maker, &reduce->bad, err);
+    int rc = candidate_fill(&reduce->maker, &reduce->found.bad, err);
 
-    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->bad, &paths, NULL, err) : rc;
+    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->found.bad, &paths, NULL, err) : rc;
 }
 
-/* What the minimal search has shown. */
+/* Says what the minimal search has shown. */
 static void certify(struct reduce *reduce)
 {
-    bool believed = reduce->ruled_out != RULED_OUT_BY_NOTHING || loop_is_interactive(reduce->loop);
+    size_t nodes = bitset_count(&reduce->found.bad.nodes);
 
-    reduce->is_minimal = reduce->is_ended && reduce->untested == 0 && believed;
-    if (reduce->is_ended && believed)
-        minimal_reduction_certify(bitset_count(&reduce->bad.nodes), reduce->untested, reduce->log);
+    if (!reduce->found.is_ended || (reduce->ruled_out == RULED_OUT_BY_NOTHING && !loop_is_interactive(reduce->loop)))
+        return;
+    reduce->is_minimal = reduce->found.untested == 0;
+    if (nodes == 1)
+        log_message(reduce->log, LOG_FINISH, "The model is 1-minimal: it is a single node");
+    else if (reduce->found.untested > 0)
+        log_message(reduce->log, LOG_WARNING,
+                    "No single one of the %zu nodes can be left out. But %zu of them only because the check says "
+                    "nothing about the model without them",
+                    nodes, reduce->found.untested);
+    else
+        log_message(reduce->log, LOG_FINISH,
+                    "The model is 1-minimal: without any single one of its %zu nodes it does not fail", nodes);
 }
 
-/* Looks for the smallest part of `reduce->bad` that fails, and saves it. */
+/* Looks for the smallest part of what is known to fail, and saves it. */
 static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
 {
-    int rc =
-        reduce->settings->mode == REDUCE_MINIMAL ? run_minimal(reduce, ret->count + 1, err) : run_cuts(reduce, err);
+    const struct reduce_settings *settings = reduce->settings;
+    const struct cut_settings cuts = {settings->mode == REDUCE_LINEAR ? INDEX_LINEAR : INDEX_BISECT,
+                                      settings->reduce_outputs, settings->reduce_inputs};
+    size_t number = ret->count + 1;
+    struct culprit *culprit;
+    int rc;
 
     *ret_found = false;
+    reduce->is_minimal = false;
+    if (settings->mode == REDUCE_MINIMAL)
+        rc = reduce_by_nodes(&reduce->maker, reduce->loop, number, &reduce->found, err);
+    else
+        rc = reduce_by_cuts(&reduce->maker, &cuts, reduce->loop, &reduce->found, err);
     if (rc == 0)
-        rc = confirm_bad(reduce, ret->count + 1, ret_found, err);
-    if (rc == 0 && *ret_found)
-        rc = question_check(reduce, ret->count + 1, err);
-    if (rc == 0 && *ret_found && reduce->settings->output != NULL)
-        rc = confirm_as_written(reduce, &reduce->bad, "the result", VERDICT_FAIL, err);
-    if (rc == 0 && *ret_found && reduce->settings->keep_intermediate)
+        rc = confirm_bad(reduce, number, ret_found, err);
+    if (rc < 0 || !*ret_found)
+        return rc;
+    rc = question_check(reduce, number, err);
+    if (rc == 0 && settings->output != NULL)
+        rc = confirm_as_written(reduce, &reduce->found.bad, "the result", VERDICT_FAIL, err);
+    if (rc == 0 && settings->keep_intermediate)
         rc = leave_result(reduce, err);
-    if (rc == 0 && *ret_found && reduce->settings->mode == REDUCE_MINIMAL)
+    if (rc < 0)
+        return rc;
+    if (settings->mode == REDUCE_MINIMAL)
         certify(reduce);
-    if (rc == 0 && *ret_found) {
-        struct culprit *culprit = VECTOR_APPEND(ret);
-
-        culprit->is_minimal = reduce->is_minimal;
-        bitset_init_copy(&culprit->nodes, &reduce->bad.nodes);
-        rc = save_bad(reduce, ret->count, err);
-    }
-    return rc;
+    culprit = VECTOR_APPEND(ret);
+    culprit->is_minimal = reduce->is_minimal;
+    bitset_init_copy(&culprit->nodes, &reduce->found.bad.nodes);
+    return save_bad(reduce, number, err);
 }
 
 /* The check says of what is left without the culprits so far whether there are more. What they made is fed. */
 static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
                       struct error *err)
 {
-    const struct given_model given = {.model = &reduce->bad, .expectation = EXPECT_NOTHING};
+    const struct given_model given = {.model = &reduce->found.bad, .expectation = EXPECT_NOTHING};
     char key[64], what[64];
     struct subgraph part;
     enum verdict verdict;
@@ -430,8 +394,8 @@ static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t n
     rc = candidate_of_nodes(&reduce->maker, rest, &part, err);
     if (rc < 0)
         return rc;
-    subgraph_release(&reduce->bad);
-    reduce->bad = part;
+    subgraph_release(&reduce->found.bad);
+    reduce->found.bad = part;
     snprintf(key, sizeof(key), "_rest_%zu", number);
     snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
     rc = given_model_check(&reduce->given, &given, key, what, &verdict, err);
@@ -501,7 +465,7 @@ static int question_hang(struct reduce *reduce, struct error *err)
 
 static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
 {
-    const struct given_model original = {.model = &reduce->bad, .expectation = EXPECT_FAILURE};
+    const struct given_model original = {.model = &reduce->found.bad, .expectation = EXPECT_FAILURE};
     int rc;
 
     *ret = VERDICT_FAIL;
@@ -523,36 +487,6 @@ static int verify_original(struct reduce *reduce, enum verdict *ret, struct erro
     if (*ret == VERDICT_FAIL && loop_evidence(reduce->loop)->timed_out)
         return question_hang(reduce, err);
     return *ret == VERDICT_PASS ? report_good_original(reduce, err) : 0;
-}
-
-static int search_and_save(struct reduce *reduce, struct reduce_result *ret, struct error *err)
-{
-    enum verdict original;
-    bool found;
-    int rc;
-
-    reduce->started = stopwatch_now();
-    rc = verify_original(reduce, &original, err);
-    if (rc < 0)
-        return rc;
-    ret->outcome = original == VERDICT_PASS ? REDUCE_DOES_NOT_FAIL : REDUCE_NOTHING_FAILED;
-    if (original == VERDICT_PASS)
-        return 0;
-    rc = find_culprit(reduce, ret, &found, err);
-    if (rc < 0)
-        return rc;
-    ret->ruled_out = reduce->ruled_out;
-    if (found)
-        ret->outcome = REDUCE_FOUND;
-    else
-        log_message(reduce->log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
-    rc = save_good(reduce, err);
-    if (rc == 0 && found && reduce->settings->min_good != NULL && reduce->settings->keep_intermediate)
-        rc = leave_result(reduce, err);
-    ret->has_good = rc == 0 && reduce->settings->min_good != NULL && reduce->has_good;
-    if (rc == 0 && found)
-        report_found(reduce);
-    return rc == 0 && found && reduce->settings->all ? find_more(reduce, ret, err) : rc;
 }
 
 void reduce_result_release(struct reduce_result *result)
@@ -615,6 +549,8 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
                struct reduce_result *ret, struct error *err)
 {
     struct reduce reduce = {.settings = settings, .loop = loop, .log = log, .results = settings->external};
+    enum verdict original;
+    bool found;
     int rc;
 
     if (model->nodes.count == 0)
@@ -622,22 +558,47 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, &settings->candidates, log);
     given_models_init(&reduce.given, &reduce.maker, loop, &reduce.files);
-    subgraph_init_copy(&reduce.bad, &reduce.maker.whole);
+    subgraph_init_copy(&reduce.found.bad, &reduce.maker.whole);
     rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
                               err);
     if (rc == 0 && settings->force_fallback)
         rc = candidate_maker_force_shapes(&reduce.maker, err);
-    if (rc == 0) {
-        warn_of_shapes(&reduce);
-        rc = provide_external_data(&reduce, err);
-    }
-    if (rc == 0)
-        rc = search_and_save(&reduce, ret, err);
+    if (rc < 0)
+        goto done;
+    warn_of_shapes(&reduce);
+    rc = provide_external_data(&reduce, err);
+    if (rc < 0)
+        goto done;
+    reduce.started = stopwatch_now();
+    rc = verify_original(&reduce, &original, err);
+    if (rc < 0)
+        goto done;
+    ret->outcome = original == VERDICT_PASS ? REDUCE_DOES_NOT_FAIL : REDUCE_NOTHING_FAILED;
+    if (original == VERDICT_PASS)
+        goto done;
+    rc = find_culprit(&reduce, ret, &found, err);
+    if (rc < 0)
+        goto done;
+    ret->ruled_out = reduce.ruled_out;
+    if (found)
+        ret->outcome = REDUCE_FOUND;
+    else
+        log_message(log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
+    rc = save_good(&reduce, err);
+    if (rc == 0 && found && settings->min_good != NULL && settings->keep_intermediate)
+        rc = leave_result(&reduce, err);
+    ret->has_good = rc == 0 && settings->min_good != NULL && reduce.found.has_good;
+    if (rc < 0 || !found)
+        goto done;
+    report_found(&reduce);
+    if (settings->all)
+        rc = find_more(&reduce, ret, err);
+done:
     candidate_files_release(&reduce.files);
     given_models_release(&reduce.given);
-    subgraph_release(&reduce.bad);
-    if (reduce.has_good)
-        subgraph_release(&reduce.good);
+    subgraph_release(&reduce.found.bad);
+    if (reduce.found.has_good)
+        subgraph_release(&reduce.found.good);
     candidate_maker_release(&reduce.maker);
     return rc;
 }

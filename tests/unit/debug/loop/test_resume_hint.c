@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "debug/loop/resume_hint.h"
+#include "debug/loop/session_replay.h"
 
 static void assert_hint(const char *const *words, bool options_after_check, const char *expected)
 {

@@ -12,7 +12,9 @@ static const struct saved_verdict skipped = {.iteration = 3, .nodes = 8, .verdic
 static int open_replay(struct session_replay *replay, const char *load, bool force, struct hash of_model,
                        struct error *err)
 {
-    return session_replay_open(replay, load, "replay.json", force, of_model, check, NULL, err);
+    const struct replay_binding binding = {load, "replay.json", force, of_model, check};
+
+    return session_replay_open(replay, &binding, NULL, err);
 }
 
 static void save_two(void)
