@@ -5,12 +5,30 @@
  *   [I] PASSED | Runtime: 0.352s | Command: polygraphy debug reduce model.onnx ...
  *
  * PASSED says that the tool did its work, not that a model is good.
+ *
+ * For most callers an error is an error. A debug tool has to know more: with this program as its check, "the outputs
+ * differ" is what is looked for, "the runner does not take the model" is another failure, and "there is no such option"
+ * says nothing about the model at all. So inside of a check (debug/check/check.h) errors end by their kind. This is the
+ * only place that knows how; docs/verdicts.md has the table for users.
  */
 #ifndef CLI_FRAME_H
 #define CLI_FRAME_H
 
 #include "base/error.h"
 #include "base/log.h"
+
+#define EXIT_STATUS_ERROR 1   /* the user, a file or the system made it impossible to go on; or a bad outcome */
+#define EXIT_STATUS_REFUSED 2 /* the command line makes no sense */
+
+/* Only inside of a check: */
+#define EXIT_STATUS_NOT_RUN 3      /* the runtime refused the model, or failed while running it */
+#define EXIT_STATUS_UNTESTABLE 125 /* nothing was found out: the command line, a file, or the data are at fault */
+
+/* The exit status that an error stands for. */
+int exit_status_of(enum error_code code);
+
+/* That of a command line that could not be parsed, where `usual` is what it is outside of checks. */
+int exit_status_of_refusal(int usual);
 
 struct command_frame {
     struct log *log;

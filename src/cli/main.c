@@ -13,7 +13,6 @@
 #include "base/process/process.h"
 #include "base/system.h"
 #include "cli/commands.h"
-#include "cli/exit_status.h"
 #include "cli/files.h"
 #include "cli/frame.h"
 #include "cli/model_file.h"

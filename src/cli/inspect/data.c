@@ -1,26 +1,50 @@
 /* cli/inspect/data.c: what a file with inputs or outputs holds. */
+#include <math.h>
+
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "cli/commands.h"
 #include "cli/data_file.h"
-#include "cli/inspect/data_text.h"
+#include "cli/inspect/tensor_json.h"
 #include "cli/options/groups.h"
+#include "tensor/statistics/histogram.h"
+#include "tensor/statistics/statistics.h"
+#include "tensor/values/text.h"
 
-struct inspect_data_values {
+struct inspect_data_settings {
     const char *path;
-    bool all, show_values, histogram;
-    int64_t num_items, line_width;
+    bool all;               /* iterations, not just the first */
+    bool values, histogram; /* beside statistics */
+    struct tensor_text_options layout;
 };
 
-static int finish(struct parse *parse, struct error *err)
+static int convert_num_items(struct parse *parse, const char *spelling, struct words words, void *field,
+                             struct error *err)
 {
-    const struct inspect_data_values *values = PARSE_VALUES(parse, struct inspect_data_values);
+    struct tensor_text_options *layout = field;
+    int64_t count = 0;
 
-    if (values->num_items < -1)
+    (void)parse, (void)spelling;
+    number_parse_integer(text_of(words.items[0]), &count);
+    if (count < -1)
         return error_set(err, ERR_INVALID, "--num-items: %lld is neither a number of items nor -1, for all",
-                         (long long)values->num_items);
-    if (values->line_width < -1)
+                         (long long)count);
+    layout->threshold = count < 0 ? SIZE_MAX : TENSOR_TEXT_DEFAULTS.threshold;
+    layout->edge_items = count < 0 ? TENSOR_TEXT_DEFAULTS.edge_items : (size_t)count;
+    return 0;
+}
+
+static int convert_line_width(struct parse *parse, const char *spelling, struct words words, void *field,
+                              struct error *err)
+{
+    int64_t width = 0;
+
+    (void)parse, (void)spelling;
+    number_parse_integer(text_of(words.items[0]), &width);
+    if (width < -1)
         return error_set(err, ERR_INVALID, "--line-width: %lld is neither a number of characters nor -1, for no limit",
-                         (long long)values->line_width);
+                         (long long)width);
+    *(size_t *)field = width < 0 ? SIZE_MAX : (size_t)width;
     return 0;
 }
 
@@ -29,25 +53,25 @@ static const struct option options[] = {
         .names = {"path"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
-        OPTION_FIELD(struct inspect_data_values, path),
+        OPTION_FIELD(struct inspect_data_settings, path),
         .help = "a file with results or input data",
     },
     {
         .names = {"-a", "--all"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_values, all),
+        OPTION_FIELD(struct inspect_data_settings, all),
         .help = "show all iterations, not just the first one",
     },
     {
         .names = {"-s", "--show-values"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_values, show_values),
+        OPTION_FIELD(struct inspect_data_settings, values),
         .help = "show the values, not just statistics of them",
     },
     {
         .names = {"--histogram"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_values, histogram),
+        OPTION_FIELD(struct inspect_data_settings, histogram),
         .help = "show how the values are spread",
     },
     {
@@ -56,7 +80,8 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "3",
-        OPTION_FIELD(struct inspect_data_values, num_items),
+        .convert = convert_num_items,
+        OPTION_FIELD(struct inspect_data_settings, layout),
         .help = "how many values of a long dimension are shown at each end; -1: all of them",
     },
     {
@@ -65,7 +90,8 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "75",
-        OPTION_FIELD(struct inspect_data_values, line_width),
+        .convert = convert_line_width,
+        OPTION_FIELD(struct inspect_data_settings, layout.line_width),
         .help = "characters of a line of values; -1: as many as a row takes",
     },
 };
@@ -74,43 +100,266 @@ static const struct option_group inspect_data_options = {
     .title = "Data",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
 };
 
-static struct inspect_data_settings settings_of(const struct inspect_data_values *values)
-{
-    struct inspect_data_settings settings = {
-        .all = values->all,
-        .values = values->show_values,
-        .histogram = values->histogram,
-        .layout = TENSOR_TEXT_DEFAULTS,
-    };
+/* ---- What is shown ---- */
 
-    if (values->num_items < 0)
-        settings.layout.threshold = SIZE_MAX;
-    else
-        settings.layout.edge_items = (size_t)values->num_items;
-    settings.layout.line_width = values->line_width < 0 ? SIZE_MAX : (size_t)values->line_width;
-    return settings;
+/* ---- Text ---- */
+
+static void add_blanks(struct string_builder *text, unsigned count)
+{
+    string_add_format(text, "%*s", (int)count, "");
+}
+
+/* Adds a line break and the block, every line of it moved to the right. */
+static void add_block(struct string_builder *text, unsigned indent, const struct string_builder *block)
+{
+    string_add_char(text, '\n');
+    add_blanks(text, indent);
+    for (size_t i = 0; i < block->size; i++) {
+        string_add_char(text, block->data[i]);
+        if (block->data[i] == '\n')
+            add_blanks(text, indent);
+    }
+}
+
+static void compute_histogram(const struct tensor *tensor, struct histogram *ret)
+{
+    double minimum = INFINITY, maximum = -INFINITY;
+
+    histogram_extend_range(tensor, &minimum, &maximum);
+    histogram_compute(tensor, minimum, maximum, ret);
+}
+
+static void add_histogram(const struct tensor *tensor, unsigned indent, struct string_builder *text)
+{
+    struct histogram histogram;
+    struct string_builder block;
+
+    compute_histogram(tensor, &histogram);
+    string_init(&block);
+    string_add(&block, "---- Histogram ----\n");
+    histogram_to_text(&histogram, &block);
+    string_truncate(&block, block.size - 1);
+    add_block(text, indent, &block);
+    string_release(&block);
+}
+
+static void add_tensor(const struct named_tensor *item, const struct inspect_data_settings *settings, unsigned indent,
+                       struct string_builder *text)
+{
+    const struct tensor *tensor = &item->tensor;
+    struct statistics statistics;
+    struct string_builder block;
+
+    string_add_char(text, '\n');
+    add_blanks(text, indent);
+    string_add_format(text, "%s [dtype=%s, shape=", item->name, data_type_name(tensor->type));
+    shape_to_text(&tensor->shape, text);
+    string_add(text, "]");
+    if (statistics_compute(tensor, &statistics, NULL) == 0) {
+        string_add(text, " | Stats: ");
+        statistics_to_text(&statistics, &tensor->shape, text);
+        if (settings->histogram)
+            add_histogram(tensor, indent + 4, text);
+    }
+    if (settings->values) {
+        string_init(&block);
+        tensor_to_text(tensor, &settings->layout, &block);
+        add_block(text, indent + 4, &block);
+        string_release(&block);
+    }
+}
+
+/* Four blanks stand in front of each array's line break, as Polygraphy has them. */
+static void add_iteration(const struct tensor_list *tensors, size_t iteration,
+                          const struct inspect_data_settings *settings, struct string_builder *text)
+{
+    unsigned indent = settings->all ? 4 : 0;
+
+    if (settings->all)
+        string_add_format(text, "\n-- Iteration: %zu", iteration);
+    for (size_t i = 0; i < tensors->count; i++) {
+        add_blanks(text, indent);
+        add_tensor(&tensors->items[i], settings, indent, text);
+    }
+    if (settings->all)
+        string_add_char(text, '\n');
+}
+
+static size_t shown(size_t count, const struct inspect_data_settings *settings)
+{
+    return settings->all || count == 0 ? count : 1;
+}
+
+static void inspect_data_to_text(const struct data_file *file, const struct inspect_data_settings *settings,
+                                 struct string_builder *text)
+{
+    const struct run_results *results = &file->results;
+    const struct feed_dicts *feeds = &file->feeds;
+
+    if (!file->holds_results) {
+        string_add_format(text, "==== Data (%zu iterations) ====\n", feeds->count);
+        for (size_t i = 0; i < shown(feeds->count, settings); i++)
+            add_iteration(&feeds->items[i], i, settings, text);
+        return;
+    }
+    string_add_format(text, "==== Run Results (%zu runners) ====\n", results->count);
+    for (size_t k = 0; k < results->count; k++) {
+        const struct runner_results *runner = &results->items[k];
+
+        string_add_format(text, "\n---- %s (%zu iterations) ----\n", runner->name, runner->count);
+        for (size_t i = 0; i < shown(runner->count, settings); i++)
+            add_iteration(&runner->items[i].outputs, i, settings, text);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void write_number(struct json_writer *writer, const char *key, double value)
+{
+    json_writer_key(writer, key);
+    json_writer_number(writer, value);
+}
+
+static void write_statistics(struct json_writer *writer, const struct statistics *statistics)
+{
+    json_writer_key(writer, "statistics");
+    json_writer_begin_object(writer);
+    write_number(writer, "mean", statistics->mean);
+    write_number(writer, "std_dev", statistics->standard_deviation);
+    write_number(writer, "var", statistics->variance);
+    write_number(writer, "median", statistics->median);
+    write_number(writer, "min", statistics->minimum);
+    write_number(writer, "max", statistics->maximum);
+    write_number(writer, "avg_magnitude", statistics->average_magnitude);
+    if (statistics->has_percentiles) {
+        write_number(writer, "p90", statistics->p90);
+        write_number(writer, "p95", statistics->p95);
+        write_number(writer, "p99", statistics->p99);
+    }
+    json_writer_end_object(writer);
+}
+
+static void write_histogram(struct json_writer *writer, const struct tensor *tensor)
+{
+    struct histogram histogram;
+
+    compute_histogram(tensor, &histogram);
+    json_writer_key(writer, "histogram");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < HISTOGRAM_BINS; i++) {
+        json_writer_begin_object(writer);
+        write_number(writer, "from", histogram.edges[i]);
+        write_number(writer, "to", histogram.edges[i + 1]);
+        json_writer_key(writer, "count");
+        json_writer_integer(writer, (int64_t)histogram.counts[i]);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+}
+
+static void write_tensor(struct json_writer *writer, const struct named_tensor *item,
+                         const struct inspect_data_settings *settings)
+{
+    const struct tensor *tensor = &item->tensor;
+    struct statistics statistics;
+
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, item->name);
+    tensor_json_type(writer, tensor);
+    if (statistics_compute(tensor, &statistics, NULL) == 0) {
+        write_statistics(writer, &statistics);
+        if (settings->histogram)
+            write_histogram(writer, tensor);
+    }
+    if (settings->values)
+        tensor_json_values(writer, tensor);
+    json_writer_end_object(writer);
+}
+
+static void write_iteration(struct json_writer *writer, const struct tensor_list *tensors,
+                            const struct inspect_data_settings *settings)
+{
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < tensors->count; i++)
+        write_tensor(writer, &tensors->items[i], settings);
+    json_writer_end_array(writer);
+}
+
+static void begin_iterations(struct json_writer *writer, size_t count)
+{
+    json_writer_key(writer, "iteration_count");
+    json_writer_integer(writer, (int64_t)count);
+    json_writer_key(writer, "iterations");
+    json_writer_begin_array(writer);
+}
+
+static void write_feeds(struct json_writer *writer, const struct feed_dicts *feeds,
+                        const struct inspect_data_settings *settings)
+{
+    begin_iterations(writer, feeds->count);
+    for (size_t i = 0; i < shown(feeds->count, settings); i++)
+        write_iteration(writer, &feeds->items[i], settings);
+    json_writer_end_array(writer);
+}
+
+static void write_runner(struct json_writer *writer, const struct runner_results *runner,
+                         const struct inspect_data_settings *settings)
+{
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, runner->name);
+    begin_iterations(writer, runner->count);
+    for (size_t i = 0; i < shown(runner->count, settings); i++)
+        write_iteration(writer, &runner->items[i].outputs, settings);
+    json_writer_end_array(writer);
+    json_writer_end_object(writer);
+}
+
+static int inspect_data_save(const struct data_file *file, const struct inspect_data_settings *settings,
+                             const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc == 0) {
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "kind");
+        json_writer_string(&writer, file->holds_results ? "results" : "inputs");
+        if (file->holds_results) {
+            json_writer_key(&writer, "runners");
+            json_writer_begin_array(&writer);
+            for (size_t i = 0; i < file->results.count; i++)
+                write_runner(&writer, &file->results.items[i], settings);
+            json_writer_end_array(&writer);
+        } else {
+            write_feeds(&writer, &file->feeds, settings);
+        }
+        json_writer_end_object(&writer);
+        rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    }
+    json_writer_release(&writer);
+    return rc;
 }
 
 static int inspect_data_run(const struct command_context *context, struct error *err)
 {
-    const struct inspect_data_values *values = PARSE_VALUES(context->parse, struct inspect_data_values);
+    const struct inspect_data_settings *settings = PARSE_VALUES(context->parse, struct inspect_data_settings);
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    struct inspect_data_settings settings = settings_of(values);
     struct data_file file;
     struct string_builder text;
-    int rc = data_file_load(&file, values->path, err);
+    int rc = data_file_load(&file, settings->path, err);
 
     if (rc < 0)
         return rc;
     string_init(&text);
-    inspect_data_to_text(&file, &settings, &text);
+    inspect_data_to_text(&file, settings, &text);
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
     string_release(&text);
     if (json->path != NULL)
-        rc = inspect_data_save(&file, &settings, json->path, err);
+        rc = inspect_data_save(&file, settings, json->path, err);
     data_file_release(&file);
     return rc;
 }

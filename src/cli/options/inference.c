@@ -102,3 +102,18 @@ const struct option_group runner_options = {
     .options = runner_rows,
     .count = ARRAY_LEN(runner_rows),
 };
+
+/* Polygraphy has an option here, too; it is refused. */
+static const struct option run_rows[] = {
+    {
+        .names = {"--gen", "--gen-script"},
+        .kind = OPTION_ONE,
+        .refusal = "Python scripts are not generated; keep the command line itself",
+    },
+};
+
+const struct option_group run_options = {
+    .title = "Run",
+    .options = run_rows,
+    .count = ARRAY_LEN(run_rows),
+};

@@ -130,3 +130,22 @@ const struct option_group logging_options = {
     .count = ARRAY_LEN(options),
     .finish = finish,
 };
+
+/* ---- The result for other programs ---- */
+
+static const struct option json_rows[] = {
+    {
+        .names = {"--json"},
+        .kind = OPTION_ONE,
+        .value_name = "FILE",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct json_values, path),
+        .help = "write the result to this file, too, as JSON",
+    },
+};
+
+const struct option_group json_options = {
+    .title = "Result",
+    .options = json_rows,
+    .count = ARRAY_LEN(json_rows),
+};

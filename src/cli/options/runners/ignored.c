@@ -84,3 +84,45 @@ void engine_options_ignored(const struct parse *parse, struct string_builder *re
 
     parse_list_given_of_group(parse, &all, ret);
 }
+
+/* ---- Models of TensorFlow: all of it is refused, with the way out ---- */
+
+#define WAY_OUT                                                                                                        \
+    "models of TensorFlow are neither run nor converted here; make an ONNX model of it, for instance with tf2onnx, "   \
+    "and give that; results of TensorFlow, as safetensors, are compared with --load-outputs"
+
+#define REFUSED(how_many, ...)                                                                                         \
+    {                                                                                                                  \
+        .names = {__VA_ARGS__}, .kind = how_many, .refusal = WAY_OUT,                                                  \
+    }
+
+static const struct option tensorflow_rows[] = {
+    /* only for `run` */
+    REFUSED(OPTION_FLAG, "--tftrt", "--use-tftrt"),
+    REFUSED(OPTION_ONE, "--minimum-segment-size"),
+    REFUSED(OPTION_FLAG, "--dynamic-op"),
+    REFUSED(OPTION_ONE, "--save-pb"),
+    REFUSED(OPTION_ONE, "--save-tensorboard"),
+    REFUSED(OPTION_ONE, "--gpu-memory-fraction"),
+    REFUSED(OPTION_FLAG, "--allow-growth"),
+    REFUSED(OPTION_FLAG, "--xla"),
+    REFUSED(OPTION_ONE, "--save-timeline"),
+    /* for `convert`, too */
+    REFUSED(OPTION_MANY, "--tf-outputs"),
+    REFUSED(OPTION_ONE, "--opset"),
+    /* and for `inspect model` */
+    REFUSED(OPTION_ONE, "--ckpt"),
+    REFUSED(OPTION_FLAG, "--freeze-graph"),
+};
+
+#define TENSORFLOW_RUN_ONLY 9
+#define TENSORFLOW_NOT_INSPECT 11
+
+#define TENSORFLOW_GROUP(first)                                                                                        \
+    {                                                                                                                  \
+        .title = "TensorFlow", .options = tensorflow_rows + (first), .count = ARRAY_LEN(tensorflow_rows) - (first),    \
+    }
+
+const struct option_group tensorflow_run_options = TENSORFLOW_GROUP(0);
+const struct option_group tensorflow_convert_options = TENSORFLOW_GROUP(TENSORFLOW_RUN_ONLY);
+const struct option_group tensorflow_inspect_options = TENSORFLOW_GROUP(TENSORFLOW_NOT_INSPECT);
