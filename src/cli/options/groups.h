@@ -1,10 +1,13 @@
 /* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
  *
+ * The room cli/options/ has the option groups that commands share, one file for each subject; options that only one
+ * command has are beside that command where it needs no other. Groups fill the settings that the work takes. It uses
+ * cli/parse/ and cli/terminal/, and the layers whose settings it fills.
+ *
  *   const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
  *
  * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
  * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
- * Spec sections are those of the command-line reference.
  */
 #ifndef CLI_OPTIONS_GROUPS_H
 #define CLI_OPTIONS_GROUPS_H
@@ -178,7 +181,7 @@ extern const struct option_group onnx_save_required_options; /* -o, --output, re
 extern const struct option_group run_save_options;           /* --save-onnx: run */
 extern const struct option_group convert_save_options;       /* no path of its own: convert */
 
-/* ---- ONNX Runtime (2.9, and more) ---- */
+/* ---- ONNX Runtime ---- */
 
 struct onnxrt_values {
     struct words providers;  /* as typed; items is NULL when none was given: cpu */

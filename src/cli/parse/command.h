@@ -49,7 +49,7 @@ struct command {
 
     /* Does the work. Returns the exit status (0: success, 1: the work was done, with a bad result), or a negative error
      * code with `err` filled: the message is printed and the exit status is 1 (inside of a check: by its kind, see
-     * exit_status.h). After ERR_INTERRUPTED the process ends by the signal that came, without the message. */
+     * cli/frame.h). After ERR_INTERRUPTED the process ends by the signal that came, without the message. */
     int (*run)(const struct command_context *context, struct error *err);
 };
 

@@ -1,6 +1,9 @@
 /* cli/terminal/log_sink.h: where log lines end up: standard output (critical ones: standard error) and, if wanted, a
  * file.
  *
+ * The room cli/terminal/ is what the user sees while a command is at work: log lines, one line of progress, and
+ * questions. Nothing else writes to the terminal. It uses base, and of debug/loop/ what progress is made of.
+ *
  * A line is `<letter> [(HH:MM:SS) ]<indent><message>`, four blanks of indent per nesting level; further lines of a
  * message are indented by the width of what stands before the message in its first line. A line break at the very end
  * of a message adds no line. Every message is written by one system call: lines appear at once, and in order with what

@@ -1,4 +1,4 @@
-/* cli/options/runners/ignored.c: what only TensorRT can do, and what changes no result here (command line 2.11). */
+/* cli/options/runners/ignored.c: what only TensorRT can do, and what changes no result here. */
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 

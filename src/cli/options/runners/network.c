@@ -1,4 +1,4 @@
-/* cli/options/runners/network.c: what an engine computes, and the files it takes and leaves (command line 2.11). */
+/* cli/options/runners/network.c: what an engine computes, and the files it takes and leaves. */
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 
