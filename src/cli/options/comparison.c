@@ -1,32 +1,33 @@
 /* cli/options/comparison.c: what `run` compares, and how exactly. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
+#include "comparator/infer/driver.h"
 
 const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
-                                              NULL}; /* enum compare_function */
+                                              NULL}; /* enum comparison_function */
 
 /* What only one of the functions looks at. */
 static const struct {
     const char *option;
-    enum compare_function function;
+    enum comparison_function function;
 } specific[] = {
-    {"--no-shape-check", COMPARE_SIMPLE},
-    {"--rtol", COMPARE_SIMPLE},
-    {"--atol", COMPARE_SIMPLE},
-    {"--check-error-stat", COMPARE_SIMPLE},
-    {"--error-quantile", COMPARE_SIMPLE},
-    {"--infinities-compare-equal", COMPARE_SIMPLE},
-    {"--save-heatmaps", COMPARE_SIMPLE},
-    {"--save-error-metrics-plot", COMPARE_SIMPLE},
-    {"--index-tolerance", COMPARE_INDICES},
-    {"--l2-tolerance", COMPARE_DISTANCE},
-    {"--cosine-threshold", COMPARE_DISTANCE},
-    {"--psnr-threshold", COMPARE_QUALITY},
-    {"--snr-threshold", COMPARE_QUALITY},
-    {"--nmse-tolerance", COMPARE_QUALITY},
+    {"--no-shape-check", COMPARISON_SIMPLE},
+    {"--rtol", COMPARISON_SIMPLE},
+    {"--atol", COMPARISON_SIMPLE},
+    {"--check-error-stat", COMPARISON_SIMPLE},
+    {"--error-quantile", COMPARISON_SIMPLE},
+    {"--infinities-compare-equal", COMPARISON_SIMPLE},
+    {"--save-heatmaps", COMPARISON_SIMPLE},
+    {"--save-error-metrics-plot", COMPARISON_SIMPLE},
+    {"--index-tolerance", COMPARISON_INDICES},
+    {"--l2-tolerance", COMPARISON_DISTANCE},
+    {"--cosine-threshold", COMPARISON_DISTANCE},
+    {"--psnr-threshold", COMPARISON_QUALITY},
+    {"--snr-threshold", COMPARISON_QUALITY},
+    {"--nmse-tolerance", COMPARISON_QUALITY},
 };
 
-static void warn_about_ignored(struct parse *parse, enum compare_function compare)
+static void warn_about_ignored(struct parse *parse, enum comparison_function compare)
 {
     for (size_t i = 0; i < ARRAY_LEN(specific); i++) {
         const char *name = specific[i].function == compare ? NULL : parse_given(parse, specific[i].option);
@@ -59,7 +60,7 @@ static int finish(struct parse *parse, struct error *err)
         rc = check_tolerances(&values->l2_tolerance, "--l2-tolerance", err);
     if (rc == 0)
         rc = check_tolerances(&values->nmse_tolerance, "--nmse-tolerance", err);
-    warn_about_ignored(parse, values->compare);
+    warn_about_ignored(parse, PARSE_VALUES(parse, struct driver_settings)->comparison.function);
     return rc;
 }
 
@@ -75,7 +76,7 @@ static const struct option options[] = {
     {
         .names = {"--validate"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct comparison_values, validate),
+        OPTION_FIELD(struct driver_settings, validate),
         .help = "check all outputs for NaN and infinities",
     },
     {
@@ -88,13 +89,13 @@ static const struct option options[] = {
     {
         .names = {"--fail-fast"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct comparison_values, fail_fast),
+        OPTION_FIELD(struct driver_settings, comparison.fail_fast),
         .help = "stop at the first output that does not match",
     },
     {
         .names = {"--require-all"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct comparison_values, require_all),
+        OPTION_FIELD(struct driver_settings, comparison.require_all),
         .help = "an output or an iteration that only one of two results has is a mismatch, not only worth a warning",
     },
     {
@@ -113,7 +114,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = compare_function_names,
         .fallback = "simple",
-        OPTION_FIELD(struct comparison_values, compare),
+        OPTION_FIELD(struct driver_settings, comparison.function),
         .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
                 "similarity) and quality (signal-to-noise ratios) compare outputs as a whole",
     },

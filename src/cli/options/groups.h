@@ -89,28 +89,15 @@ extern const struct option_group data_loader_options;
 
 /* ---- Comparator: inference ---- */
 
-struct inference_values {
-    int64_t warm_up; /* >= 0 */
-    bool use_subprocess;
-    const char *save_inputs, *save_outputs; /* paths; NULL: not wanted */
-    int64_t output_memory;                  /* bytes; 0: no bound */
-};
-
-extern const struct option_group inference_options;
+extern const struct option_group inference_options; /* fills struct driver_settings */
 
 /* ---- Comparator: comparisons ---- */
 
-enum compare_function { COMPARE_SIMPLE, COMPARE_INDICES, COMPARE_DISTANCE, COMPARE_QUALITY };
-
-/* As on the command line; ends with NULL. */
+/* Of enum comparison_function, as on the command line; ends with NULL. */
 extern const char *const compare_function_names[];
 
 struct comparison_values {
-    bool validate;
     bool first_divergence;
-    bool fail_fast;
-    bool require_all; /* outputs and iterations without a counterpart are mismatches */
-    enum compare_function compare;
     struct words load_outputs; /* paths */
     struct top_ks postprocess;
 
@@ -136,7 +123,7 @@ struct comparison_values {
 #define DEFAULT_SNR_THRESHOLD 20   /* dB */
 #define DEFAULT_NMSE_TOLERANCE NAN /* none */
 
-extern const struct option_group comparison_options;
+extern const struct option_group comparison_options; /* fills struct driver_settings, too */
 
 /* ---- ONNX loading ---- */
 

@@ -1,13 +1,16 @@
 /* cli/options/inference.c: how `run` runs models, and what it keeps of that. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
+#include "comparator/infer/driver.h"
 
 static int finish(struct parse *parse, struct error *err)
 {
-    const struct inference_values *values = PARSE_VALUES(parse, struct inference_values);
+    struct driver_settings *settings = PARSE_VALUES(parse, struct driver_settings);
 
-    if (values->warm_up < 0)
-        return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)values->warm_up);
+    if (settings->warm_up < 0)
+        return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)settings->warm_up);
+    if (settings->memory == 0)
+        settings->memory = UINT64_MAX;
     return 0;
 }
 
@@ -18,13 +21,13 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct inference_values, warm_up),
+        OPTION_FIELD(struct driver_settings, warm_up),
         .help = "run each model this often on the first input data before time is taken",
     },
     {
         .names = {"--use-subprocess"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inference_values, use_subprocess),
+        OPTION_FIELD(struct driver_settings, use_subprocess),
         .help = "give each runner a process of its own",
     },
     {
@@ -32,7 +35,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct inference_values, save_inputs),
+        OPTION_FIELD(struct driver_settings, save_inputs),
         .help = "write the input data to this file, for --load-inputs",
     },
     {
@@ -40,7 +43,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct inference_values, save_outputs),
+        OPTION_FIELD(struct driver_settings, save_outputs),
         .help =
             "write the outputs of all runners to this file, for --load-outputs. With --save-inputs, too, a name that "
             "ends in .safetensors makes a file that is mapped when it is read",
@@ -51,7 +54,7 @@ static const struct option options[] = {
         .value_name = "SIZE",
         .fallback = "256M",
         .convert = convert_size,
-        OPTION_FIELD(struct inference_values, output_memory),
+        OPTION_FIELD(struct driver_settings, memory),
         .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. They are computed, "
                 "compared and written in groups; 0 is no bound",
     },

@@ -62,29 +62,29 @@ static int check_runner_options(const struct command_context *context, struct er
 static bool writes_in_turns(const struct command_context *context)
 {
     const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
 
-    return inference->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(inference->save_outputs);
+    return settings->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(settings->save_outputs);
 }
 
 /* All tensors of a model are run, saved and compared group by group. */
 static bool runs_in_groups(const struct command_context *context)
 {
     const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
 
     if (comparison->first_divergence)
         return true;
-    return runners->names.count > 0 && load->outputs.mark_all && inference->output_memory > 0 &&
-           !inference->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
+    return runners->names.count > 0 && load->outputs.mark_all && settings->memory != UINT64_MAX &&
+           !settings->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
 }
 
 static int check_divergence_options(const struct command_context *context, struct error *err)
 {
     const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
+    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
 
@@ -97,14 +97,14 @@ static int check_divergence_options(const struct command_context *context, struc
                          "--first-divergence does not work with --trt: save all tensors of the engine first (--trt "
                          "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "
                          "--onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
-    if (runners->names.count + comparison->load_outputs.count < 2 && !comparison->validate)
+    if (runners->names.count + comparison->load_outputs.count < 2 && !settings->validate)
         return error_set(
             err, ERR_INVALID,
             "--first-divergence has nothing to compare: give results of all tensors with --load-outputs, or "
             "look for NaN and infinities with --validate");
     if (load->outputs.names.count > 0)
         return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave --onnx-outputs away");
-    if (inference->use_subprocess)
+    if (settings->use_subprocess)
         return error_set(err, ERR_UNSUPPORTED, "--first-divergence does not work with --use-subprocess");
     if (load->fp_to_fp16)
         return error_set(err, ERR_UNSUPPORTED, "--fp-to-fp16: with --first-divergence, convert the model beforehand");
@@ -149,13 +149,6 @@ static int check_request(const struct command_context *context, struct error *er
             return error_set(err, ERR_MISSING, "--load-outputs: '%s' is not there", comparison->load_outputs.items[i]);
     return 0;
 }
-
-static const enum comparison_function functions[] = {
-    [COMPARE_SIMPLE] = COMPARISON_SIMPLE,
-    [COMPARE_INDICES] = COMPARISON_INDICES,
-    [COMPARE_DISTANCE] = COMPARISON_DISTANCE,
-    [COMPARE_QUALITY] = COMPARISON_QUALITY,
-};
 
 static void criteria_for(const void *data, const char *output, struct comparison_criteria *ret)
 {
@@ -276,34 +269,6 @@ done:
     return rc;
 }
 
-static struct driver_settings settings_from_options(const struct command_context *context)
-{
-    const struct inference_values *inference = PARSE_VALUES(context->parse, struct inference_values);
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
-
-    return (struct driver_settings){
-        .in_groups = runs_in_groups(context),
-        .memory = inference->output_memory > 0 ? (uint64_t)inference->output_memory : UINT64_MAX,
-        .use_subprocess = inference->use_subprocess,
-        .warm_up = inference->warm_up,
-        .save_inputs = inference->save_inputs,
-        .save_outputs = inference->save_outputs,
-        .load_outputs = comparison->load_outputs.items,
-        .load_count = comparison->load_outputs.count,
-        .postprocess = comparison->postprocess.items,
-        .postprocess_count = comparison->postprocess.count,
-        .comparison = {.function = functions[comparison->compare],
-                       .criteria_for = criteria_for,
-                       .data = comparison,
-                       .fail_fast = comparison->fail_fast,
-                       .require_all = comparison->require_all,
-                       /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
-                       .strict = check_is_around_us() || comparison->first_divergence},
-        .validate = comparison->validate,
-        .log = context->log,
-    };
-}
-
 /* What cannot be saved is said before anything is run. */
 static int run(const struct command_context *context, struct error *err)
 {
@@ -318,7 +283,7 @@ static int run(const struct command_context *context, struct error *err)
         .data = values,
         .log = context->log,
     };
-    struct driver_settings settings;
+    struct driver_settings settings = *PARSE_VALUES(context->parse, struct driver_settings);
     struct runner *runners = NULL;
     struct run_report report;
     struct json_writer json;
@@ -330,7 +295,16 @@ static int run(const struct command_context *context, struct error *err)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
-    settings = settings_from_options(context);
+    settings.in_groups = runs_in_groups(context);
+    settings.load_outputs = values->load_outputs.items;
+    settings.load_count = values->load_outputs.count;
+    settings.postprocess = values->postprocess.items;
+    settings.postprocess_count = values->postprocess.count;
+    /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
+    settings.comparison.strict = check_is_around_us() || values->first_divergence;
+    settings.comparison.criteria_for = criteria_for;
+    settings.comparison.data = values;
+    settings.log = context->log;
     settings.runners = runners = runners_new(&runner_values->names);
     settings.count = runner_values->names.count;
     settings.report = watchers.report;
@@ -356,7 +330,8 @@ static int run(const struct command_context *context, struct error *err)
         log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
     plots_release(&plots);
     if (rc == 0 && json_path != NULL) {
-        run_report_write(&report, passed, compare_function_names[values->compare], values->validate, &json);
+        run_report_write(&report, passed, compare_function_names[settings.comparison.function], settings.validate,
+                         &json);
         rc = json_writer_commit(&json, FILE_DURABLE, err);
     }
 done:

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
+#include "comparator/infer/driver.h"
 #include "debug/reduce/reduce.h"
 #include "support/command_line.h"
 #include "support/scratch_folder.h"
@@ -240,7 +241,7 @@ static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **s
 static void options_of_the_other_comparison_function_earn_a_warning(void **state)
 {
     RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
-    assert_int_equal(VALUES(struct comparison_values)->compare, COMPARE_INDICES);
+    assert_int_equal(VALUES(struct driver_settings)->comparison.function, COMPARISON_INDICES);
     assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
     assert_false(captured_log_has(&line.log, "--index-tolerance"));
     RUN("--index-tolerance", "2");
