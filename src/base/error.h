@@ -1,5 +1,9 @@
 /* base/error.h: how a function says that it failed.
  *
+ * The room base/ holds what every other part stands on, and nothing that knows of models: errors, memory and its bound,
+ * the log's interface, interruption, crashes, hashes, the machine. It uses libc, and its own rooms for text,
+ * containers, files and child processes.
+ *
  * A library function returns 0 or a negative `enum error_code`. At the place of failure it fills the caller's
  * `struct error` once, with one sentence: what is wrong, where, and what to do about it. Callers pass the code on, or
  * put their own context in front with error_context(). Nobody prints on the way; outputs are written only on success.

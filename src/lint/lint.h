@@ -1,5 +1,8 @@
 /* lint/lint.h: what is wrong with a model, and at which node.
  *
+ * The room lint/ is the work of `check lint`: in come a model and a backend, out goes a list of findings. It may use
+ * models, backends and input data, and prints nothing.
+ *
  * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does
  * not, and when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies
  * behind a node that fails cannot be judged.

@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_npz.c: .npz archives. */
-#include "format/numpy/npz.h"
+#include "format/numpy/npy.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
 /* tests/fuzz/fuzz_safetensors.c: files of tensors, and the results and input data in them. */
-#include "format/safetensors/names.h"
+#include "format/polygraphy/feed_dicts.h"
+#include "format/polygraphy/run_results.h"
 #include "target.h"
 
 /* Adds up all data, so that a tensor that leaves the file is noticed. */
@@ -24,11 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (safetensors_parse((struct span){data, size}, "fuzz", &file, &error) == 0) {
         sum = touch(&file.tensors);
         (void)sum;
-        safetensors_to_results(&file, "fuzz", &results, &error);
+        run_results_take_safetensors(&results, &file, "fuzz", &error);
         safetensors_release(&file);
     }
     if (safetensors_parse((struct span){data, size}, "fuzz", &file, &error) == 0) {
-        safetensors_to_feeds(&file, "fuzz", &feeds, &error);
+        feed_dicts_take_safetensors(&feeds, &file, "fuzz", &error);
         safetensors_release(&file);
     }
     run_results_release(&results);

@@ -1,5 +1,8 @@
 /* backend/onnxrt/library.h: ONNX Runtime itself, loaded once per process and kept until its end.
  *
+ * The room backend/onnxrt/ is ONNX Runtime as such a backend: found, loaded and called here and nowhere else, in this
+ * process or in one of its own (apart.h). Out go two structs of functions, onnxrt.c's and apart.c's.
+ *
  *   const struct onnxrt *ort;
  *   rc = onnxrt_load(NULL, &ort, err);
  *   rc = onnxrt_check(ort, ort->api->run(...), err, "ONNX Runtime cannot run '%s'", path);

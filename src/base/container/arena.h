@@ -1,5 +1,9 @@
 /* base/container/arena.h: memory that is given back all at once.
  *
+ * The room base/container/ holds the few containers that C lacks: memory given back at once, sets of small integers,
+ * maps from names to numbers. They know nothing of what is in them, and never run out of memory in the eyes of the
+ * caller.
+ *
  * Everything that belongs to one candidate, one file or one parse lives in one arena. Blocks grow geometrically.
  * Never returns NULL (see base/memory.h).
  */

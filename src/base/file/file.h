@@ -1,5 +1,8 @@
 /* base/file/file.h: reading files by mapping them, writing files whole or not at all.
  *
+ * The room base/file/ is the way to the disk: files come in as mappings or whole, go out whole or not at all, are
+ * moved, locked, listed, or have no name. It uses memory, errors and interruption of base/, and knows no format.
+ *
  * A map is shared and read-only. A writer writes to a temporary name in the destination's folder; file_writer_commit()
  * renames it into place; anything else (release without commit, exit, a signal) removes it. Bytes that already lie in
  * a file are copied by the kernel and never pass through user space.

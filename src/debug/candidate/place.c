@@ -10,7 +10,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
-#include "format/polygraphy/iteration_info.h"
+#include "format/polygraphy/debug_replay.h"
 
 /* "dir/name.onnx" with number 2 in folder "work" becomes "work/name.j2.onnx". */
 static char *path_of(const char *usual, const char *folder, size_t number)

@@ -11,7 +11,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "format/polygraphy/iteration_info.h"
+#include "format/polygraphy/debug_replay.h"
 
 /* Job slots for each job: checks that have ended ahead of their turn keep theirs until then. */
 #define SLOTS_PER_JOB 4

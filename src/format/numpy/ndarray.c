@@ -8,7 +8,6 @@
 #include "base/text/base64.h"
 #include "format/json/class.h"
 #include "format/numpy/npy.h"
-#include "format/numpy/npz.h"
 
 #define ZIP_MAGIC "PK"
 

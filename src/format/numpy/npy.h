@@ -1,5 +1,8 @@
 /* format/numpy/npy.h: NumPy's .npy files (NumPy Enhancement Proposal 1; numpy.lib.format), versions 1.0, 2.0 and 3.0.
  *
+ * The room format/numpy/ turns NumPy's files, and arrays inside of Polygraphy's JSON, into tensors and back. It uses
+ * tensors and format/json/.
+ *
  * Reading understands either byte order, C and Fortran layout, booleans, integers, floats, complex numbers, and text:
  * '<U' (UTF-32) and '|S' (bytes) become string tensors. Object arrays (pickles), records and dates are refused.
  *
@@ -20,6 +23,11 @@ int npy_read(struct span file, struct tensor *ret, struct error *err);
 
 /* The same for a file in malloc'd memory, which belongs to `ret` or is freed afterwards, also on an error. */
 int npy_read_owned(uint8_t *data, size_t size, struct tensor *ret, struct error *err);
+
+/* Reads the first array of an .npz archive (a zip file of .npy files) in memory; `ret` owns its data. Entries may be
+ * stored or deflated, as NumPy writes them. ERR_CORRUPT for an entry that claims more bytes than its compressed ones
+ * can give. */
+int npz_read_first(struct span file, struct tensor *ret, struct error *err);
 
 /* Where a written file goes, piece by piece. */
 struct npy_sink {

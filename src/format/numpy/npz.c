@@ -1,6 +1,4 @@
 /* format/numpy/npz.c: takes the first array out of a zip archive. */
-#include "format/numpy/npz.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>

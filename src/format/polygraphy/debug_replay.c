@@ -1,8 +1,10 @@
 /* format/polygraphy/debug_replay.c: verdicts that outlive their process. */
 #include "format/polygraphy/debug_replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -367,4 +369,38 @@ char *debug_replay_skip_current_path(const char *path)
     string_add(&ret, "_skip_current");
     string_add(&ret, extension);
     return string_take(&ret);
+}
+
+/* --- iteration info ----------------------------------------------------------------------------------------------- */
+
+int iteration_info_save(const char *path, int64_t index, struct error *err)
+{
+    struct json_writer writer;
+    int rc;
+
+    json_writer_init(&writer);
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "iteration");
+    json_writer_integer(&writer, index);
+    json_writer_end_object(&writer);
+    rc = file_write(path, writer.text.data, writer.text.size, FILE_INTERMEDIATE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+bool iteration_info_may_replace(const char *path)
+{
+    struct stat status;
+    long long index;
+    size_t size;
+    char *text;
+    int end = 0;
+
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+        return true;
+    if (file_read(path, 4096, &text, &size, NULL) < 0)
+        return false;
+    bool ret = sscanf(text, " { \"iteration\" : %lld } %n", &index, &end) == 1 && end > 0 && (size_t)end == size;
+    free(text);
+    return ret;
 }

@@ -1,6 +1,7 @@
-/* format/polygraphy/debug_replay.h: the verdicts of a debugging session so far, so that it can be resumed.
+/* format/polygraphy/debug_replay.h: what a debugging session keeps in files: the verdicts so far, so that it can be
+ * resumed, and which iteration a check belongs to.
  *
- * The file is Polygraphy's, with one entry more, which Polygraphy carries along and ignores: "_session" names the
+ * A replay is Polygraphy's, with one entry more, which Polygraphy carries along and ignores: "_session" names the
  * content hashes of the model and of the check that the verdicts belong to. The verdict on the original model has the
  * key "_verify". Entries of a check that was run several times hold the numbers "runs" and "fails". All of that is
  * absent from files that Polygraphy wrote.
@@ -59,5 +60,14 @@ int debug_replay_save(const struct debug_replay *replay, const char *path, struc
 
 /* "dir/replay.json" gives "dir/replay_skip_current.json"; malloc'd. */
 char *debug_replay_skip_current_path(const char *path);
+
+/* ---- The file that tells a check which iteration it belongs to ---- */
+
+/* Writes {"iteration": index}, index counting from 0. */
+int iteration_info_save(const char *path, int64_t index, struct error *err);
+
+/* Whether the file at `path` may be written over and removed: it is such a file, or empty, or no regular file (then it
+ * is written to, and stays). */
+bool iteration_info_may_replace(const char *path);
 
 #endif

@@ -2,13 +2,14 @@
 #include "format/polygraphy/feed_dicts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "format/json/class.h"
 #include "format/json/reader.h"
 #include "format/json/writer.h"
 #include "format/numpy/ndarray.h"
-#include "format/safetensors/names.h"
 
 void feed_dicts_release(struct feed_dicts *feeds)
 {
@@ -66,6 +67,95 @@ static int read_feeds(struct json_reader *reader, bool bare_allowed, struct feed
     return 0;
 }
 
+/* ---- Safetensors ---- */
+
+/* No more iterations than a header can name: an empty one takes no room in it. */
+enum { MOST_ITERATIONS = 10000000 };
+
+static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct error *err)
+{
+    const char *text = safetensors_find_metadata(file, "iterations");
+    size_t before = ret->count;
+    int64_t iterations;
+
+    if (text == NULL || !number_parse_integer(text_of(text), &iterations) || iterations < 0 ||
+        iterations > MOST_ITERATIONS)
+        return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number");
+    for (int64_t i = 0; i < iterations; i++)
+        *VECTOR_APPEND(ret) = (struct tensor_list){0};
+    for (size_t i = 0; i < file->tensors.count; i++) {
+        struct named_tensor *item = &file->tensors.items[i];
+        const char *name = item->name;
+        size_t iteration;
+
+        if (!safetensors_take_number(&name, (size_t)iterations, &iteration))
+            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no iteration of the metadata", item->name);
+        tensor_list_add(&ret->items[before + iteration], text_of(name), &item->tensor);
+    }
+    return 0;
+}
+
+int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file, const char *name, struct error *err)
+{
+    struct tensor_list *feed;
+
+    if (safetensors_is_kind(file, SAFETENSORS_RESULTS))
+        return error_set(err, ERR_INVALID,
+                         "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
+                         name);
+    if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
+        int rc = take_feeds(file, ret, err);
+
+        return rc < 0 ? error_context(err, "'%s'", name) : 0;
+    }
+    feed = VECTOR_APPEND(ret);
+    *feed = file->tensors;
+    file->tensors = (struct tensor_list){0};
+    return 0;
+}
+
+static int add_feed(struct safetensors_writer *writer, const struct tensor_list *feed, size_t iteration,
+                    struct error *err)
+{
+    struct string_builder name;
+    int rc = 0;
+
+    string_init(&name);
+    for (size_t i = 0; i < feed->count && rc == 0; i++) {
+        string_clear(&name);
+        string_add_format(&name, "%zu/%s", iteration, feed->items[i].name);
+        rc = safetensors_writer_add(writer, name.data, &feed->items[i].tensor, err);
+    }
+    string_release(&name);
+    return rc;
+}
+
+static int save_safetensors(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    struct safetensors_writer writer;
+    struct string_builder iterations;
+    int rc = safetensors_writer_open(&writer, path, err);
+
+    string_init(&iterations);
+    string_add_format(&iterations, "%zu", feeds->count);
+    for (size_t i = 0; i < feeds->count && rc == 0; i++)
+        for (size_t k = 0; k < feeds->items[i].count; k++)
+            safetensors_writer_expect(&writer, 1, strlen(feeds->items[i].items[k].name));
+    for (size_t i = 0; i < feeds->count && rc == 0; i++)
+        rc = add_feed(&writer, &feeds->items[i], i, err);
+    if (rc == 0) {
+        struct safetensors_metadata metadata[] = {{(char *)SAFETENSORS_KIND, (char *)SAFETENSORS_INPUTS},
+                                                  {(char *)"iterations", iterations.data}};
+
+        rc = safetensors_writer_commit(&writer, metadata, ARRAY_LEN(metadata), err);
+    }
+    safetensors_writer_release(&writer);
+    string_release(&iterations);
+    return rc;
+}
+
+/* ---- Files ---- */
+
 /* Appends what was loaded to `feeds` when all is well. */
 static int hand_over(struct feed_dicts *loaded, struct feed_dicts *feeds, int rc)
 {
@@ -100,7 +190,7 @@ static int load_safetensors(struct feed_dicts *feeds, const char *path, struct e
 
     if (rc < 0)
         return rc;
-    rc = safetensors_to_feeds(&file, path, &loaded, err);
+    rc = feed_dicts_take_safetensors(&loaded, &file, path, err);
     safetensors_release(&file);
     return hand_over(&loaded, feeds, rc);
 }
@@ -152,7 +242,7 @@ int feed_dicts_save(const struct feed_dicts *feeds, const char *path, struct err
     int rc;
 
     if (safetensors_is_name(path))
-        return safetensors_save_feeds(feeds, path, err);
+        return save_safetensors(feeds, path, err);
     rc = json_writer_open(&writer, path, err);
     json_writer_begin_array(&writer);
     for (size_t i = 0; i < feeds->count && rc == 0; i++)

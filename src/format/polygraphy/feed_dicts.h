@@ -1,10 +1,11 @@
 /* format/polygraphy/feed_dicts.h: input data as `run --save-inputs` writes and `--load-inputs` reads them:
  * a list with one feed dict (input name -> array) for each iteration. Files are Polygraphy's JSON, or safetensors, see
- * format/safetensors/names.h: reading looks at the content, writing at the name.
+ * format/safetensors/safetensors.h: reading looks at the content, writing at the name.
  */
 #ifndef FORMAT_POLYGRAPHY_FEED_DICTS_H
 #define FORMAT_POLYGRAPHY_FEED_DICTS_H
 
+#include "format/safetensors/safetensors.h"
 #include "tensor/values/tensor.h"
 
 struct feed_dicts {
@@ -23,6 +24,11 @@ int feed_dicts_load_any(struct feed_dicts *feeds, const char *path, struct error
 
 /* Like feed_dicts_load() for a JSON file of `size` bytes in memory, called `name` in messages. */
 int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, const char *name, struct error *err);
+
+/* Appends what a safetensors file holds, taking its tensors; `name` is for messages. On an error `feeds` may hold a
+ * part. */
+int feed_dicts_take_safetensors(struct feed_dicts *feeds, struct safetensors *file, const char *name,
+                                struct error *err);
 
 int feed_dicts_save(const struct feed_dicts *feeds, const char *path, struct error *err);
 

@@ -3,12 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "format/json/class.h"
 #include "format/json/reader.h"
 #include "format/numpy/ndarray.h"
-#include "format/safetensors/names.h"
 
 static void runner_results_release(struct runner_results *runner)
 {
@@ -114,6 +114,99 @@ static int read_results(struct json_reader *reader, struct run_results *ret, str
     return 0;
 }
 
+/* ---- Safetensors ---- */
+
+static int read_runner_entry(struct json_reader *reader, json_t *object, struct run_results *ret, struct error *err)
+{
+    json_t *runtimes = json_object_get(object, "runtimes");
+    struct runner_results *runner;
+    struct text name;
+    json_t *runtime;
+    size_t index;
+    int rc = json_reader_text(reader, json_object_get(object, "name"), &name, err);
+
+    if (rc < 0)
+        return error_context(err, "name");
+    if (!json_is_array(runtimes))
+        return error_set(err, ERR_CORRUPT, "the list 'runtimes' is missing");
+    runner = run_results_add_runner(ret, name);
+    json_array_foreach (runtimes, index, runtime) {
+        double seconds = NAN;
+
+        if (!json_is_null(runtime) && !json_reader_number(reader, runtime, &seconds))
+            return error_set(err, ERR_CORRUPT, "runtime %zu is not a number", index);
+        runner_results_add_iteration(runner, seconds);
+    }
+    return 0;
+}
+
+static int read_runners(const struct safetensors *file, struct run_results *ret, struct error *err)
+{
+    const char *text = safetensors_find_metadata(file, "runners");
+    struct json_reader reader;
+    json_t *object;
+    size_t index;
+    int rc;
+
+    if (text == NULL)
+        return error_set(err, ERR_CORRUPT, "the metadata 'runners' are missing");
+    rc = json_reader_open_memory(&reader, text, strlen(text), "runners", err);
+    if (rc < 0)
+        return rc;
+    if (!json_is_array(reader.root))
+        rc = error_set(err, ERR_CORRUPT, "the metadata 'runners' are not a list");
+    json_array_foreach (reader.root, index, object) {
+        rc = read_runner_entry(&reader, object, ret, err);
+        if (rc < 0) {
+            error_context(err, "the metadata 'runners', runner %zu", index);
+            break;
+        }
+    }
+    json_reader_release(&reader);
+    return rc;
+}
+
+static int take_tensors(struct safetensors *file, struct run_results *ret, struct error *err)
+{
+    size_t before = ret->count;
+    int rc = read_runners(file, ret, err);
+
+    for (size_t i = 0; i < file->tensors.count && rc == 0; i++) {
+        struct named_tensor *item = &file->tensors.items[i];
+        const char *name = item->name;
+        size_t runner, iteration;
+
+        if (!safetensors_take_number(&name, ret->count - before, &runner) ||
+            !safetensors_take_number(&name, ret->items[before + runner].count, &iteration))
+            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no runner and iteration of the metadata",
+                             item->name);
+        tensor_list_add(&ret->items[before + runner].items[iteration].outputs, text_of(name), &item->tensor);
+    }
+    return rc;
+}
+
+int run_results_take_safetensors(struct run_results *ret, struct safetensors *file, const char *name, struct error *err)
+{
+    struct iteration_result *iteration;
+    char *runner;
+
+    if (safetensors_is_kind(file, SAFETENSORS_INPUTS))
+        return error_set(err, ERR_INVALID, "'%s' holds inputs, not results", name);
+    if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
+        int rc = take_tensors(file, ret, err);
+
+        return rc < 0 ? error_context(err, "'%s'", name) : 0;
+    }
+    runner = file_basename(name);
+    iteration = runner_results_add_iteration(run_results_add_runner(ret, text_of(runner)), NAN);
+    free(runner);
+    for (size_t i = 0; i < file->tensors.count; i++)
+        tensor_list_add(&iteration->outputs, text_of(file->tensors.items[i].name), &file->tensors.items[i].tensor);
+    return 0;
+}
+
+/* ---- Files ---- */
+
 /* Appends what was loaded to `results` when all is well. */
 static int hand_over(struct run_results *loaded, struct run_results *results, int rc)
 {
@@ -147,7 +240,7 @@ static int load_safetensors(struct run_results *results, const char *path, struc
 
     if (rc < 0)
         return rc;
-    rc = safetensors_to_results(&file, path, &loaded, err);
+    rc = run_results_take_safetensors(&loaded, &file, path, err);
     safetensors_release(&file);
     return hand_over(&loaded, results, rc);
 }

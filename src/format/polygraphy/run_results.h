@@ -1,6 +1,10 @@
-/* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner,
- * for each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors, see format/safetensors/names.h:
+/* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner, for
+ * each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors (format/safetensors/safetensors.h):
  * reading looks at the content, writing at the name.
+ *
+ * The room format/polygraphy/ holds Polygraphy's own files, one subject each, as structs that can be read and written:
+ * results, input data, replays, reports. It stands on the other rooms of format/ and on tensors; what the data mean is
+ * for others to say.
  */
 #ifndef FORMAT_POLYGRAPHY_RUN_RESULTS_H
 #define FORMAT_POLYGRAPHY_RUN_RESULTS_H
@@ -37,6 +41,11 @@ int run_results_load(struct run_results *results, const char *path, struct error
 
 /* The same for a JSON file of `size` bytes in memory, called `name` in messages. */
 int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err);
+
+/* Appends what a safetensors file holds, taking its tensors; `name` is for messages. On an error `results` may hold a
+ * part. */
+int run_results_take_safetensors(struct run_results *results, struct safetensors *file, const char *name,
+                                 struct error *err);
 
 /* Writes the whole file at once, durably. */
 int run_results_save(const struct run_results *results, const char *path, struct error *err);

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "format/numpy/ndarray.h"
-#include "format/safetensors/names.h"
 
 int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err)
 {

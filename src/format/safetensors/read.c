@@ -73,6 +73,30 @@ const char *safetensors_find_metadata(const struct safetensors *file, const char
     return NULL;
 }
 
+bool safetensors_is_kind(const struct safetensors *file, const char *kind)
+{
+    const char *found = safetensors_find_metadata(file, SAFETENSORS_KIND);
+
+    return found != NULL && strcmp(found, kind) == 0;
+}
+
+bool safetensors_take_number(const char **name, size_t count, size_t *ret)
+{
+    size_t number = 0;
+    const char *at = *name;
+
+    for (; *at >= '0' && *at <= '9'; at++) {
+        number = number * 10 + (size_t)(*at - '0');
+        if (number >= count)
+            return false;
+    }
+    if (at == *name || *at != '/')
+        return false;
+    *name = at + 1;
+    *ret = number;
+    return true;
+}
+
 static int read_metadata(struct json_reader *reader, json_t *object, struct safetensors *ret, struct error *err)
 {
     const char *name;

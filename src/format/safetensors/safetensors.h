@@ -1,5 +1,8 @@
 /* format/safetensors/safetensors.h: files of named tensors that are used where they lie (safetensors, "Format").
  *
+ * The room format/safetensors/ reads and writes that format: in comes a mapped file, out go tensors that lie in it. It
+ * uses tensors and format/json/; what names stand for, its callers know.
+ *
  * 8 bytes: the size N of the header, little-endian. N bytes: a JSON object, blanks behind it allowed, that gives for
  * each tensor {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, counted from the end of the header; the
  * member "__metadata__" maps strings to strings. The rest is data, little-endian and row-major, without gaps or
@@ -10,8 +13,8 @@
 #ifndef FORMAT_SAFETENSORS_SAFETENSORS_H
 #define FORMAT_SAFETENSORS_SAFETENSORS_H
 
-#include "base/text/text.h"
 #include "base/file/file.h"
+#include "base/text/string_builder.h"
 #include "tensor/values/tensor.h"
 
 struct safetensors_metadata {
@@ -39,6 +42,22 @@ int safetensors_parse(struct span file, const char *name, struct safetensors *re
 void safetensors_release(struct safetensors *file);
 
 const char *safetensors_find_metadata(const struct safetensors *file, const char *name); /* or NULL */
+
+/* What this program's own files say of themselves, and how their tensors are called (docs/formats.md):
+ *
+ *   results   "<runner>/<iteration>/<output>", both numbers from 0 on; metadata "polygraphy": "results", and "runners":
+ *             [{"name": ..., "runtimes": [seconds of each iteration, null where unknown]}, ...] as text
+ *   inputs    "<iteration>/<input>"; metadata "polygraphy": "inputs", "iterations": how many, as text
+ *   others    a file without "polygraphy" is one iteration: its tensors by their names */
+#define SAFETENSORS_KIND "polygraphy"
+#define SAFETENSORS_RESULTS "results"
+#define SAFETENSORS_INPUTS "inputs"
+
+bool safetensors_is_kind(const struct safetensors *file, const char *kind);
+
+/* Takes "<number>/" off the front of a name. False when it does not begin like that, or the number is not below
+ * `count`. */
+bool safetensors_take_number(const char **name, size_t count, size_t *ret);
 
 /* Writes tensor by tensor. Room for the header is left in front of the data; when it turns out too small, the data are
  * copied, by the kernel, behind a larger one. */

@@ -1,7 +1,7 @@
 /* .npz files: the first array, and archives that lie. */
 #include "unit/format/format_test.h"
 
-#include "format/numpy/npz.h"
+#include "format/numpy/npy.h"
 
 static int read_golden(const char *name, struct tensor *ret, struct error *err)
 {

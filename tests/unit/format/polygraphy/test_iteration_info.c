@@ -1,7 +1,7 @@
 /* The iteration info file. */
 #include "unit/format/format_test.h"
 
-#include "format/polygraphy/iteration_info.h"
+#include "format/polygraphy/debug_replay.h"
 
 static void file_is_the_one_polygraphy_writes(void **state)
 {
