@@ -50,6 +50,12 @@ struct backend_request {
     struct engine_request *engine;
 };
 
+/* Names of the outputs to compute, in this order. */
+struct wanted_outputs {
+    const char *const *items;
+    size_t count;
+};
+
 struct backend {
     const char *name;          /* as in the option: "onnxrt" */
     const char *runner_prefix; /* of runner names: "onnxrt-runner" */
@@ -63,8 +69,8 @@ struct backend {
     /* Runs once. `feed` holds at least the model's inputs by name, with the right types and shapes. `wanted` names the
      * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and
      * may outlive the session. `seconds` (may be NULL) is the time of the run alone. */
-    int (*run)(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-               size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err);
+    int (*run)(struct backend_session *session, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+               struct tensor_list *ret, double *seconds, struct error *err);
 };
 
 extern const struct backend onnxrt_backend;

@@ -72,7 +72,7 @@ int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *s
 int subgraph_session_run(const struct subgraph_session *session, const struct tensor_list *feed,
                          struct tensor_list *ret, struct error *err)
 {
-    return session->backend->run(session->session, feed, NULL, 0, ret, NULL, err);
+    return session->backend->run(session->session, feed, NULL, ret, NULL, err);
 }
 
 void subgraph_session_close(struct subgraph_session *session)

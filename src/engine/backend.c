@@ -156,10 +156,10 @@ static const struct backend_io *engine_outputs(const struct backend_session *ses
     return session->outputs;
 }
 
-static int engine_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                      size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int engine_run(struct backend_session *session, const struct tensor_list *feed,
+                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
-    return executor_run(session->executor, feed, wanted, wanted_count, ret, seconds, err);
+    return executor_run(session->executor, feed, wanted, ret, seconds, err);
 }
 
 const struct backend engine_backend = {

@@ -91,18 +91,20 @@ static void keep_outputs(struct node_runs *runs, struct tensor_list *outputs)
 int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
                      struct tensor_list *ret, bool *ret_any, struct error *err)
 {
-    size_t count, wanted_count = 0;
+    struct wanted_outputs wanted = {0};
+    size_t count;
     const struct backend_io *outputs = backend->outputs(session, &count);
-    const char **wanted = memory_alloc_zero(count + 1, sizeof(*wanted));
+    const char **names = memory_alloc_zero(count + 1, sizeof(*names));
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
         if (outputs[i].not_a_tensor == NULL)
-            wanted[wanted_count++] = outputs[i].name;
-    if (wanted_count > 0)
-        rc = backend->run(session, feed, wanted, wanted_count, ret, NULL, err);
-    *ret_any = wanted_count > 0;
-    free(wanted);
+            names[wanted.count++] = outputs[i].name;
+    wanted.items = names;
+    if (wanted.count > 0)
+        rc = backend->run(session, feed, &wanted, ret, NULL, err);
+    *ret_any = wanted.count > 0;
+    free(names);
     return rc;
 }
 

@@ -136,19 +136,18 @@ static void answer_run(int answer_to, struct message_reader *question)
     struct error err = {0};
     struct message answer;
     struct arena arena;
-    const char *const *wanted;
-    size_t wanted_count = 0;
+    struct wanted_outputs wanted = {0};
     double seconds = 0;
     int rc;
 
     arena_init(&arena);
     message_init(&answer);
-    wanted = message_take_strings(question, &arena);
-    while (wanted != NULL && wanted[wanted_count] != NULL)
-        wanted_count++;
+    wanted.items = message_take_strings(question, &arena);
+    while (wanted.items != NULL && wanted.items[wanted.count] != NULL)
+        wanted.count++;
     rc = message_take_tensors(question, &feed, &err); /* which refer to it */
     if (rc == 0)
-        rc = onnxrt_backend.run(session, &feed, wanted, wanted_count, &outputs, &seconds, &err);
+        rc = onnxrt_backend.run(session, &feed, wanted.items != NULL ? &wanted : NULL, &outputs, &seconds, &err);
     begin_answer(&answer, rc, &err);
     string_add_bytes(&answer.head, &seconds, sizeof(seconds));
     message_put_tensors(&answer, &outputs);
@@ -357,11 +356,11 @@ static const struct backend_io *apart_outputs(const struct backend_session *sess
     return session->outputs;
 }
 
-static void put_wanted(struct message *question, const char *const *wanted, size_t count)
+static void put_wanted(struct message *question, const struct wanted_outputs *wanted)
 {
-    message_put_number(question, wanted != NULL ? count : MESSAGE_NONE);
-    for (size_t i = 0; wanted != NULL && i < count; i++)
-        message_put_string(question, wanted[i]);
+    message_put_number(question, wanted != NULL ? wanted->count : MESSAGE_NONE);
+    for (size_t i = 0; wanted != NULL && i < wanted->count; i++)
+        message_put_string(question, wanted->items[i]);
 }
 
 /* The answer goes. */
@@ -372,8 +371,8 @@ static int own(struct tensor *tensor, struct error *err)
     return borrowed.free_owner == NULL ? tensor_copy(&borrowed, tensor, err) : 0;
 }
 
-static int apart_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                     size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int apart_run(struct backend_session *session, const struct tensor_list *feed,
+                     const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
     struct bounds bounds = session->bounds;
     struct tensor_list outputs = {0};
@@ -386,7 +385,7 @@ static int apart_run(struct backend_session *session, const struct tensor_list *
     message_init(&question);
     message_put_number(&question, QUESTION_RUN);
     message_put_number(&question, session->number);
-    put_wanted(&question, wanted, wanted_count);
+    put_wanted(&question, wanted);
     message_put_tensors(&question, feed);
     rc = ask(&question, &bounds, session->generation, NULL, &bytes, err);
     message_release(&question);

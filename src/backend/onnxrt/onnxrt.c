@@ -298,7 +298,7 @@ struct call {
 };
 
 static int call_prepare(struct call *call, const struct backend_session *session, const struct tensor_list *feed,
-                        const char *const *wanted, struct error *err)
+                        const struct wanted_outputs *wanted, struct error *err)
 {
     int rc = 0;
 
@@ -307,7 +307,7 @@ static int call_prepare(struct call *call, const struct backend_session *session
         rc = feed_input(session, &session->inputs[i], feed, &call->inputs[i], err);
     }
     for (size_t i = 0; i < call->output_count && rc == 0; i++) {
-        call->output_names[i] = wanted ? wanted[i] : session->outputs[i].name;
+        call->output_names[i] = wanted ? wanted->items[i] : session->outputs[i].name;
         rc = check_output(session, call->output_names[i], err);
     }
     return rc;
@@ -389,11 +389,11 @@ static int call_collect(struct call *call, const struct backend_session *session
     return 0;
 }
 
-static int onnxrt_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                      size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int onnxrt_run(struct backend_session *session, const struct tensor_list *feed,
+                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
     struct call call = {.input_count = session->input_count,
-                        .output_count = wanted ? wanted_count : session->output_count};
+                        .output_count = wanted ? wanted->count : session->output_count};
     int rc;
 
     call.input_names = memory_alloc_zero(call.input_count, sizeof(*call.input_names));

@@ -33,7 +33,7 @@ int onnxrt_preload(struct error *err)
     tensor_list_add(&feed, text_of("x"), &input);
     rc = onnxrt_backend.open(&request, &session, err);
     if (rc == 0)
-        rc = onnxrt_backend.run(session, &feed, NULL, 0, &outputs, NULL, err);
+        rc = onnxrt_backend.run(session, &feed, NULL, &outputs, NULL, err);
     onnxrt_backend.close(session);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);

@@ -378,7 +378,7 @@ static int run_session(struct layerwise_run *run, const struct tensor_list *feed
 
     for (int64_t i = 0; i <= run->warm_up && rc == 0; i++) {
         tensor_list_release(ret);
-        rc = backend->run(session, feed, NULL, 0, ret, &elapsed, err);
+        rc = backend->run(session, feed, NULL, ret, &elapsed, err);
     }
     backend->close(session);
     *seconds += elapsed;

@@ -124,7 +124,8 @@ int worker_run(struct worker *worker, int64_t warm_up, const struct tensor_list 
             worker_log_tensors(worker, "Input", feed);
         if (interrupt_pending())
             return error_set(err, ERR_INTERRUPTED, "interrupted");
-        rc = worker->runner->backend->run(worker->session, feed, worker->wanted, worker->wanted_count, ret,
+        rc = worker->runner->backend->run(worker->session, feed,
+                                          &(struct wanted_outputs){worker->wanted, worker->wanted_count}, ret,
                                           &worker->seconds, err);
     }
     return rc;

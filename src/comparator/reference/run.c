@@ -141,7 +141,8 @@ static int run_sample(struct reference_run *run, struct backend_session *session
             names[count] = memory_copy(name.data, name.size);
             positions[count++] = i;
         }
-    rc = run->backend->run(session, &run->feeds[sample], (const char *const *)names, count, &outputs, NULL, err);
+    rc = run->backend->run(session, &run->feeds[sample], &(struct wanted_outputs){(const char *const *)names, count},
+                           &outputs, NULL, err);
     if (rc == 0 && sample == 0)
         drop_by_outputs(run, positions, &outputs);
     for (size_t i = 0; rc == 0 && i < count; i++) {

@@ -30,6 +30,8 @@ struct candidate {
 
 /* The tactics of one layer. */
 struct candidates {
+    size_t layer;
+    bool timed;
     struct tactic_list tactics;
     struct candidate *items; /* those that are considered */
     size_t count;
@@ -98,15 +100,14 @@ static void consider(struct candidates *candidates, size_t per_provider)
     }
 }
 
-static void give_up(const struct build *build, size_t layer, struct candidates *candidates, size_t number,
-                    const struct error *why)
+static void give_up(const struct build *build, struct candidates *candidates, size_t number, const struct error *why)
 {
     const struct tactic *tactic = candidates->items[number].tactic;
 
     candidates->items[number].seconds = TIMING_FAILED;
     candidates->last = *why;
     log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': tactic '%s:%s' is skipped: %s",
-                layer_of(build, layer)->name, tactic->provider->name, tactic->name, why->message);
+                layer_of(build, candidates->layer)->name, tactic->provider->name, tactic->name, why->message);
 }
 
 static bool is_fatal(int code)
@@ -134,7 +135,6 @@ static int pin(const struct build *build, const struct kernel_request *request, 
 
 struct timing {
     struct build *build;
-    size_t layer;
     const struct layer_request *request;
     struct layer_timer *timer;
     struct candidates *candidates;
@@ -151,7 +151,7 @@ static int measure_candidate(struct timing *timing, size_t number, struct hash k
 
     if (build->settings->cache && build->settings->error_on_cache_miss)
         return error_set(err, ERR_MISSING, "layer '%s': the timing cache has no time for tactic '%s:%s'",
-                         layer_of(build, timing->layer)->name, candidate->tactic->provider->name,
+                         layer_of(build, timing->candidates->layer)->name, candidate->tactic->provider->name,
                          candidate->tactic->name);
     rc = interrupt_pending() ? error_set(&failure, ERR_INTERRUPTED, "interrupted")
                              : layer_timer_measure(timing->timer, candidate->tactic, timing->best * timing->hopeless,
@@ -162,7 +162,7 @@ static int measure_candidate(struct timing *timing, size_t number, struct hash k
         return rc;
     }
     if (rc < 0)
-        give_up(build, timing->layer, timing->candidates, number, &failure);
+        give_up(build, timing->candidates, number, &failure);
     build->measured++;
     candidate->fresh = rc == 0;
     if (rc == 0 || !made) /* a run may fail because of what it is fed with; the next build has other data */
@@ -296,13 +296,12 @@ static int look_again(struct timing *timing, struct error *err)
     return 0;
 }
 
-static int time_layer(struct build *build, size_t layer, const struct layer_request *request,
-                      struct candidates *candidates, struct error *err)
+static int time_layer(struct build *build, const struct layer_request *request, struct candidates *candidates,
+                      struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     struct timing timing = {
         .build = build,
-        .layer = layer,
         .request = request,
         .timer = layer_timer_new(request, timing_effort_of(settings->optimization_level)),
         .candidates = candidates,
@@ -315,7 +314,7 @@ static int time_layer(struct build *build, size_t layer, const struct layer_requ
         rc = look_again(&timing, err);
     look_ahead(&timing);
     layer_timer_free(timing.timer);
-    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of(build, layer)->name) : rc;
+    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of(build, candidates->layer)->name) : rc;
 }
 
 /* ---- Which one ---- */
@@ -339,9 +338,9 @@ static uint64_t scramble(uint64_t x)
 }
 
 /* Each layer draws on its own: from the seed and its name, whatever the other layers are. */
-static size_t draw(const struct build *build, size_t layer, const struct candidates *candidates, double bound)
+static size_t draw(const struct build *build, const struct candidates *candidates, double bound)
 {
-    const char *name = layer_of(build, layer)->name;
+    const char *name = layer_of(build, candidates->layer)->name;
     uint64_t random = scramble(scramble(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
     size_t eligible = 0, i = 0;
 
@@ -354,15 +353,15 @@ static size_t draw(const struct build *build, size_t layer, const struct candida
 }
 
 /* The number of the candidate to take, or SIZE_MAX when none works. The first one of those that are equally good. */
-static size_t pick(const struct build *build, size_t layer, const struct candidates *candidates, bool timed)
+static size_t pick(const struct build *build, const struct candidates *candidates)
 {
     double best = fastest(candidates);
     size_t chosen = 0;
 
     if (!(best < TIMING_FAILED))
         return SIZE_MAX;
-    if (timed && build->settings->explore)
-        return draw(build, layer, candidates, best * fmax(build->settings->explore_within, 1));
+    if (candidates->timed && build->settings->explore)
+        return draw(build, candidates, best * fmax(build->settings->explore_within, 1));
     for (size_t i = 1; i < candidates->count; i++) {
         const struct candidate *it = &candidates->items[i], *so_far = &candidates->items[chosen];
 
@@ -428,30 +427,31 @@ static const char *last_reason(const struct layer *layer, const struct candidate
 }
 
 /* Goes on until one works. */
-static int take(struct build *build, size_t layer, struct candidates *candidates, bool timed,
-                struct engine_layer *choice, struct layer_step **ret_step, struct error *err)
+static int take(struct build *build, struct candidates *candidates, struct engine_layer *choice,
+                struct layer_step **ret_step, struct error *err)
 {
+    const struct layer *layer = layer_of(build, candidates->layer);
     size_t number;
 
-    while ((number = pick(build, layer, candidates, timed)) != SIZE_MAX) {
+    while ((number = pick(build, candidates)) != SIZE_MAX) {
         struct error failure = {0};
         int rc;
 
-        choose(choice, layer_of(build, layer), candidates, number);
-        rc = run_step(build, layer, choice, ret_step, &failure);
+        choose(choice, layer, candidates, number);
+        rc = run_step(build, candidates->layer, choice, ret_step, &failure);
         if (rc == 0)
             return 0;
-        drop_outputs(build, layer);
+        drop_outputs(build, candidates->layer);
         if (is_fatal(rc)) {
             if (err)
                 *err = failure;
             return rc;
         }
-        give_up(build, layer, candidates, number, &failure);
+        give_up(build, candidates, number, &failure);
     }
-    return error_set(err, ERR_BACKEND, "layer '%s': %s: %s", layer_of(build, layer)->name,
+    return error_set(err, ERR_BACKEND, "layer '%s': %s: %s", layer->name,
                      candidates->count == 1 ? "its only tactic does not work" : "none of its tactics works",
-                     last_reason(layer_of(build, layer), candidates));
+                     last_reason(layer, candidates));
 }
 
 static void note_shapes(struct build *build, size_t layer)
@@ -482,39 +482,38 @@ static void log_choice(const struct build *build, size_t layer)
 }
 
 /* Which tactics there are, which of them are considered and how long they take. */
-static int assess(struct build *build, size_t layer, const struct layer_request *request, struct candidates *candidates,
-                  bool *ret_timed, struct error *err)
+static int assess(struct build *build, const struct layer_request *request, struct candidates *candidates,
+                  struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     const struct tactic_algorithm *pinned =
-        settings->replay ? tactic_replay_find(settings->replay, layer_of(build, layer)->name) : NULL;
+        settings->replay ? tactic_replay_find(settings->replay, request->kernel.layer->name) : NULL;
     bool timing = !pinned && !settings->deterministic && settings->optimization_level > 0;
     int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
 
     if (rc < 0)
         return rc;
     consider(candidates, timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
-    *ret_timed = timing && candidates->count > 1;
+    candidates->timed = timing && candidates->count > 1;
     if (pinned)
         return pin(build, &request->kernel, pinned, candidates, err);
-    return *ret_timed ? time_layer(build, layer, request, candidates, err) : 0;
+    return candidates->timed ? time_layer(build, request, candidates, err) : 0;
 }
 
 int build_layer(struct build *build, size_t layer, struct error *err)
 {
     struct engine_layer *choice = &build->engine->layers[layer];
     struct layer_request request;
-    struct candidates candidates = {0};
-    bool timed = false;
+    struct candidates candidates = {.layer = layer};
     int rc = layer_request_make(build->engine, layer_of(build, layer), choice->precision.precision, build->walk.values,
                                 &request, err);
 
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of(build, layer)->name);
-    rc = assess(build, layer, &request, &candidates, &timed, err);
+    rc = assess(build, &request, &candidates, err);
     layer_request_release(&request); /* of weights that were rounded there is one copy at a time */
     if (rc == 0)
-        rc = take(build, layer, &candidates, timed, choice, NULL, err);
+        rc = take(build, &candidates, choice, NULL, err);
     if (rc == 0) {
         note_shapes(build, layer);
         log_choice(build, layer);
@@ -527,7 +526,7 @@ int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_
 {
     struct engine_layer choice = {.precision = {.precision = PRECISION_FLOAT32}};
     struct layer_request request;
-    struct candidates candidates = {0};
+    struct candidates candidates = {.layer = layer};
     int rc =
         layer_request_make(build->engine, layer_of(build, layer), PRECISION_FLOAT32, build->walk.values, &request, err);
 
@@ -536,7 +535,7 @@ int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_
     rc = list_tactics(build, &request.kernel, &candidates.tactics, false, err);
     if (rc == 0) {
         consider(&candidates, SIZE_MAX);
-        rc = take(build, layer, &candidates, false, &choice, ret_step, err);
+        rc = take(build, &candidates, &choice, ret_step, err);
     }
     layer_request_release(&request);
     release_candidates(&candidates);

@@ -321,8 +321,8 @@ static int find_output(const struct network *network, const struct bitset *outpu
     return 0;
 }
 
-static int collect_outputs(const struct executor *executor, struct variant *variant, const char *const *wanted,
-                           size_t wanted_count, struct tensor_list *ret, struct error *err)
+static int collect_outputs(const struct executor *executor, struct variant *variant,
+                           const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
 {
     const struct network *network = executor->engine->network;
     struct tensor_list outputs = {0};
@@ -330,11 +330,11 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
     int rc = 0;
 
     value_list_to_set(&network->outputs, network->model->values.count, &of_network);
-    for (size_t i = 0; i < (wanted != NULL ? wanted_count : network->outputs.count) && rc == 0; i++) {
+    for (size_t i = 0; i < (wanted != NULL ? wanted->count : network->outputs.count) && rc == 0; i++) {
         uint32_t value = wanted == NULL ? network->outputs.items[i] : VALUE_NONE;
 
         if (wanted != NULL)
-            rc = find_output(network, &of_network, wanted[i], &value, err);
+            rc = find_output(network, &of_network, wanted->items[i], &value, err);
         if (rc == 0)
             rc = collect_output(executor, variant, value, &outputs, err);
     }
@@ -346,21 +346,27 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
     return rc;
 }
 
-static int run_variant(struct executor *executor, struct variant *variant, const char *const *wanted,
-                       size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+int executor_run(struct executor *executor, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                 struct tensor_list *ret, double *seconds, struct error *err)
 {
-    double start = stopwatch_now(), end;
-    int rc;
+    struct variant *variant;
+    double start, end;
+    int rc = take_feed(executor, feed, err);
 
+    if (rc < 0)
+        goto done;
+    variant = executor->latest = find_variant(executor);
+    variant->last_run = ++executor->runs;
     variant->making = 0;
+    start = stopwatch_now();
     bind_inputs(executor, variant);
     rc = run_layers(executor, variant, err);
     if (rc == 0)
-        rc = collect_outputs(executor, variant, wanted, wanted_count, ret, err);
+        rc = collect_outputs(executor, variant, wanted, ret, err);
     end = stopwatch_now();
     variant_release_values(variant);
     if (rc < 0)
-        return rc;
+        goto done;
     executor->profiled_runs += executor->profiling;
     if (seconds != NULL)
         *seconds = end - start - variant->making;
@@ -369,19 +375,7 @@ static int run_variant(struct executor *executor, struct variant *variant, const
         if (rc < 0)
             tensor_list_release(ret);
     }
-    return rc;
-}
-
-int executor_run(struct executor *executor, const struct tensor_list *feed, const char *const *wanted,
-                 size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
-{
-    int rc = take_feed(executor, feed, err);
-
-    if (rc == 0) {
-        executor->latest = find_variant(executor);
-        executor->latest->last_run = ++executor->runs;
-        rc = run_variant(executor, executor->latest, wanted, wanted_count, ret, seconds, err);
-    }
+done:
     drop_feed(executor);
     return rc;
 }

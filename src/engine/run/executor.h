@@ -18,8 +18,8 @@ int executor_new(const struct engine *engine, struct log *log, struct executor *
 void executor_free(struct executor *executor);
 
 /* As struct backend's run(). ERR_INVALID when a shape is outside of every profile. */
-int executor_run(struct executor *executor, const struct tensor_list *feed, const char *const *wanted,
-                 size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err);
+int executor_run(struct executor *executor, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                 struct tensor_list *ret, double *seconds, struct error *err);
 
 /* Seconds that each layer (network->layers.count) has taken in all runs so far, when that was switched on. */
 void executor_set_profiling(struct executor *executor, bool on);

@@ -154,8 +154,9 @@ static void forget_number(void *owner)
     free(owner);
 }
 
-static int counting_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                        size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int counting_run(struct backend_session *session, const struct tensor_list *feed,
+                        const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
+                        struct error *err)
 {
     const struct model *model = session->model;
 

@@ -57,13 +57,13 @@ static const struct backend_io *fake_outputs(const struct backend_session *sessi
     return session->outputs + !sequence;
 }
 
-static int fake_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                    size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int fake_run(struct backend_session *session, const struct tensor_list *feed,
+                    const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
     const float *x = tensor_list_find(feed, TEXT("x"))->tensor.data;
 
-    assert_int_equal(wanted_count, 1);
-    assert_string_equal(wanted[0], "y");
+    assert_int_equal(wanted->count, 1);
+    assert_string_equal(wanted->items[0], "y");
     if (session->model->at_run)
         session->model->at_run();
     if (++session->model->runs == session->model->fails_at_run)

@@ -132,7 +132,7 @@ static void run(const struct backend *backend, struct backend_session *session, 
     double seconds = -1;
 
     tensor_list_release(ret);
-    if (backend->run(session, feed, NULL, 0, ret, &seconds, &err) < 0)
+    if (backend->run(session, feed, NULL, ret, &seconds, &err) < 0)
         fail_msg("%s", err.message);
     assert_true(seconds >= 0);
 }
@@ -212,7 +212,7 @@ static bool compare_model(const char *path, size_t *ret_failed)
     outputs = onnxrt_backend.outputs(reference, &output_count);
     runs = all_tensors(inputs, input_count) && all_tensors(outputs, output_count) &&
            make_feed(NULL, inputs, input_count, 0, &feed, &err) == 0 &&
-           onnxrt_backend.run(reference, &feed, NULL, 0, &expected, NULL, &err) == 0 &&
+           onnxrt_backend.run(reference, &feed, NULL, &expected, NULL, &err) == 0 &&
            !is_random(reference, &feed, &expected);
     onnxrt_backend.close(reference);
     if (runs)

@@ -94,7 +94,7 @@ static bool runtime_passes(const struct node_test *test)
     if (onnxrt_backend.open(&request, &session, NULL) < 0)
         return false;
     passes =
-        onnxrt_backend.run(session, &test->inputs, NULL, 0, &outputs, NULL, NULL) == 0 && all_expected(test, &outputs);
+        onnxrt_backend.run(session, &test->inputs, NULL, &outputs, NULL, NULL) == 0 && all_expected(test, &outputs);
     onnxrt_backend.close(session);
     tensor_list_release(&outputs);
     return passes;
@@ -109,7 +109,7 @@ static int run_engine(struct suite *suite, const struct node_test *test, const s
 
     if (rc < 0)
         return rc;
-    rc = executor_run(executor, &test->inputs, NULL, 0, &outputs, NULL, err);
+    rc = executor_run(executor, &test->inputs, NULL, &outputs, NULL, err);
     if (rc == 0) {
         *ret_passed = all_expected(test, &outputs);
         if (!*ret_passed)

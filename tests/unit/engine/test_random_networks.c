@@ -304,7 +304,7 @@ static void check_engine(const struct engine *engine, const struct way *way, uin
         struct tensor_list actual = {0};
         double difference;
 
-        if (executor_run(executor, &sample->feeds[i], NULL, 0, &actual, NULL, &err) < 0)
+        if (executor_run(executor, &sample->feeds[i], NULL, &actual, NULL, &err) < 0)
             fail_msg("network %u, %s, batch of %zu: %s", number, way->name, i + 1, err.message);
         difference = relative_difference(&expected[i].items[0].tensor, &actual.items[0].tensor);
         if (!(difference <= (way->half ? TOLERANCE_FLOAT16 : TOLERANCE))) {

@@ -162,7 +162,7 @@ static void run_engine(const struct network *network, const struct tensor_list *
     for (size_t run = 0; run < 2; run++) { /* what the first run leaves behind must not change the second */
         tensor_list_release(ret);
         *ret = (struct tensor_list){0};
-        if (executor_run(executor, feed, NULL, 0, ret, NULL, &err) < 0)
+        if (executor_run(executor, feed, NULL, ret, NULL, &err) < 0)
             fail_msg("%s", err.message);
     }
     executor_free(executor);
@@ -260,7 +260,7 @@ static bool runtime_runs(const char *path, const struct tensor_list *feed, struc
 
     if (onnxrt_backend.open(&request, &session, NULL) < 0)
         return false;
-    runs = onnxrt_backend.run(session, feed, NULL, 0, ret, NULL, NULL) == 0;
+    runs = onnxrt_backend.run(session, feed, NULL, ret, NULL, NULL) == 0;
     onnxrt_backend.close(session);
     return runs;
 }
@@ -367,7 +367,7 @@ static int run_once(const struct network *network, const struct tensor_list *bui
     if (providers_open(&providers, &settings.providers, err) < 0 ||
         engine_build(network, &settings, &engine, err) < 0 || executor_new(engine, NULL, &executor, err) < 0)
         fail_msg("%s", err->message);
-    rc = executor_run(executor, feed, NULL, 0, ret, NULL, err);
+    rc = executor_run(executor, feed, NULL, ret, NULL, err);
     executor_free(executor);
     engine_free(engine);
     providers_close(&settings.providers);

@@ -119,7 +119,7 @@ static inline void run_model(struct backend_session *session, const struct tenso
     struct error err = {0};
 
     *ret = (struct tensor_list){0};
-    if (onnxrt_backend.run(session, feed, NULL, 0, ret, NULL, &err) < 0)
+    if (onnxrt_backend.run(session, feed, NULL, ret, NULL, &err) < 0)
         fail_msg("%s", err.message);
 }
 
@@ -131,7 +131,7 @@ static inline void run_fails(struct backend_session *session, const struct tenso
     double seconds = -1;
 
     *err = (struct error){0};
-    assert_int_equal(onnxrt_backend.run(session, feed, NULL, 0, &outputs, &seconds, err), code);
+    assert_int_equal(onnxrt_backend.run(session, feed, NULL, &outputs, &seconds, err), code);
     assert_int_equal(err->code, code);
     assert_null(outputs.items);
     assert_true(seconds < 0); /* outputs are written only on success */

@@ -71,8 +71,8 @@ static void sessions_say_and_compute_the_same(void **state)
         assert_same_ios(ios, count, others, other_count);
 
         make_feed(ios, count, &feed);
-        rc = onnxrt_backend.run(a, &feed, NULL, 0, &here, NULL, &err);
-        assert_int_equal(onnxrt_apart_backend.run(b, &feed, NULL, 0, &apart, &seconds, &other_err), rc);
+        rc = onnxrt_backend.run(a, &feed, NULL, &here, NULL, &err);
+        assert_int_equal(onnxrt_apart_backend.run(b, &feed, NULL, &apart, &seconds, &other_err), rc);
         assert_string_equal(other_err.message, err.message);
         assert_int_equal(here.count, apart.count);
         assert_true(rc < 0 || seconds >= 0);
@@ -122,13 +122,13 @@ static void sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_ano
     assert_true(bounded_process_is_out_of_time(&err));
     tensor_borrow(DATA_FLOAT32, &shape, values, sizeof(values), &tensor);
     tensor_list_add(&feed, TEXT("x"), &tensor);
-    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, 0, &outputs, NULL, &err), ERR_BACKEND);
+    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, &outputs, NULL, &err), ERR_BACKEND);
     assert_mentions(err.message, "has ended");
     onnxrt_apart_backend.close(session);
 
     request.bounds.seconds = 0;
     assert_int_equal(onnxrt_apart_backend.open(&request, &session, &err), 0);
-    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, 0, &outputs, NULL, &err), 0);
+    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, &outputs, NULL, &err), 0);
     assert_floats(output_named(&outputs, "y"), values, 4);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);

@@ -28,7 +28,7 @@ static void identity_gives_back_what_it_is_fed(void **state)
 
     tensor_borrow(DATA_FLOAT32, &shape, values, sizeof(values), &tensor);
     tensor_list_add(&feed, TEXT("x"), &tensor);
-    assert_int_equal(onnxrt_backend.run(session, &feed, NULL, 0, &outputs, &seconds, &err), 0);
+    assert_int_equal(onnxrt_backend.run(session, &feed, NULL, &outputs, &seconds, &err), 0);
     assert_int_equal(outputs.count, 1);
     assert_string_equal(outputs.items[0].name, "y");
     assert_true(shape_equal(&outputs.items[0].tensor.shape, &shape));
@@ -253,14 +253,15 @@ static void wanted_outputs_come_in_the_order_asked_for(void **state)
     REQUIRE_ONNXRUNTIME();
     session = open_model("input_and_weight_are_outputs");
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
-    assert_int_equal(onnxrt_backend.run(session, &feed, wanted, 2, &outputs, NULL, &err), 0);
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 2}, &outputs, NULL, &err), 0);
     assert_int_equal(outputs.count, 2);
     assert_string_equal(outputs.items[0].name, "sum");
     assert_string_equal(outputs.items[1].name, "x");
     assert_floats(&outputs.items[1].tensor, values, 2);
     tensor_list_release(&outputs);
 
-    assert_int_equal(onnxrt_backend.run(session, &feed, unknown, 2, &outputs, NULL, &err), ERR_INVALID);
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){unknown, 2}, &outputs, NULL, &err),
+                     ERR_INVALID);
     assert_mentions(err.message, "has no output 'nonsense'");
     assert_null(outputs.items);
     tensor_list_release(&feed);
@@ -325,7 +326,7 @@ static void sequence_output_is_described_and_refused(void **state)
     assert_mentions(err.message, "output 'pair'");
     assert_mentions(err.message, "is no tensor but a sequence");
 
-    assert_int_equal(onnxrt_backend.run(session, &feed, wanted, 1, &outputs, NULL, &err), 0);
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 1}, &outputs, NULL, &err), 0);
     assert_floats(output_named(&outputs, "negative"), (const float[]){-1, -2}, 2);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);

@@ -243,7 +243,7 @@ static void must_agree(struct bench *bench, const struct cut *cut)
         tensor_list_add(&feed, bench->model->values.items[cut->inputs.items[i]].name, &value);
     }
     if (cut->inputs.count > 0) {
-        if (onnxrt_backend.run(session, &feed, NULL, 0, &outputs, NULL, &err) < 0)
+        if (onnxrt_backend.run(session, &feed, NULL, &outputs, NULL, &err) < 0)
             fail_with("a part does not run", &err);
         assert_int_equal(outputs.count, cut->outputs.count);
     }

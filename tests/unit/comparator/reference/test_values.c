@@ -65,13 +65,13 @@ static const struct backend_io *watched_outputs(const struct backend_session *se
     return onnxrt_backend.outputs(session, ret_count);
 }
 
-static int watched_run(struct backend_session *session, const struct tensor_list *feed, const char *const *wanted,
-                       size_t wanted_count, struct tensor_list *ret, double *seconds, struct error *err)
+static int watched_run(struct backend_session *session, const struct tensor_list *feed,
+                       const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
     watched.runs++;
-    if (watched.most_outputs > 0 && wanted_count > watched.most_outputs)
+    if (watched.most_outputs > 0 && wanted->count > watched.most_outputs)
         return error_set(err, ERR_BACKEND, "that is too much");
-    return onnxrt_backend.run(session, feed, wanted, wanted_count, ret, seconds, err);
+    return onnxrt_backend.run(session, feed, wanted, ret, seconds, err);
 }
 
 static const struct backend watched_backend = {

@@ -129,7 +129,7 @@ static inline void run_bytes(const void *data, size_t size, const struct tensor_
 
     *ret = (struct tensor_list){0};
     if (onnxrt_backend.open(&request, &session, &err) < 0 ||
-        onnxrt_backend.run(session, feed, NULL, 0, ret, NULL, &err) < 0)
+        onnxrt_backend.run(session, feed, NULL, ret, NULL, &err) < 0)
         fail_msg("%s", err.message);
     onnxrt_backend.close(session);
 }

@@ -89,7 +89,7 @@ static void run(const struct engine *engine, struct tensor_list *ret)
     assert_int_equal(executor_new(engine, NULL, &executor, &err), 0);
     for (int i = 0; i < 2; i++) {
         tensor_list_release(ret);
-        if (executor_run(executor, &feed, NULL, 0, ret, NULL, &err) < 0)
+        if (executor_run(executor, &feed, NULL, ret, NULL, &err) < 0)
             fail_msg("%s", err.message);
     }
     executor_free(executor);
@@ -213,7 +213,7 @@ static void a_plan_that_was_only_looked_at_cannot_be_run(void **state)
     assert_int_equal(executor_new(engine, NULL, &executor, &err), 0);
     tensor_borrow(DATA_FLOAT32, &(struct shape){2, {2, 3}}, diamond_input, sizeof(diamond_input), &x);
     tensor_list_add(&feed, TEXT("x"), &x);
-    assert_int_equal(executor_run(executor, &feed, NULL, 0, &outputs, NULL, &err), ERR_MISSING);
+    assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_MISSING);
     assert_non_null(strstr(err.message, "the provider 'fake' of its tactic 'known' was not opened"));
     tensor_list_release(&feed);
     executor_free(executor);

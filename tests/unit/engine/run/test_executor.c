@@ -30,7 +30,7 @@ static int run(struct executor *executor, const float *x, int64_t rows, int64_t 
 
     add_feed(&feed, "x", x, rows, columns);
     *ret = (struct tensor_list){0};
-    rc = executor_run(executor, &feed, NULL, 0, ret, NULL, err);
+    rc = executor_run(executor, &feed, NULL, ret, NULL, err);
     tensor_list_release(&feed);
     return rc;
 }
@@ -337,7 +337,7 @@ static void tensors_of_other_types_and_omitted_inputs_are_left_alone(void **stat
     tensor_list_add(&feed, TEXT("s"), &tensor);
     for (int i = 0; i < 3; i++) {
         outputs = (struct tensor_list){0};
-        assert_int_equal(executor_run(executor, &feed, NULL, 0, &outputs, NULL, &err), 0);
+        assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), 0);
         assert_int_equal(outputs.count, 2);
         assert_true(tensor_identical(&outputs.items[0].tensor, &feed.items[0].tensor));
         assert_true(tensor_identical(&outputs.items[1].tensor, &feed.items[1].tensor));
@@ -372,7 +372,8 @@ static void outputs_belong_to_the_caller(void **state)
     executor = executor_of(&fake, NULL);
     add_feed(&feed, "x", x, 1, 2);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(executor_run(executor, &feed, wanted, 5, &outputs[i], NULL, &err), 0);
+        assert_int_equal(executor_run(executor, &feed, &(struct wanted_outputs){wanted, 5}, &outputs[i], NULL, &err),
+                         0);
     tensor_list_release(&feed);
     executor_free(executor);
     fake_engine_release(&fake);
@@ -400,13 +401,14 @@ static void what_cannot_be_run_is_told(void **state)
     assert_int_equal(run(executor, diamond_input, 1, 4, &outputs, &err), ERR_INVALID);
     assert_string_equal(err.message, "input 'x' is fed a tensor of shape (1, 4), but the engine was built for (1 to 3, "
                                      "1 to 3)");
-    assert_int_equal(executor_run(executor, &feed, NULL, 0, &outputs, NULL, &err), ERR_MISSING);
+    assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_MISSING);
     assert_string_equal(err.message, "input 'x' of the engine is not fed");
     add_feed(&feed, "x", diamond_input, 2, 3);
-    assert_int_equal(executor_run(executor, &feed, unknown, 1, &outputs, NULL, &err), ERR_INVALID);
+    assert_int_equal(executor_run(executor, &feed, &(struct wanted_outputs){unknown, 1}, &outputs, NULL, &err),
+                     ERR_INVALID);
     assert_string_equal(err.message, "the engine has no output 'z'");
     feed.items[0].tensor.type = DATA_INT32;
-    assert_int_equal(executor_run(executor, &feed, NULL, 0, &outputs, NULL, &err), ERR_INVALID);
+    assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_INVALID);
     assert_string_equal(err.message, "input 'x' of the engine takes float32, but is fed int32");
     tensor_list_release(&feed);
     assert_output(executor, diamond_input, 2, 3, diamond_output, 6); /* and goes on working */

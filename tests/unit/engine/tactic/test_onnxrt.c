@@ -70,7 +70,7 @@ static void compare(const char *name, bool together, const char *tactic, int64_t
     if (onnxrt_backend.open(&request, &session, &err) < 0)
         fail_msg("%s", err.message);
     make_feed(session, dynamic, &feed);
-    if (onnxrt_backend.run(session, &feed, NULL, 0, &expected, NULL, &err) < 0)
+    if (onnxrt_backend.run(session, &feed, NULL, &expected, NULL, &err) < 0)
         fail_msg("%s", err.message);
     onnxrt_backend.close(session);
 
