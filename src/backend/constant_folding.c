@@ -10,15 +10,15 @@
 #include "base/memory_limit.h"
 #include "onnx/edit/inline_branches.h"
 #include "onnx/edit/model.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/shape_folding.h"
-#include "onnx/model/constants.h"
-#include "onnx/model/foldable.h"
+#include "onnx/model/operators.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
 
-/* As deep as onnx/model/scope.c, which has walked every body before. */
+/* As deep as onnx/model/captures.c, which has walked every body before. */
 #define MAX_DEPTH 64
 
 struct folding {

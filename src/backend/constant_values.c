@@ -6,7 +6,6 @@
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 

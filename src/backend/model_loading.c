@@ -7,7 +7,7 @@
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
-#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"

@@ -10,7 +10,7 @@
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
 #include "engine/plan/plan.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 /* ---- Options ---- */
 

@@ -12,7 +12,7 @@
 #include "onnx/half/float16.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/model/text.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 struct model_file_options model_file_options(const struct command_context *context)
 {

@@ -12,7 +12,7 @@
 #include "debug/reduce/node_dag.h"
 #include "library/checked_search.h"
 #include "onnx/edit/model.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 struct model_run {
     const struct polygraphy_model_request *request;

@@ -18,7 +18,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/pieces.h"
+#include "onnx/proto/pieces.h"
 
 struct chain {
     uint32_t nodes;

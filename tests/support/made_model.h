@@ -14,7 +14,7 @@
 #define SUPPORT_MADE_MODEL_H
 
 #include "onnx/model/model.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 struct made_model {
     struct arena arena;

@@ -11,7 +11,7 @@
 #include "cli/options/groups.h"
 #include "format/json/writer.h"
 #include "onnx/edit/model.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 #define DEFAULT_FOLDER "polygraphy_capability_dumps"
 

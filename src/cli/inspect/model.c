@@ -11,8 +11,8 @@
 #include "engine/plan/engine.h"
 #include "engine/plan/plan.h"
 #include "format/json/writer.h"
-#include "onnx/edit/unbounded_shapes.h"
-#include "onnx/model/graph_text.h"
+#include "onnx/edit/bounds.h"
+#include "cli/inspect/model_text.h"
 #include "onnx/model/graph_view.h"
 
 struct inspect_model_values {

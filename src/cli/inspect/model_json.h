@@ -6,7 +6,7 @@
 #ifndef CLI_INSPECT_MODEL_JSON_H
 #define CLI_INSPECT_MODEL_JSON_H
 
-#include "onnx/model/graph_text.h"
+#include "cli/inspect/model_text.h"
 #include "onnx/model/subgraph.h"
 
 /* Writes what `inspect model --show layers attrs` shows, with the values of tensors if `settings` says so, and a list

@@ -16,7 +16,7 @@
 #include "cli/parse/value.h"
 #include "cli/terminal/log_sink.h"
 #include "debug/loop/loop.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 /* ---- Logging: every tool ---- */
 

@@ -11,9 +11,7 @@
 #include "comparator/reference/values.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unbounded_shapes.h"
-#include "onnx/edit/upper_bounds.h"
-#include "onnx/model/constants.h"
+#include "onnx/edit/bounds.h"
 
 /* ---- Upper bounds ---- */
 

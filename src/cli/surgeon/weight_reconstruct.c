@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
-#include "onnx/edit/rebuild.h"
+#include "onnx/edit/constants.h"
 #include "onnx/shrink/sparsity.h"
 #include "onnx/shrink/stripped_weight.h"
 

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "onnx/edit/model.h"
-#include "onnx/edit/rebuild.h"
+#include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"
 #include "onnx/shrink/sparsity.h"
 #include "onnx/shrink/stand_in_weights.h"

@@ -7,7 +7,6 @@
 #include "base/container/name_map.h"
 #include "base/memory.h"
 #include "comparator/infer/layerwise.h"
-#include "onnx/edit/copy.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 

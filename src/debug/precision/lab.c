@@ -7,10 +7,10 @@
 #include "base/memory.h"
 #include "debug/cut/external.h"
 #include "engine/plan/plan.h"
-#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/half/rounded_nodes.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 struct precision_lab {
     const struct precision_lab_settings *settings;

@@ -10,7 +10,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 #include "tensor/compare/validate.h"
 
 #define WANTED_PARTS 2

@@ -6,7 +6,6 @@
 #include "base/container/name_map.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "onnx/edit/copy.h"
 #include "onnx/edit/model.h"
 
 #define LONGEST_SEARCH 60                /* seconds */

@@ -14,7 +14,7 @@
 #include "debug/reduce/given_model.h"
 #include "debug/reduce/searches.h"
 #include "onnx/model/text.h"
-#include "onnx/write/save.h"
+#include "onnx/write/model.h"
 
 /* Of the original model's verdicts in the replay. */
 #define VERIFY_KEY "_verify"

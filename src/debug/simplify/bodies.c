@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "debug/simplify/kind.h"
-#include "onnx/model/constants.h"
+#include "onnx/edit/rebuild.h"
 #include "onnx/shrink/bodies.h"
 
 /* First the `If` nodes of the main graph, which one of their branches can replace; then what is inside of nodes and

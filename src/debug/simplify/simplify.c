@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "debug/simplify/kind.h"
 #include "debug/simplify/soundness.h"
-#include "onnx/edit/copy.h"
 #include "onnx/edit/model.h"
 #include "search/greedy_search.h"
 

@@ -6,12 +6,12 @@
 #include "backend/model_io.h"
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unused_names.h"
-#include "onnx/model/constants.h"
-#include "onnx/model/foldable.h"
+#include "onnx/model/unused_names.h"
+#include "onnx/model/operators.h"
 #include "onnx/proto/value_info.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 struct decision {
     struct model *model;

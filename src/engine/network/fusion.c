@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "engine/network/layer_kind.h"
 #include "onnx/half/mixed_precision.h"
-#include "onnx/model/constants.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"

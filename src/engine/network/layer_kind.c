@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "onnx/external/tensor.h"
 #include "onnx/half/mixed_precision.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/external/tensor.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "engine/precision/precision.h"
-#include "onnx/model/constants.h"
 
 /* That many layers are named in one message. */
 #define NAMED_LAYERS 8

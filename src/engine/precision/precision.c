@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "onnx/half/mixed_precision.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/node_attribute.h"
 
 /* Loops of a fixed length are what compilers vectorize even where code size counts, too. */

@@ -5,11 +5,10 @@
 
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 static bool is_four_bit(int64_t type)
 {

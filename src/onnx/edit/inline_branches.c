@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unused_names.h"
-#include "onnx/model/constants.h"
+#include "onnx/model/unused_names.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 /* One branch on its way into the main graph. */
 struct inlining {

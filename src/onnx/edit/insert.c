@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/model/text.h"
 #include "onnx/proto/value_info.h"

@@ -4,7 +4,7 @@
 
 #include "base/container/bitset.h"
 #include "onnx/model/model.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 /* Inserts a node that reads and makes tensors of the model; an empty name stands for an omitted one.
  *

@@ -5,11 +5,12 @@
 #include "onnx/model/model.h"
 #include "onnx/proto/value_info.h"
 
+/* A model to change, beside one that stays as it is. Only the index is copied: the bytes of nodes and tensors stay
+ * where they are, in the file or in the original, which has to outlive the copy. To be freed with model_free(). */
+struct model *model_copy(const struct model *from);
+
 /* Turns `Constant` nodes that hold a tensor into initializers, without copying it. Other constants stay nodes. */
 int model_lower_constants(struct model *model, struct error *err);
-
-/* Describes a value; replaces what was known. */
-void model_set_type(struct model *model, uint32_t value, const struct value_type *type);
 
 /* Gives a graph input another shape. The name of a tensor inside the graph makes that an additional input.
  * ERR_INVALID when the model has no such tensor. The element type stays. */

@@ -1,13 +1,13 @@
-/* onnx/edit/rebuild.c: see rebuild.h. The order of nodes is in sort.c. */
+/* onnx/edit/rebuild.c: see rebuild.h. */
 #include "onnx/edit/rebuild.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "onnx/proto/fields.h"
-#include "onnx/proto/tensor_proto.h"
-#include "onnx/proto/wire.h"
+#include "base/text/string_builder.h"
+#include "onnx/model/subgraph.h"
+
+/* ---- Nodes ---- */
 
 /* Edges of nodes are read anew; those of annotations go into the new list as they are. */
 static void clear_edges(struct model *model)
@@ -41,92 +41,169 @@ int model_set_nodes(struct model *model, const struct span_list *fields, struct 
     return 0;
 }
 
-void *model_allocate(struct model *model, size_t size)
+int model_remove_unneeded_nodes(struct model *model, struct error *err)
 {
-    void *buffer = malloc(size > 0 ? size : 1);
+    struct span_list kept = {0};
+    struct subgraph whole;
+    int rc = 0;
 
-    if (buffer != NULL)
-        *VECTOR_APPEND(&model->buffers) = buffer;
-    return buffer;
+    subgraph_init_whole(&whole, model);
+    subgraph_clean(&whole, NULL, NULL, NULL);
+    for (size_t i = bitset_next(&whole.nodes, 0); i < whole.nodes.size; i = bitset_next(&whole.nodes, i + 1))
+        *VECTOR_APPEND(&kept) = model->nodes.items[i].field;
+    if (kept.count < model->nodes.count)
+        rc = model_set_nodes(model, &kept, err);
+    subgraph_release(&whole);
+    free(kept.items);
+    return rc;
 }
 
-void model_set_initializer(struct model *model, uint32_t value, struct span tensor)
-{
-    struct value *v = &model->values.items[value];
+/* ---- Their order ---- */
 
-    if (v->initializer == INITIALIZER_NONE) {
-        v->initializer = (uint32_t)model->initializers.count;
-        VECTOR_APPEND(&model->initializers);
+/* Nodes that a message about a cycle names. */
+#define SHOWN_NODES 8
+
+/* A node on the path, and which of its inputs and captures comes next. */
+struct step {
+    uint32_t node;
+    size_t next;
+};
+
+struct sort {
+    const struct model *model;
+    struct bitset on_path, done; /* nodes */
+    struct {
+        struct step *items;
+        size_t count, capacity;
+    } path;
+    struct value_list order; /* of nodes */
+};
+
+static void enter(struct sort *sort, uint32_t node)
+{
+    bitset_add(&sort->on_path, node);
+    *VECTOR_APPEND(&sort->path) = (struct step){node, 0};
+}
+
+static void add_label(struct string_builder *out, const struct model *model, uint32_t node)
+{
+    string_add(out, "'");
+    model_add_node_label(model, node, out);
+    string_add(out, "'");
+}
+
+/* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
+static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
+{
+    struct string_builder text;
+    size_t first = sort->path.count - 1, length;
+    int rc;
+
+    while (sort->path.items[first].node != node)
+        first--;
+    length = sort->path.count - first;
+    string_init(&text);
+    add_label(&text, sort->model, node);
+    for (size_t i = sort->path.count; i-- > first;) {
+        if (length > SHOWN_NODES && i == first + SHOWN_NODES - 2)
+            string_add(&text, " -> ...");
+        if (length <= SHOWN_NODES || i == first || i > sort->path.count - SHOWN_NODES) {
+            string_add(&text, " -> ");
+            add_label(&text, sort->model, sort->path.items[i].node);
+        }
     }
-    model->initializers.items[v->initializer] =
-        (struct initializer){.message = tensor, .value = value, .renamed = true};
+    rc = error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
+                   text.data);
+    string_release(&text);
+    return rc;
 }
 
-/* A TensorProto that ends with `raw_size` bytes of raw data, not filled in yet, behind `header`. */
-static int set_message(struct model *model, uint32_t value, const struct string_builder *header, size_t raw_size,
-                       uint8_t **ret_raw, struct error *err)
+/* The producer of the next thing that the last node of the path reads; NODE_NONE when there is no more. */
+static uint32_t next_producer(struct sort *sort)
 {
-    uint8_t *message = raw_size < SIZE_MAX - header->size ? model_allocate(model, header->size + raw_size) : NULL;
+    const struct model *model = sort->model;
+    struct step *step = &sort->path.items[sort->path.count - 1];
+    const struct node *node = &model->nodes.items[step->node];
+    size_t count = (size_t)node->inputs.count + node->captures.count;
 
-    if (message == NULL)
-        return error_set(err, ERR_MEMORY, "%s: no memory for tensor '" TEXT_FORMAT "' of %zu bytes",
-                         model->display_name, TEXT_ARGS(model->values.items[value].name), raw_size);
-    memcpy(message, header->data, header->size);
-    *ret_raw = message + header->size;
-    model_set_initializer(model, value, (struct span){message, header->size + raw_size});
+    while (step->next < count) {
+        size_t i = step->next++;
+        uint32_t value = i < node->inputs.count ? model_edge(model, node->inputs, i)
+                                                : model_edge(model, node->captures, i - node->inputs.count);
+
+        if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE)
+            return model->values.items[value].producer;
+    }
+    return NODE_NONE;
+}
+
+static int walk_from(struct sort *sort, uint32_t node, struct error *err)
+{
+    enter(sort, node);
+    while (sort->path.count > 0) {
+        uint32_t producer = next_producer(sort);
+
+        if (producer == NODE_NONE) {
+            uint32_t finished = sort->path.items[--sort->path.count].node;
+
+            bitset_remove(&sort->on_path, finished);
+            bitset_add(&sort->done, finished);
+            *VECTOR_APPEND(&sort->order) = finished;
+        } else if (bitset_has(&sort->on_path, producer)) {
+            return refuse_cycle(sort, producer, err);
+        } else if (!bitset_has(&sort->done, producer)) {
+            enter(sort, producer);
+        }
+    }
     return 0;
 }
 
-int model_new_tensor(struct model *model, uint32_t value, enum data_type type, const struct shape *shape, void **ret,
-                     struct error *err)
+/* Moves the nodes into their new order, and tells their outputs. */
+static void reorder(struct model *model, const struct value_list *order)
 {
-    struct tensor tensor = {.type = type, .shape = *shape};
-    size_t size = tensor_bytes(type, shape_elements(shape));
-    struct string_builder header;
-    uint8_t *raw;
-    int rc;
+    struct node *nodes = memory_alloc_zero(model->nodes.count + 1, sizeof(*nodes));
 
-    string_init(&header);
-    tensor_proto_write_header(&header, model->values.items[value].name, &tensor);
-    wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
-    wire_write_varint(&header, size);
-    rc = set_message(model, value, &header, size, &raw, err);
-    string_release(&header);
+    for (size_t i = 0; i < order->count; i++) {
+        nodes[i] = model->nodes.items[order->items[i]];
+        for (size_t k = 0; k < nodes[i].outputs.count; k++) {
+            uint32_t value = model_edge(model, nodes[i].outputs, k);
+
+            if (value != VALUE_NONE && model->values.items[value].producer == order->items[i])
+                model->values.items[value].producer = (uint32_t)i;
+        }
+    }
+    free(model->nodes.items);
+    model->nodes.items = nodes;
+    model->nodes.capacity = model->nodes.count + 1;
+}
+
+int model_order_nodes(const struct model *model, struct value_list *ret, struct error *err)
+{
+    struct sort sort = {.model = model};
+    int rc = 0;
+
+    bitset_init(&sort.on_path, model->nodes.count);
+    bitset_init(&sort.done, model->nodes.count);
+    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
+        if (!bitset_has(&sort.done, i))
+            rc = walk_from(&sort, i, err);
+    bitset_release(&sort.on_path);
+    bitset_release(&sort.done);
+    free(sort.path.items);
     if (rc == 0)
-        *ret = raw;
+        *ret = sort.order;
+    else
+        free(sort.order.items);
     return rc;
 }
 
-int model_set_tensor(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err)
+int model_sort_nodes(struct model *model, struct error *err)
 {
-    struct string_builder message;
-    void *data;
-    int rc;
+    struct value_list order = {0};
+    int rc = model_order_nodes(model, &order, err);
 
-    if (tensor->type != DATA_STRING) {
-        rc = model_new_tensor(model, value, tensor->type, &tensor->shape, &data, err);
-        if (rc == 0 && tensor->size > 0)
-            memcpy(data, tensor->data, tensor->size);
-        return rc;
-    }
-    string_init(&message);
-    tensor_proto_write(&message, model->values.items[value].name, tensor);
-    rc = set_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
-    string_release(&message);
+    if (rc == 0)
+        reorder(model, &order);
+    free(order.items);
     return rc;
-}
-
-void model_remove_initializers(struct model *model, const struct bitset *values)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < model->initializers.count; i++) {
-        struct initializer initializer = model->initializers.items[i];
-        bool removed = initializer.value < values->size && bitset_has(values, initializer.value);
-
-        model->values.items[initializer.value].initializer = removed ? INITIALIZER_NONE : (uint32_t)kept;
-        if (!removed)
-            model->initializers.items[kept++] = initializer;
-    }
-    model->initializers.count = kept;
 }

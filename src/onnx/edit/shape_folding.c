@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/model/constants.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 #include "tensor/values/elements.h"
 
 /* How far the origin of an integer is followed back. */

@@ -2,8 +2,17 @@
 #ifndef ONNX_EXTERNAL_SAVE_H
 #define ONNX_EXTERNAL_SAVE_H
 
-#include "onnx/write/model.h"
-#include "onnx/write/pieces.h"
+#include "base/file/file.h"
+#include "onnx/model/subgraph.h"
+#include "onnx/proto/pieces.h"
+
+/* Where initializers go that should not stay in the model file. */
+struct external_settings {
+    bool save;             /* --save-external-data was given */
+    const char *file_name; /* relative to the model; NULL: the model's name with ".data" behind it */
+    uint64_t threshold;    /* bytes; smaller tensors stay inside */
+    bool one_file_per_tensor;
+};
 
 struct external_save;
 

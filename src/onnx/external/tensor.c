@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onnx/edit/rebuild.h"
+#include "onnx/edit/constants.h"
 #include "onnx/external/data.h"
 #include "onnx/proto/tensor_proto.h"
-#include "onnx/write/pieces.h"
+#include "onnx/proto/pieces.h"
 
 static void free_map(void *owner)
 {

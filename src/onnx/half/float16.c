@@ -6,15 +6,15 @@
 
 #include "base/memory.h"
 #include "onnx/edit/model.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/captures.h"
-#include "onnx/model/constants.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
 #include "onnx/write/model.h"
 
-/* As deep as onnx/model/scope.c allows. */
+/* As deep as onnx/model/captures.c allows. */
 #define MAX_DEPTH 64
 
 struct conversion {

@@ -6,17 +6,16 @@
 
 #include "base/memory.h"
 #include "onnx/edit/model.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/external/tensor.h"
-#include "onnx/model/constants.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/cast_node.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 #include "tensor/values/elements.h"
 
 /* Pages of a mapped file are given back each time that so many elements were looked at. */

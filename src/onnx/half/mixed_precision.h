@@ -9,7 +9,7 @@
 
 #include "base/container/bitset.h"
 #include "base/log.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
 #include "onnx/model/model.h"
 #include "tensor/values/data_type.h"
 

@@ -6,9 +6,7 @@
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/half/mixed_precision.h"
-#include "onnx/model/constants.h"
-#include "onnx/write/cast_node.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 struct rounding {
     struct model *model;

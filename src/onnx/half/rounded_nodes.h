@@ -8,7 +8,7 @@
 #define ONNX_HALF_ROUNDED_NODES_H
 
 #include "base/container/bitset.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
 
 /* Rounds around the nodes in `rounded`, each of which node_takes_float16(). Renumbers nodes; names of tensors stay. */
 int model_round_nodes(struct model *model, const struct bitset *rounded, struct unused_names *names, struct error *err);

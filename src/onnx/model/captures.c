@@ -1,15 +1,78 @@
 /* onnx/model/captures.c: see captures.h. */
 #include "onnx/model/captures.h"
 
-#include "base/memory.h"
-#include "onnx/model/scope.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
+/* Bodies inside bodies; real models have two or three levels. */
+#define MAX_DEPTH 64
+
+/* Defines the names in the fields `number` of a message: of a node's outputs, a ValueInfoProto, a TensorProto. */
+static void define(struct scope *scope, struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES)
+            name_map_add(&scope->defined, span_text(field.bytes), 1);
+}
+
+static void define_sparse(struct scope *scope, struct span message)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.number == SPARSE_TENSOR_VALUES && field.type == WIRE_BYTES)
+            define(scope, field.bytes, TENSOR_NAME);
+}
+
+int scope_enter(struct scope *scope, struct span body, const struct scope *outer, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(body);
+    struct wire_field field;
+
+    scope->outer = outer;
+    scope->depth = outer != NULL ? outer->depth + 1 : 1;
+    if (scope->depth > MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    name_map_init(&scope->defined);
+    while (wire_next(&reader, &field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == GRAPH_NODE)
+            define(scope, field.bytes, NODE_OUTPUT);
+        else if (field.number == GRAPH_INPUT)
+            define(scope, field.bytes, VALUE_INFO_NAME);
+        else if (field.number == GRAPH_INITIALIZER)
+            define(scope, field.bytes, TENSOR_NAME);
+        else if (field.number == GRAPH_SPARSE_INITIALIZER)
+            define_sparse(scope, field.bytes);
+    }
+    return 0;
+}
+
+void scope_leave(struct scope *scope)
+{
+    name_map_release(&scope->defined);
+}
+
+bool scope_defines(const struct scope *scope, struct text name)
+{
+    for (; scope != NULL; scope = scope->outer)
+        if (name_map_find(&scope->defined, name) != NAME_MAP_NONE)
+            return true;
+    return false;
+}
+
+/* ---- Captures ---- */
+
 struct capture_walk {
-    struct model *model;
+    struct span file;
     struct name_map captured;
-    struct edge_range *range;
+    void (*use)(void *data, struct text name);
+    void *data;
 };
 
 bool captures_attribute_has_graph(struct span attribute)
@@ -23,17 +86,12 @@ bool captures_attribute_has_graph(struct span attribute)
     return false;
 }
 
-static void use(struct capture_walk *walk, const struct scope *scope, struct text name)
+static void use_name(struct capture_walk *walk, const struct scope *scope, struct text name)
 {
-    if (name.size == 0)
-        return;
-    if (scope_defines(scope, name))
-        return;
-    if (name_map_find(&walk->captured, name) != NAME_MAP_NONE)
+    if (name.size == 0 || scope_defines(scope, name) || name_map_find(&walk->captured, name) != NAME_MAP_NONE)
         return;
     name_map_add(&walk->captured, name, 1);
-    *VECTOR_APPEND(&walk->model->edges) = model_add_value(walk->model, name);
-    walk->range->count++;
+    walk->use(walk->data, name);
 }
 
 static int walk_body(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err);
@@ -49,7 +107,7 @@ static int walk_attribute(struct capture_walk *walk, struct span attribute, cons
         if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && field.type == WIRE_BYTES)
             rc = walk_body(walk, field.bytes, scope, err);
     if (rc == 0 && reader.damaged)
-        return wire_damage(&reader, walk->model->file, "an attribute of a node with subgraphs", err);
+        return wire_damage(&reader, walk->file, "an attribute of a node with subgraphs", err);
     return rc;
 }
 
@@ -66,10 +124,10 @@ static int walk_node(struct capture_walk *walk, struct span node, const struct s
         if (field.number == NODE_ATTRIBUTE)
             rc = walk_attribute(walk, field.bytes, scope, err);
         else if (field.number == NODE_INPUT && scope != NULL)
-            use(walk, scope, span_text(field.bytes));
+            use_name(walk, scope, span_text(field.bytes));
     }
     if (rc == 0 && reader.damaged)
-        return wire_damage(&reader, walk->model->file, "a node with subgraphs", err);
+        return wire_damage(&reader, walk->file, "a node with subgraphs", err);
     return rc;
 }
 
@@ -81,7 +139,7 @@ static void use_output(struct capture_walk *walk, const struct scope *scope, str
 
     while (wire_next(&reader, &field))
         if (field.number == VALUE_INFO_NAME && field.type == WIRE_BYTES)
-            use(walk, scope, span_text(field.bytes));
+            use_name(walk, scope, span_text(field.bytes));
 }
 
 static int walk_body(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err)
@@ -102,17 +160,17 @@ static int walk_body(struct capture_walk *walk, struct span body, const struct s
             use_output(walk, &scope, field.bytes);
     }
     if (rc == 0 && reader.damaged)
-        rc = wire_damage(&reader, walk->model->file, "a subgraph", err);
+        rc = wire_damage(&reader, walk->file, "a subgraph", err);
     scope_leave(&scope);
     return rc;
 }
 
-int captures_collect(struct model *model, struct span node, struct edge_range *ret, struct error *err)
+int captures_visit(struct span node, struct span file, void (*use)(void *data, struct text name), void *data,
+                   struct error *err)
 {
-    struct capture_walk walk = {.model = model, .range = ret};
+    struct capture_walk walk = {.file = file, .use = use, .data = data};
     int rc;
 
-    *ret = (struct edge_range){(uint32_t)model->edges.count, 0};
     name_map_init(&walk.captured);
     rc = walk_node(&walk, node, NULL, err);
     name_map_release(&walk.captured);

@@ -5,7 +5,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
 
-/* As deep as scope.c lets bodies be. */
+/* As deep as captures.c lets bodies be. */
 #define MAX_DEPTH 64
 
 struct graph_view graph_view_of(struct model *model)

@@ -44,6 +44,14 @@ uint32_t model_add_value(struct model *model, struct text name)
     return known;
 }
 
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type)
+{
+    struct value *v = &model->values.items[value];
+
+    v->info = value_info_make(&model->arena, v->name, type);
+    v->info_prefix = 0;
+}
+
 static void add_edge(struct model *model, struct edge_range *range, struct text name)
 {
     uint32_t value = name.size > 0 ? model_add_value(model, name) : VALUE_NONE;
@@ -102,6 +110,18 @@ static void node_read_outputs(struct model *model, struct node *node, struct wir
             add_edge(model, &node->outputs, span_text(field.bytes));
 }
 
+struct node_captures {
+    struct model *model;
+    struct edge_range *range;
+};
+
+static void add_capture(void *data, struct text name)
+{
+    struct node_captures *captures = data;
+
+    add_edge(captures->model, captures->range, name);
+}
+
 /* The NodeProto in a field that was read before. */
 static struct span content_of(struct span whole)
 {
@@ -134,7 +154,8 @@ int model_add_node(struct model *model, struct span whole, struct error *err)
     node_read_outputs(model, &node, at_outputs, outputs);
     node.captures.first = (uint32_t)model->edges.count;
     if (node.has_subgraphs) {
-        int rc = captures_collect(model, node.message, &node.captures, err);
+        struct node_captures captures = {model, &node.captures};
+        int rc = captures_visit(node.message, model->file, add_capture, &captures, err);
 
         if (rc < 0)
             return rc;

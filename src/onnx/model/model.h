@@ -13,6 +13,7 @@
 #include "base/text/text.h"
 #include "base/file/file.h"
 #include "base/text/string_builder.h"
+#include "onnx/proto/value_info.h"
 
 #define VALUE_NONE UINT32_MAX /* an omitted optional input or output */
 #define NODE_NONE UINT32_MAX
@@ -150,6 +151,9 @@ uint32_t model_find_tensor(const struct model *model, struct text name);
 
 /* Adds a value that nothing produces yet (or finds it). The name has to outlive the model. */
 uint32_t model_add_value(struct model *model, struct text name);
+
+/* Describes a value; replaces what was known. */
+void model_set_type(struct model *model, uint32_t value, const struct value_type *type);
 
 /* Appends a node: a NodeProto with tag and length, whose bytes have to outlive the model. For many, see
  * onnx/edit/rebuild.h. */

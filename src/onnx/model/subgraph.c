@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onnx/model/foldable.h"
+#include "onnx/model/operators.h"
 
 bool value_list_has(const struct value_list *list, uint32_t value)
 {

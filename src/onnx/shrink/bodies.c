@@ -5,14 +5,15 @@
 
 #include "base/memory.h"
 #include "onnx/edit/inline_branches.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
 #include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
-/* As deep as onnx/model/scope.c lets bodies be. */
+/* As deep as onnx/model/captures.c lets bodies be. */
 #define MAX_DEPTH 64
 
 /* Where a GraphProto, or a FunctionProto, has what. */

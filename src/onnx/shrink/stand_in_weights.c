@@ -7,7 +7,7 @@
 #include "base/container/bitset.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "onnx/edit/rebuild.h"
+#include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
@@ -15,7 +15,7 @@
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/statistics/statistics.h"
 
-/* As deep as onnx/model/scope.c lets bodies be. */
+/* As deep as onnx/model/captures.c lets bodies be. */
 #define MAX_DEPTH 64
 
 /* ---- Which ---- */

@@ -9,7 +9,7 @@
 #include "base/text/number.h"
 #include "base/text/string_builder.h"
 #include "onnx/edit/model.h"
-#include "onnx/model/standard_operators.h"
+#include "onnx/model/operators.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 #include "onnx/shrink/sparsity.h"

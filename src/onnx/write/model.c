@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
+#include "onnx/external/data.h"
 #include "onnx/external/save.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/pieces.h"
+#include "onnx/proto/pieces.h"
 
 /* protobuf's own limit is 2^31 - 1; room is left for what readers add. */
 #define LARGEST_FILE ((uint64_t)2000000000)
@@ -385,5 +386,32 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
     }
     pieces_release(&graph);
     pieces_release(&file);
+    return rc;
+}
+
+static int provide_external_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
+                                 struct error *err)
+{
+    char *folder = file_folder(path);
+    int rc = external_data_provide(subgraph, folder, EXTERNAL_COPY, ret_made, err);
+
+    free(folder);
+    return rc;
+}
+
+int model_save(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
+               bool ignore_external_data, struct error *err)
+{
+    struct path_list made = {0};
+    int rc = 0;
+
+    file_remove_leftovers(path);
+    if (!ignore_external_data)
+        rc = provide_external_data(subgraph, path, &made, err);
+    if (rc == 0)
+        rc = model_write(subgraph, path, external, FILE_DURABLE, err);
+    if (rc < 0)
+        path_list_remove(&made);
+    path_list_release(&made);
     return rc;
 }

@@ -7,17 +7,7 @@
 #ifndef ONNX_WRITE_MODEL_H
 #define ONNX_WRITE_MODEL_H
 
-#include "base/file/file.h"
-#include "onnx/model/subgraph.h"
-#include "onnx/write/pieces.h"
-
-/* Where initializers go that should not stay in the model file. */
-struct external_settings {
-    bool save;             /* --save-external-data was given */
-    const char *file_name; /* relative to the model; NULL: the model's name with ".data" behind it */
-    uint64_t threshold;    /* bytes; smaller tensors stay inside */
-    bool one_file_per_tensor;
-};
+#include "onnx/external/save.h"
 
 /* Writes `subgraph` to `path`. Graph outputs whose type is not known are written without one. ONNX files end at 2
  * GB: a larger one gets external data even when `external` (may be NULL) does not ask for it. */
@@ -38,5 +28,10 @@ struct initializer_writer {
  * is the content of the graph alone. */
 int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
                        struct piece_list *graph, struct piece_list *ret, struct error *err);
+
+/* Writes `subgraph` to `path`, durably. External data that it refers to are made reachable beside it, unless
+ * `ignore_external_data`: then it refers to them, wherever they are. After an error nothing new is left. */
+int model_save(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
+               bool ignore_external_data, struct error *err);
 
 #endif

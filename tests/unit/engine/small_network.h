@@ -11,7 +11,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 struct small_network {
     struct string_builder bytes;

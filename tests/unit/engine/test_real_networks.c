@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "engine/build/builder.h"
 #include "engine/run/executor.h"
-#include "onnx/edit/rebuild.h"
+#include "onnx/edit/constants.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"

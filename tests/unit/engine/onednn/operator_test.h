@@ -23,7 +23,7 @@
 #include "engine/tactic/tactic.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 #define MAX_OPERANDS 8
 #define MAX_IMPLEMENTATIONS 64

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/edit/unused_names.h"
+#include "onnx/model/unused_names.h"
 #include "onnx/external/save.h"
 #include "onnx/proto/tensor_proto.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 static const char *nodes_of(struct model *model)
 {

@@ -2,7 +2,7 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
-#include "onnx/edit/copy.h"
+#include "onnx/edit/model.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/half/rounded_nodes.h"
 

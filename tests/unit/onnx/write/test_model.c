@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,10 +1,10 @@
-/* onnx/edit/unused_names.c: see unused_names.h. */
-#include "onnx/edit/unused_names.h"
+/* onnx/model/unused_names.c: see unused_names.h. */
+#include "onnx/model/unused_names.h"
 
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* As deep as onnx/model/scope.c, which has walked every body when the model was read: message levels, three to a
+/* As deep as onnx/model/captures.c, which has walked every body when the model was read: message levels, three to a
  * body. */
 #define MAX_DEPTH (3 * 64)
 

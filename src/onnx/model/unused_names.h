@@ -1,6 +1,6 @@
-/* onnx/edit/unused_names.h: names for new tensors and nodes that nothing in a model has, not even inside a body. */
-#ifndef ONNX_EDIT_UNUSED_NAMES_H
-#define ONNX_EDIT_UNUSED_NAMES_H
+/* onnx/model/unused_names.h: names for new tensors and nodes that nothing in a model has, not even inside a body. */
+#ifndef ONNX_MODEL_UNUSED_NAMES_H
+#define ONNX_MODEL_UNUSED_NAMES_H
 
 #include "onnx/model/model.h"
 

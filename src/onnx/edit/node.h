@@ -1,4 +1,4 @@
-/* onnx/write/node.h: nodes that are in no file: made from nothing, or copied with other tensor names.
+/* onnx/edit/node.h: nodes that are in no file: made from nothing, or copied with other tensor names.
  *
  *   struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = DATA_FLOAT16};
  *   struct node_recipe cast = {.op_type = TEXT("Cast"), .inputs = &x, .input_count = 1, .outputs = &y,
@@ -7,12 +7,13 @@
  *
  * What comes out is a NodeProto with tag and length, as model_set_nodes() (onnx/edit/rebuild.h) takes it.
  */
-#ifndef ONNX_WRITE_NODE_H
-#define ONNX_WRITE_NODE_H
+#ifndef ONNX_EDIT_NODE_H
+#define ONNX_EDIT_NODE_H
 
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
 #include "base/text/text.h"
+#include "onnx/model/unused_names.h"
 #include "tensor/values/tensor.h"
 
 /* The kinds that can be made. The numbers are those of AttributeProto.AttributeType. */
@@ -52,6 +53,11 @@ struct node_recipe {
 
 struct span node_build(struct arena *arena, const struct node_recipe *recipe);
 
+/* A node that makes `to`, in this type, of `from`; its name is made of `to`. A NodeProto with tag and length, made in
+ * `arena`. */
+struct span cast_node_build(struct arena *arena, struct unused_names *names, struct text from, struct text to,
+                            enum data_type type);
+
 /* New names for tensors. The texts are not copied: they have to outlive it. */
 struct rename_map {
     struct name_map index; /* old name -> position in `names` */
@@ -68,7 +74,7 @@ void rename_map_add(struct rename_map *map, struct text from, struct text to); /
 /* Copies the node `field` (a NodeProto with tag and length) with other names for its inputs and for what its bodies use
  * of the main graph, by `inputs`, and for its outputs, by `outputs`; either may be NULL. A name that a body defines is
  * the body's own and stays. `*ret` is `field` itself when nothing changes. ERR_INVALID when a body has a tensor of a
- * new name already: see onnx/edit/unused_names.h. */
+ * new name already: see onnx/model/unused_names.h. */
 int node_rename(struct arena *arena, struct span field, const struct rename_map *inputs,
                 const struct rename_map *outputs, struct span *ret, struct error *err);
 

@@ -1,5 +1,5 @@
-/* onnx/model/graph_text.c: see graph_text.h. */
-#include "onnx/model/graph_text.h"
+/* cli/inspect/model_text.c: see model_text.h. */
+#include "cli/inspect/model_text.h"
 
 #include <string.h>
 

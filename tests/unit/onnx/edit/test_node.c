@@ -10,7 +10,7 @@
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
-#include "onnx/write/node.h"
+#include "onnx/edit/node.h"
 
 /* The NodeProto in a field. */
 static struct span message_of(struct span field)

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "onnx/write/pieces.h"
+#include "onnx/proto/pieces.h"
 #include "support/scratch_folder.h"
 
 static void neighbouring_pieces_are_joined(void **state)

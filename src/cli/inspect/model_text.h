@@ -1,6 +1,6 @@
-/* onnx/model/graph_text.h: a whole model as text, as `inspect model` shows it. */
-#ifndef ONNX_MODEL_GRAPH_TEXT_H
-#define ONNX_MODEL_GRAPH_TEXT_H
+/* cli/inspect/model_text.h: a whole model as text, as `inspect model` shows it. */
+#ifndef CLI_INSPECT_MODEL_TEXT_H
+#define CLI_INSPECT_MODEL_TEXT_H
 
 #include "base/text/string_builder.h"
 #include "onnx/model/model.h"

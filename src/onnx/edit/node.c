@@ -1,11 +1,10 @@
-/* onnx/write/node.c: see node.h. */
-#include "onnx/write/node.h"
+/* onnx/edit/node.c: see node.h. */
+#include "onnx/edit/node.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "onnx/model/captures.h"
-#include "onnx/model/scope.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
@@ -104,6 +103,22 @@ struct span node_build(struct arena *arena, const struct node_recipe *recipe)
     field = make_field(arena, &message);
     string_release(&message);
     return field;
+}
+
+struct span cast_node_build(struct arena *arena, struct unused_names *names, struct text from, struct text to,
+                            enum data_type type)
+{
+    struct node_attribute attribute = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = type};
+    struct node_recipe cast = {.op_type = TEXT("Cast"),
+                               .name = unused_names_make(names, to, "_cast"),
+                               .inputs = &from,
+                               .input_count = 1,
+                               .outputs = &to,
+                               .output_count = 1,
+                               .attributes = &attribute,
+                               .attribute_count = 1};
+
+    return node_build(arena, &cast);
 }
 
 /* ---- Other names ---- */

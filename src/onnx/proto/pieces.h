@@ -1,10 +1,10 @@
-/* onnx/write/pieces.h: a message put together from bytes that lie in many places.
+/* onnx/proto/pieces.h: a message put together from bytes that lie in many places.
  *
  * Neighbouring pieces of one mapping are joined, so that a long run of kept nodes is one piece. Made-up bytes live in
  * the list's arena.
  */
-#ifndef ONNX_WRITE_PIECES_H
-#define ONNX_WRITE_PIECES_H
+#ifndef ONNX_PROTO_PIECES_H
+#define ONNX_PROTO_PIECES_H
 
 #include "base/container/arena.h"
 #include "base/text/text.h"

@@ -1,5 +1,5 @@
-/* onnx/write/pieces.c: see pieces.h. */
-#include "onnx/write/pieces.h"
+/* onnx/proto/pieces.c: see pieces.h. */
+#include "onnx/proto/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "onnx/model/standard_operators.h"
+#include "onnx/model/operators.h"
 
 static void names_are_found_in_whole(void **state)
 {

@@ -1,0 +1,130 @@
+/* onnx/edit/constants.c: see constants.h. */
+#include "onnx/edit/constants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/tensor_proto.h"
+#include "onnx/proto/wire.h"
+#include "tensor/values/elements.h"
+
+bool constant_integers(const struct model *model, uint32_t value, size_t limit, int64_t *ret, struct shape *ret_shape)
+{
+    const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
+    const struct initializer *initializer;
+    struct tensor tensor;
+    size_t count;
+    bool fits;
+
+    if (v == NULL || v->initializer == INITIALIZER_NONE)
+        return false;
+    initializer = &model->initializers.items[v->initializer];
+    if (initializer->sparse || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
+        return false;
+    count = tensor_elements(&tensor);
+    fits = data_type_is_integer(tensor.type) && count <= limit;
+    for (size_t first = 0; fits && first < count; first += ELEMENTS_RUN)
+        elements_to_integers(&tensor, first, count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN,
+                             (uint64_t *)ret + first);
+    *ret_shape = tensor.shape;
+    tensor_release(&tensor);
+    return fits;
+}
+
+int constant_replace(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err)
+{
+    model->values.items[value].producer = NODE_NONE;
+    return model_set_tensor(model, value, tensor, err);
+}
+
+void *model_allocate(struct model *model, size_t size)
+{
+    void *buffer = malloc(size > 0 ? size : 1);
+
+    if (buffer != NULL)
+        *VECTOR_APPEND(&model->buffers) = buffer;
+    return buffer;
+}
+
+void model_set_initializer(struct model *model, uint32_t value, struct span tensor)
+{
+    struct value *v = &model->values.items[value];
+
+    if (v->initializer == INITIALIZER_NONE) {
+        v->initializer = (uint32_t)model->initializers.count;
+        VECTOR_APPEND(&model->initializers);
+    }
+    model->initializers.items[v->initializer] =
+        (struct initializer){.message = tensor, .value = value, .renamed = true};
+}
+
+/* A TensorProto that ends with `raw_size` bytes of raw data, not filled in yet, behind `header`. */
+static int set_message(struct model *model, uint32_t value, const struct string_builder *header, size_t raw_size,
+                       uint8_t **ret_raw, struct error *err)
+{
+    uint8_t *message = raw_size < SIZE_MAX - header->size ? model_allocate(model, header->size + raw_size) : NULL;
+
+    if (message == NULL)
+        return error_set(err, ERR_MEMORY, "%s: no memory for tensor '" TEXT_FORMAT "' of %zu bytes",
+                         model->display_name, TEXT_ARGS(model->values.items[value].name), raw_size);
+    memcpy(message, header->data, header->size);
+    *ret_raw = message + header->size;
+    model_set_initializer(model, value, (struct span){message, header->size + raw_size});
+    return 0;
+}
+
+int model_new_tensor(struct model *model, uint32_t value, enum data_type type, const struct shape *shape, void **ret,
+                     struct error *err)
+{
+    struct tensor tensor = {.type = type, .shape = *shape};
+    size_t size = tensor_bytes(type, shape_elements(shape));
+    struct string_builder header;
+    uint8_t *raw;
+    int rc;
+
+    string_init(&header);
+    tensor_proto_write_header(&header, model->values.items[value].name, &tensor);
+    wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
+    wire_write_varint(&header, size);
+    rc = set_message(model, value, &header, size, &raw, err);
+    string_release(&header);
+    if (rc == 0)
+        *ret = raw;
+    return rc;
+}
+
+int model_set_tensor(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err)
+{
+    struct string_builder message;
+    void *data;
+    int rc;
+
+    if (tensor->type != DATA_STRING) {
+        rc = model_new_tensor(model, value, tensor->type, &tensor->shape, &data, err);
+        if (rc == 0 && tensor->size > 0)
+            memcpy(data, tensor->data, tensor->size);
+        return rc;
+    }
+    string_init(&message);
+    tensor_proto_write(&message, model->values.items[value].name, tensor);
+    rc = set_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
+    string_release(&message);
+    return rc;
+}
+
+void model_remove_initializers(struct model *model, const struct bitset *values)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < model->initializers.count; i++) {
+        struct initializer initializer = model->initializers.items[i];
+        bool removed = initializer.value < values->size && bitset_has(values, initializer.value);
+
+        model->values.items[initializer.value].initializer = removed ? INITIALIZER_NONE : (uint32_t)kept;
+        if (!removed)
+            model->initializers.items[kept++] = initializer;
+    }
+    model->initializers.count = kept;
+}
