@@ -30,8 +30,8 @@ static int hash_input_data(const struct data_loader_values *data, struct hash *h
     if (data->has_float_range)
         string_add_format(&text, " float:%a:%a", data->float_min, data->float_max);
     for (size_t i = 0; i < data->ranges.count; i++)
-        string_add_format(&text, " %s:%a:%a", data->ranges.items[i].name, data->ranges.items[i].min,
-                          data->ranges.items[i].max);
+        string_add_format(&text, " %s:%a:%a", data->ranges.items[i].name, data->ranges.items[i].minimum,
+                          data->ranges.items[i].maximum);
     if (data->load_inputs.count == 0)
         *hash = hash_combine(*hash, hash_bytes(text.data, text.size));
     for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {

@@ -5,16 +5,6 @@
 #include "cli/options/groups.h"
 #include "debug/check/check.h"
 
-static void set_ranges(struct arena *arena, const struct value_ranges *from, struct data_loader_settings *settings)
-{
-    struct data_loader_range *ranges = arena_alloc_zero(arena, from->count + 1, sizeof(*ranges));
-
-    for (size_t i = 0; i < from->count; i++)
-        ranges[i] = (struct data_loader_range){from->items[i].name, from->items[i].min, from->items[i].max};
-    settings->ranges = ranges;
-    settings->range_count = from->count;
-}
-
 static void set_shapes(struct arena *arena, const struct input_shapes *from, struct data_loader_settings *settings)
 {
     struct data_loader_shape *shapes = arena_alloc_zero(arena, from->count + 1, sizeof(*shapes));
@@ -41,6 +31,8 @@ static int make(const struct command_context *context, const struct model_values
         .integer_maximum = (double)values->int_max,
         .float_minimum = values->float_min,
         .float_maximum = values->float_max,
+        .ranges = values->ranges.items,
+        .range_count = values->ranges.count,
         .files = values->load_inputs.items,
         .file_count = from_files ? values->load_inputs.count : 0,
         .by_name = check_is_around_us(),
@@ -48,7 +40,6 @@ static int make(const struct command_context *context, const struct model_values
     if (settings->by_name)
         settings->advice = "give the data of all inputs; for parts of a model, --iter-inputs of `debug reduce "
                            "--mode minimal` writes a file that has them, for --load-inputs here";
-    set_ranges(arena, &values->ranges, settings);
     set_shapes(arena, &model->shapes, settings);
     return data_loader_new(settings, context->log, ret, err);
 }

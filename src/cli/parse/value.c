@@ -321,7 +321,7 @@ int convert_shapes(struct parse *parse, const char *spelling, struct words given
 
 /* ---- Ranges ---- */
 
-static int read_range(struct parse *parse, const char *spelling, const char *word, struct value_range *ret,
+static int read_range(struct parse *parse, const char *spelling, const char *word, struct data_loader_range *ret,
                       struct error *err)
 {
     struct cast_value list;
@@ -339,26 +339,26 @@ static int read_range(struct parse *parse, const char *spelling, const char *wor
                              word, TEXT_ARGS(list.items[i].text));
     if (list.items[0].number > list.items[1].number)
         return error_set(err, ERR_INVALID, "%s: '%s': the minimum is greater than the maximum", spelling, word);
-    *ret = (struct value_range){
+    *ret = (struct data_loader_range){
         .name = arena_text(parse_arena(parse), name),
-        .min = list.items[0].number,
-        .max = list.items[1].number,
+        .minimum = list.items[0].number,
+        .maximum = list.items[1].number,
     };
     return 0;
 }
 
 int convert_ranges(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    struct value_range *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    struct data_loader_range *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
     size_t count = 0;
 
     for (size_t i = 0; i < words.count; i++) {
-        struct value_range range;
+        struct data_loader_range range;
         int rc = read_range(parse, spelling, words.items[i], &range, err);
 
         if (rc < 0)
             return rc;
-        *(struct value_range *)place_for(items, &count, sizeof(*items), range.name) = range;
+        *(struct data_loader_range *)place_for(items, &count, sizeof(*items), range.name) = range;
     }
     *(struct value_ranges *)field = (struct value_ranges){items, count};
     return 0;

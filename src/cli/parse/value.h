@@ -8,6 +8,7 @@
 
 #include "base/text/text.h"
 #include "cli/parse/option.h"
+#include "comparator/data/settings.h"
 #include "tensor/compare/ranking.h"
 
 /* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
@@ -62,13 +63,8 @@ struct input_shapes {
 
 /* ---- Ranges: `[<name>:][min,max]` ---- */
 
-struct value_range {
-    const char *name;
-    double min, max; /* min <= max; may be infinite */
-};
-
 struct value_ranges {
-    const struct value_range *items;
+    const struct data_loader_range *items;
     size_t count;
 };
 

@@ -5,8 +5,8 @@
 #include "backend/backend.h"
 
 struct data_loader_range {
-    const char *name; /* of an input; "" is for all that are not named */
-    double minimum, maximum;
+    const char *name;        /* of an input; "" is for all that are not named */
+    double minimum, maximum; /* minimum <= maximum; may be infinite */
 };
 
 struct data_loader_shape {

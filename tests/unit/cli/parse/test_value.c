@@ -255,11 +255,11 @@ static void malformed_shapes_are_refused(void **state)
 static void ranges_have_two_bounds(void **state)
 {
     PARSE("--range", "[-1,1e3]", "x:[-inf,inf]");
-    const struct value_range *named = NAMED(values()->ranges, "x");
-    const struct value_range *unnamed = NAMED(values()->ranges, "y");
+    const struct data_loader_range *named = NAMED(values()->ranges, "x");
+    const struct data_loader_range *unnamed = NAMED(values()->ranges, "y");
 
-    assert_true(named->min == -INFINITY && named->max == INFINITY);
-    assert_true(unnamed->min == -1 && unnamed->max == 1000);
+    assert_true(named->minimum == -INFINITY && named->maximum == INFINITY);
+    assert_true(unnamed->minimum == -1 && unnamed->maximum == 1000);
     PARSE("--range", "x:[0,1]");
     assert_null(NAMED(values()->ranges, "y"));
 }
