@@ -107,6 +107,34 @@ answer_is_minimal()
     [ "$(ls)" = "$(printf 'golden.json\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json\nresult.json')" ]
 }
 
+@test "with -j 4 result, replay and log are those of one check at a time" {
+    local mode jobs
+    make_golden "$attention"
+    for mode in bisect linear minimal; do
+        for jobs in 1 4; do
+            rm -rf "j$jobs" && mkdir "j$jobs"
+            (cd "j$jobs" && polygraphy debug precision "$attention" --mode $mode --emit onnx -j $jobs \
+                --json result.json --output-onnx mixed.onnx --hide-fail-output --check polygraphy run '{artifact}' \
+                --onnxrt --load-outputs ../golden.json --atol 1e-2 --rtol 1e-2 >log 2>&1) || {
+                cat "j$jobs/log"
+                return 1
+            }
+            sed -i -E 's/(Duration|Runtime:) [0-9.e-]+s/\1/; s/ -j [0-9]+ / /; s/( in|;) [0-9.]+ s$//' "j$jobs/log"
+        done
+        diff -r j1 j4 || return 1
+        [ "$(ls j4)" = "$(printf 'log\nmixed.onnx\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json\nresult.json')" ]
+    done
+}
+
+@test "several checks at a time are refused where engines are timed" {
+    precision "$attention" --fp16 -j 2 --check polygraphy run polygraphy_debug.engine --trt
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--jobs: engines are chosen by their times'*'it is for --emit onnx'* ]]
+    precision "$attention" --emit onnx -j 0 --check true
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--jobs: 1 to 64 checks can run at a time'* ]]
+}
+
 @test "--emit onnx writes float16 nodes at first" {
     precision "$attention" --emit onnx --artifacts polygraphy_debug.onnx --no-verify --mode linear --check \
         sh -c 'polygraphy inspect model polygraphy_debug.onnx --show layers >layers; ! grep "stem_w \[dtype=float16" layers'

@@ -170,7 +170,7 @@ static int open_lab(struct session *session, struct error *err)
         .engine = &session->file.request,
         .high = session->values->high,
         .onnx = onnx,
-        .artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT],
+        .artifact = loop_artifact(session->loop),
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
         .take_over = loop_takes_over(session->loop),
@@ -291,7 +291,9 @@ const struct command cmd_debug_precision = {
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2\n"
                "# the same for another runtime\n"
                "polygraphy debug precision model.onnx --mode minimal --emit onnx --output-onnx mixed.onnx \\\n"
-               "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json --atol 1e-2",
+               "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json --atol 1e-2\n"
+               "# several checks at a time\n"
+               "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .exact_names = true,

@@ -228,6 +228,9 @@ extern const struct option_group iteration_options; /* all debug tools */
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
 
+/* Of --jobs. More at a time hardly help: searches know too little of what comes next. */
+#define MOST_JOBS 64
+
 struct until_values {
     struct repetition until;
 };

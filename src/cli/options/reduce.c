@@ -6,9 +6,6 @@
 #include "debug/reduce/reduce.h"
 #include "engine/backend.h"
 
-/* More at a time hardly help: searches know too little of what comes next. */
-#define MOST_JOBS 64
-
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
 static const char *const golden_runners[] = {"onnxrt", "trt", NULL};
 

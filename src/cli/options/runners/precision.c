@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/options/groups.h"
 #include "cli/options/runners/precision_rules.h"
 
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};
@@ -23,7 +24,14 @@ static int finish(struct parse *parse, struct error *err)
 {
     const struct engine_config_values *config = PARSE_VALUES(parse, struct engine_config_values);
     const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
+    const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
 
+    if (loop->jobs < 1 || loop->jobs > MOST_JOBS)
+        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
+    if (loop->jobs > 1 && values->emit == PRECISION_EMIT_ENGINE)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--jobs: engines are chosen by their times, which checks that run beside would falsify; it is "
+                         "for --emit onnx");
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
         return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
     if (config->constraints == PRECISION_CONSTRAINTS_NONE)
@@ -81,6 +89,17 @@ static const struct option options[] = {
         .help =
             "what each iteration writes: an engine, or an ONNX model whose Cast nodes say which precision is where, "
             "for a check with any other runtime (to polygraphy_debug.onnx then)",
+    },
+    {
+        .names = {"-j", "--jobs"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "1",
+        OPTION_FIELD(struct loop_settings, jobs),
+        .help = "with --emit onnx, run so many checks at a time: those that will probably be needed next. The result, "
+                "the replay and the log are the same. Each candidate has a file of its own then, which the check names "
+                "{artifact}, or by its usual path",
     },
     {
         .names = {"--output-onnx"},
