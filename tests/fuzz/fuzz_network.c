@@ -15,7 +15,10 @@ static void require(bool condition)
 
 static void compare(const struct network *network, const struct network *again)
 {
+    struct layer_names names;
+
     require(network->layers.count == again->layers.count);
+    layer_names_init(&names, network);
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *before = &network->layers.items[i], *after = &again->layers.items[i];
 
@@ -23,8 +26,9 @@ static void compare(const struct network *network, const struct network *again)
         require(before->kind == after->kind && before->activation == after->activation);
         require(before->fused.count == after->fused.count && before->inputs.count == after->inputs.count);
         require(before->outputs.count == after->outputs.count && before->moves_data == after->moves_data);
-        require(network_find_layer(network, text_of(before->name)) == before);
+        require(layer_names_find(&names, text_of(before->name)) == before);
     }
+    layer_names_release(&names);
 }
 
 /* What a plan file does: the model is written, and its layers made again from their nodes. */

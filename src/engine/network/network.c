@@ -55,41 +55,45 @@ enum data_type network_type(const struct network *network, uint32_t value)
     return value_element(network->model, value);
 }
 
-/* Whether `part` is one of those that `name` consists of: "conv1 + bn1". */
-static bool name_has_part(const char *name, struct text part)
+/* The parts that the name consists of: "conv1 + bn1" of two. Nodes that are gone have left theirs there. */
+static void add_parts(struct name_map *map, const char *name, uint32_t layer)
 {
     struct text rest = text_of(name);
 
     while (rest.size > 0) {
-        size_t end = 0;
+        size_t end = 0, skipped;
 
         while (end < rest.size && !(rest.size - end >= 3 && text_equal((struct text){rest.data + end, 3}, TEXT(" + "))))
             end++;
-        if (text_equal((struct text){rest.data, end}, part))
-            return true;
-        end += rest.size - end >= 3 ? 3 : rest.size - end;
-        rest = (struct text){rest.data + end, rest.size - end};
+        name_map_add(map, (struct text){rest.data, end}, layer);
+        skipped = end + (rest.size - end >= 3 ? 3 : rest.size - end);
+        rest = (struct text){rest.data + skipped, rest.size - skipped};
     }
-    return false;
 }
 
-static bool layer_has_node(const struct network *network, const struct layer *layer, struct text name)
+void layer_names_init(struct layer_names *names, const struct network *network)
 {
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        if (text_equal(network->model->nodes.items[layer->nodes.items[i]].name, name))
-            return true;
-    return name_has_part(layer->name, name);
+    const struct node *nodes = network->model->nodes.items;
+
+    names->network = network;
+    name_map_init(&names->layers);
+    for (size_t i = 0; i < network->layers.count; i++)
+        name_map_add(&names->layers, text_of(network->layers.items[i].name), (uint32_t)i);
+    for (size_t i = 0; i < network->layers.count; i++)
+        for (size_t k = 0; k < network->layers.items[i].nodes.count; k++)
+            name_map_add(&names->layers, nodes[network->layers.items[i].nodes.items[k]].name, (uint32_t)i);
+    for (size_t i = 0; i < network->layers.count; i++)
+        add_parts(&names->layers, network->layers.items[i].name, (uint32_t)i);
 }
 
-const struct layer *network_find_layer(const struct network *network, struct text name)
+void layer_names_release(struct layer_names *names)
 {
-    if (name.size == 0)
-        return NULL;
-    for (size_t i = 0; i < network->layers.count; i++)
-        if (text_equal(text_of(network->layers.items[i].name), name))
-            return &network->layers.items[i];
-    for (size_t i = 0; i < network->layers.count; i++)
-        if (layer_has_node(network, &network->layers.items[i], name))
-            return &network->layers.items[i];
-    return NULL;
+    name_map_release(&names->layers);
+}
+
+const struct layer *layer_names_find(const struct layer_names *names, struct text name)
+{
+    uint32_t found = name.size > 0 ? name_map_find(&names->layers, name) : NAME_MAP_NONE;
+
+    return found != NAME_MAP_NONE ? &names->network->layers.items[found] : NULL;
 }

@@ -13,6 +13,7 @@
 #ifndef ENGINE_NETWORK_NETWORK_H
 #define ENGINE_NETWORK_NETWORK_H
 
+#include "base/container/name_map.h"
 #include "onnx/model/model.h"
 #include "tensor/values/tensor.h"
 
@@ -100,8 +101,16 @@ struct network {
 void layer_release(struct layer *layer);
 void network_free(struct network *network); /* NULL is fine */
 
-/* NULL when there is none of that name. An ONNX node's name finds the layer that it is part of. */
-const struct layer *network_find_layer(const struct network *network, struct text name);
+/* From names to layers: a layer's own name, else that of one of its ONNX nodes, those included that were folded into
+ * it. The network has to outlive it. */
+struct layer_names {
+    const struct network *network;
+    struct name_map layers;
+};
+
+void layer_names_init(struct layer_names *names, const struct network *network);
+void layer_names_release(struct layer_names *names);
+const struct layer *layer_names_find(const struct layer_names *names, struct text name); /* NULL: there is none */
 
 /* The element type of a value as far as the model tells; constants from their data. */
 enum data_type network_type(const struct network *network, uint32_t value);

@@ -36,50 +36,24 @@ static bool is_enabled(const struct precision_settings *settings, enum precision
 
 /* ---- Names ---- */
 
-/* From names to layers: there may be an override for each of them. */
-struct layer_names {
-    struct name_map layers, nodes, tensors;
-};
-
-static void layer_names_init(struct layer_names *names, const struct network *network)
+/* From the names of tensors to the layers that make them. */
+static void index_outputs(const struct network *network, struct name_map *ret)
 {
-    name_map_init(&names->layers);
-    name_map_init(&names->nodes);
-    name_map_init(&names->tensors);
+    name_map_init(ret);
     for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
+        const struct value_list *outputs = &network->layers.items[i].outputs;
 
-        name_map_add(&names->layers, text_of(layer->name), (uint32_t)i);
-        for (size_t k = 0; k < layer->nodes.count; k++)
-            name_map_add(&names->nodes, network->model->nodes.items[layer->nodes.items[k]].name, (uint32_t)i);
-        for (size_t k = 0; k < layer->outputs.count; k++)
-            if (layer->outputs.items[k] != VALUE_NONE)
-                name_map_add(&names->tensors, network->model->values.items[layer->outputs.items[k]].name, (uint32_t)i);
+        for (size_t k = 0; k < outputs->count; k++)
+            if (outputs->items[k] != VALUE_NONE)
+                name_map_add(ret, network->model->values.items[outputs->items[k]].name, (uint32_t)i);
     }
 }
 
-static void layer_names_release(struct layer_names *names)
-{
-    name_map_release(&names->layers);
-    name_map_release(&names->nodes);
-    name_map_release(&names->tensors);
-}
-
-/* As network_find_layer(), which also knows parts of the names of layers whose nodes are gone. */
-static const struct layer *find_layer(const struct network *network, const struct layer_names *names, struct text name)
-{
-    uint32_t found = name.size > 0 ? name_map_find(&names->layers, name) : NAME_MAP_NONE;
-
-    if (found == NAME_MAP_NONE && name.size > 0)
-        found = name_map_find(&names->nodes, name);
-    return found != NAME_MAP_NONE ? &network->layers.items[found] : network_find_layer(network, name);
-}
-
 /* The layer that makes a tensor, and which of its outputs that is. */
-static const struct layer *find_output(const struct network *network, const struct layer_names *names, struct text name,
+static const struct layer *find_output(const struct network *network, const struct name_map *tensors, struct text name,
                                        size_t *ret_output)
 {
-    uint32_t found = name_map_find(&names->tensors, name);
+    uint32_t found = name_map_find(tensors, name);
     const struct layer *layer = found != NAME_MAP_NONE ? &network->layers.items[found] : NULL;
 
     for (size_t k = 0; layer != NULL && k < layer->outputs.count; k++) {
@@ -162,7 +136,7 @@ static int constrain_layers(const struct network *network, const struct layer_na
 {
     for (size_t i = 0; i < settings->layer_count; i++) {
         const struct precision_override *override = &settings->layers[i];
-        const struct layer *layer = find_layer(network, names, text_of(override->name));
+        const struct layer *layer = layer_names_find(names, text_of(override->name));
         enum precision precision;
         int rc = read_type("--layer-precisions", override, &precision, err);
 
@@ -184,14 +158,14 @@ static int constrain_layers(const struct network *network, const struct layer_na
 
 /* ---- Tensors ---- */
 
-static int constrain_tensors(const struct network *network, const struct layer_names *names,
+static int constrain_tensors(const struct network *network, const struct name_map *tensors,
                              const struct precision_settings *settings, struct layer_precision *ret,
                              struct complaints *complaints, struct error *err)
 {
     for (size_t i = 0; i < settings->tensor_count; i++) {
         const struct precision_override *override = &settings->tensors[i];
         size_t output = 0;
-        const struct layer *layer = find_output(network, names, text_of(override->name), &output);
+        const struct layer *layer = find_output(network, tensors, text_of(override->name), &output);
         enum precision precision;
         int rc = read_type("--tensor-dtypes", override, &precision, err);
 
@@ -251,10 +225,12 @@ int precisions_assign(const struct network *network, const struct precision_sett
 {
     struct complaints complaints = {.count = 0};
     struct layer_names names;
+    struct name_map tensors;
     size_t count = network->layers.count;
 
     string_init(&complaints.text);
     layer_names_init(&names, network);
+    index_outputs(network, &tensors);
     for (size_t i = 0; i < count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
@@ -264,13 +240,14 @@ int precisions_assign(const struct network *network, const struct precision_sett
     int rc = constrain_layers(network, &names, settings, ret, &complaints, err);
     store_outputs(network, ret);
     if (rc == 0)
-        rc = constrain_tensors(network, &names, settings, ret, &complaints, err);
+        rc = constrain_tensors(network, &tensors, settings, ret, &complaints, err);
     if (rc == 0)
         rc = settle_complaints(settings, &complaints, log, err);
     if (rc < 0)
         precisions_release(ret, count);
     string_release(&complaints.text);
     layer_names_release(&names);
+    name_map_release(&tensors);
     return rc;
 }
 

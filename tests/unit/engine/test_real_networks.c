@@ -395,7 +395,7 @@ static void the_branches_of_a_speech_model_are_decided_by_a_sample(void **state)
     settings.branch_sample = &sample;
     network = network_of(model, &settings);
     assert_true(network->layers.count > 30);
-    assert_non_null(network_find_layer(network, TEXT("If_0 takes its then branch in this engine")));
+    assert_non_null(find_layer(network, TEXT("If_0 takes its then branch in this engine")));
     if (run_once(network, &feed, &feed, &actual, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(actual.count, 2);

@@ -41,6 +41,17 @@ static inline struct network_settings with_onnxruntime(void)
     return (struct network_settings){.folding = {.backend = &onnxrt_backend}};
 }
 
+static inline const struct layer *find_layer(const struct network *network, struct text name)
+{
+    struct layer_names names;
+    const struct layer *found;
+
+    layer_names_init(&names, network);
+    found = layer_names_find(&names, name);
+    layer_names_release(&names);
+    return found;
+}
+
 static inline struct network *network_of(struct model *model, const struct network_settings *settings)
 {
     struct network_settings usual = with_onnxruntime();

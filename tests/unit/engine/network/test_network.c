@@ -42,13 +42,13 @@ static void layers_are_found_by_their_name_and_by_those_of_their_nodes(void **st
     make_block(&made);
     network = made_network(&made);
     assert_int_equal(network->layers.count, 2);
-    assert_ptr_equal(network_find_layer(network, TEXT("conv1 + bn1 + relu1")), &network->layers.items[0]);
-    assert_ptr_equal(network_find_layer(network, TEXT("bn1")), &network->layers.items[0]);
-    assert_ptr_equal(network_find_layer(network, TEXT("relu1")), &network->layers.items[0]);
-    assert_ptr_equal(network_find_layer(network, TEXT("sum")), &network->layers.items[1]);
-    assert_null(network_find_layer(network, TEXT("conv")));
-    assert_null(network_find_layer(network, TEXT("")));
-    assert_null(network_find_layer(network, TEXT("conv1 + bn1 + relu1 + ")));
+    assert_ptr_equal(find_layer(network, TEXT("conv1 + bn1 + relu1")), &network->layers.items[0]);
+    assert_ptr_equal(find_layer(network, TEXT("bn1")), &network->layers.items[0]);
+    assert_ptr_equal(find_layer(network, TEXT("relu1")), &network->layers.items[0]);
+    assert_ptr_equal(find_layer(network, TEXT("sum")), &network->layers.items[1]);
+    assert_null(find_layer(network, TEXT("conv")));
+    assert_null(find_layer(network, TEXT("")));
+    assert_null(find_layer(network, TEXT("conv1 + bn1 + relu1 + ")));
     network_free(network);
     made_release(&made);
 }

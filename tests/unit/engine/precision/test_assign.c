@@ -63,7 +63,7 @@ static void release(struct assignment *assignment)
 
 static const struct layer *layer_of(const struct assignment *assignment, const char *name)
 {
-    const struct layer *layer = network_find_layer(assignment->network, text_of(name));
+    const struct layer *layer = find_layer(assignment->network, text_of(name));
 
     if (layer == NULL)
         fail_msg("there is no layer of '%s'", name);
