@@ -165,29 +165,25 @@ static int load_caches(struct engine_file *file, struct error *err)
     const struct engine_config_values *config = file->config;
     struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
-    int rc = 0;
 
-    file->cache = timing_cache_new();
-    file->calibration = calibration_new(config->calibration_method, config->quantile);
+    builder->cache = file->cache = timing_cache_new();
+    builder->calibration = file->calibration = calibration_new(config->calibration_method, config->quantile);
     if (config->load_timing_cache != NULL && !file_exists(config->load_timing_cache))
         log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", config->load_timing_cache);
-    else if (config->load_timing_cache != NULL)
-        rc = timing_cache_load(file->cache, config->load_timing_cache, err);
-    if (rc == 0 && file->files->save_timing_cache != NULL)
-        rc = timing_cache_check(file->files->save_timing_cache, err);
-    if (rc == 0 && config->calibration_cache != NULL && file_exists(config->calibration_cache)) {
+    else if (config->load_timing_cache != NULL && timing_cache_load(file->cache, config->load_timing_cache, err) < 0)
+        return err->code;
+    if (file->files->save_timing_cache != NULL && timing_cache_check(file->files->save_timing_cache, err) < 0)
+        return err->code;
+    if (config->calibration_cache != NULL && file_exists(config->calibration_cache)) {
         log_message(log, LOG_INFO, "Reading calibration cache from %s", config->calibration_cache);
-        rc = calibration_load(file->calibration, config->calibration_cache, err);
+        if (calibration_load(file->calibration, config->calibration_cache, err) < 0)
+            return err->code;
     }
-    if (rc == 0 && config->load_tactics != NULL) {
-        file->replay = memory_alloc_zero(1, sizeof(*file->replay));
-        tactic_replay_init(file->replay);
-        rc = tactic_replay_load(file->replay, config->load_tactics, err);
-    }
-    builder->cache = file->cache;
-    builder->calibration = file->calibration;
-    builder->replay = file->replay;
-    return rc;
+    if (config->load_tactics == NULL)
+        return 0;
+    builder->replay = file->replay = memory_alloc_zero(1, sizeof(*file->replay));
+    tactic_replay_init(file->replay);
+    return tactic_replay_load(file->replay, config->load_tactics, err);
 }
 
 /* ---- Precisions of replays ---- */
@@ -449,39 +445,33 @@ void engine_file_release(struct engine_file *file)
     *file = (struct engine_file){0};
 }
 
-static int save_tactics(const struct engine_file *file, const struct engine *engine, struct error *err)
-{
-    struct tactic_replay replay;
-    int rc;
-
-    tactic_replay_init(&replay);
-    engine_replay(engine, &replay);
-    log_message(file->context->log, LOG_INFO, "Saving tactic replay file to %s", file->config->save_tactics);
-    rc = tactic_replay_save(&replay, file->config->save_tactics, err);
-    tactic_replay_release(&replay);
-    return rc;
-}
-
 int engine_file_save_byproducts(const struct engine_file *file, const struct engine *engine, struct error *err)
 {
     const struct engine_config_values *config = file->config;
+    const struct engine_file_values *files = file->files;
     struct log *log = file->context->log;
+    struct tactic_replay replay;
     int rc = 0;
 
-    if (config->save_tactics != NULL)
-        rc = save_tactics(file, engine, err);
-    if (rc == 0 && file->files->save_timing_cache != NULL) {
-        log_message(log, LOG_INFO, "Saving tactic timing cache to %s", file->files->save_timing_cache);
-        rc = timing_cache_save(file->cache, file->files->save_timing_cache, err);
+    if (config->save_tactics != NULL) {
+        tactic_replay_init(&replay);
+        engine_replay(engine, &replay);
+        log_message(log, LOG_INFO, "Saving tactic replay file to %s", config->save_tactics);
+        rc = tactic_replay_save(&replay, config->save_tactics, err);
+        tactic_replay_release(&replay);
+    }
+    if (rc == 0 && files->save_timing_cache != NULL) {
+        log_message(log, LOG_INFO, "Saving tactic timing cache to %s", files->save_timing_cache);
+        rc = timing_cache_save(file->cache, files->save_timing_cache, err);
     }
     if (rc == 0 && config->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
         !calibration_is_loaded(file->calibration)) {
         log_message(log, LOG_INFO, "Writing calibration cache to: %s", config->calibration_cache);
         rc = calibration_save(file->calibration, config->calibration_cache, err);
     }
-    if (rc == 0 && file->files->save_engine != NULL) {
-        log_message(log, LOG_INFO, "Saving engine to %s", file->files->save_engine);
-        rc = plan_save(engine, file->files->save_engine, err);
+    if (rc == 0 && files->save_engine != NULL) {
+        log_message(log, LOG_INFO, "Saving engine to %s", files->save_engine);
+        rc = plan_save(engine, files->save_engine, err);
     }
     return rc;
 }

@@ -502,8 +502,7 @@ done:
     for (size_t r = driver->first; r < driver->end; r++)
         worker_close(&driver->workers[r]);
     layerwise_release(&driver->plan);
-    if (of_model != NULL)
-        model_io_free(of_model, driver->input_count);
+    model_io_free(of_model, driver->input_count);
     return rc;
 }
 
