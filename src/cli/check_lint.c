@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
-#include "cli/options/data_loader_values.h"
 #include "lint/lint.h"
 #include "onnx/external/data.h"
 

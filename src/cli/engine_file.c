@@ -9,7 +9,6 @@
 #include "base/process/process.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
-#include "cli/options/data_loader_values.h"
 #include "cli/terminal/progress_line.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/replay.h"
@@ -307,7 +306,7 @@ static void set_builder(struct engine_file *file)
 {
     const struct engine_config_values *config = file->config;
     const struct engine_network_values *network = file->network_values;
-    const struct data_loader_values *data = PARSE_VALUES(file->context->parse, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
     struct builder_settings *builder = &file->request.builder;
     struct precision_settings *precision = &builder->precision;
 

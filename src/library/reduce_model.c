@@ -171,8 +171,7 @@ static int make_loader(struct model_run *run, struct error *err)
     const struct data_loader_settings settings = {
         .seed = run->request->seed,
         .iterations = 1,
-        .files = run->request->input_files,
-        .file_count = run->request->input_file_count,
+        .files = {run->request->input_files, run->request->input_file_count},
     };
 
     return data_loader_new(&settings, run->log, &run->loader, err);

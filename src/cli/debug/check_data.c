@@ -149,10 +149,10 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
 }
 
 /* Every iteration of every file is run. */
-static void read_inputs(struct look *look, const struct data_loader_values *data)
+static void read_inputs(struct look *look, const struct data_loader_settings *data)
 {
-    for (size_t i = 0; i < data->load_inputs.count; i++) {
-        const char *path = data->load_inputs.items[i];
+    for (size_t i = 0; i < data->files.count; i++) {
+        const char *path = data->files.items[i];
         struct feed_dicts feeds = {0};
         const struct tensor_list **iterations;
         struct name_map names;
@@ -270,7 +270,7 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     const struct runner_values *runners = PARSE_VALUES(check, struct runner_values);
     const struct onnx_load_values *load = PARSE_VALUES(check, struct onnx_load_values);
     const struct comparison_values *comparison = PARSE_VALUES(check, struct comparison_values);
-    const struct data_loader_values *data = PARSE_VALUES(check, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(check, struct data_loader_settings);
     int rc = 0;
 
     if (runners->names.count == 0)
@@ -282,7 +282,7 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     if (look->outputs_path != NULL && count_held(look, &look->outputs, &look->model->outputs) == 0 &&
         (look->reduce->verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
         rc = refuse_foreign(look, err);
-    if (rc == 0 && comparison->load_outputs.count > 0 && data->load_inputs.count == 0)
+    if (rc == 0 && comparison->load_outputs.count > 0 && data->files.count == 0)
         rc = consider_made_up_data(look, ret_keep_inputs, err);
     if (rc == 0)
         warn_of_missing(look, look->reduce->reduce_inputs && !*ret_keep_inputs, look->reduce->reduce_outputs);

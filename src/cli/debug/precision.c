@@ -73,14 +73,14 @@ static int refuse_model_as_artifact(const struct session *session, struct error 
                      artifact);
 }
 
-static int hash_inputs(const struct data_loader_values *data, struct hash *hash, struct error *err)
+static int hash_inputs(const struct data_loader_settings *data, struct hash *hash, struct error *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {
+    for (size_t i = 0; rc == 0 && i < data->files.count; i++) {
         struct hash content;
 
-        rc = hash_file(data->load_inputs.items[i], &content, err);
+        rc = hash_file(data->files.items[i], &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
@@ -99,7 +99,7 @@ static int hash_session(struct session *session, struct model *model, struct err
 {
     const struct precision_values *values = session->values;
     const struct precision_settings *precision = &session->file.request.builder.precision;
-    const struct data_loader_values *data = PARSE_VALUES(session->context->parse, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(session->context->parse, struct data_loader_settings);
     struct text_list locations = {0};
     struct string_builder text;
     struct subgraph whole;

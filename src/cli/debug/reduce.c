@@ -8,7 +8,6 @@
 #include "cli/debug/session.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
-#include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"
 #include "comparator/data/input_shape.h"
 #include "debug/reduce/input_sizes.h"
@@ -18,7 +17,7 @@
 #include "onnx/external/data.h"
 
 /* The values that branches are frozen to follow from the input data. */
-static int hash_input_data(const struct data_loader_values *data, struct hash *hash, struct error *err)
+static int hash_input_data(const struct data_loader_settings *data, struct hash *hash, struct error *err)
 {
     struct string_builder text;
     int rc = 0;
@@ -26,18 +25,18 @@ static int hash_input_data(const struct data_loader_values *data, struct hash *h
     string_init(&text);
     string_add_format(&text, "%lld %lld", (long long)data->seed, (long long)data->iterations);
     if (data->has_integer_range)
-        string_add_format(&text, " int:%lld:%lld", (long long)data->int_min, (long long)data->int_max);
+        string_add_format(&text, " int:%lld:%lld", (long long)data->integer_minimum, (long long)data->integer_maximum);
     if (data->has_float_range)
-        string_add_format(&text, " float:%a:%a", data->float_min, data->float_max);
+        string_add_format(&text, " float:%a:%a", data->float_minimum, data->float_maximum);
     for (size_t i = 0; i < data->ranges.count; i++)
         string_add_format(&text, " %s:%a:%a", data->ranges.items[i].name, data->ranges.items[i].minimum,
                           data->ranges.items[i].maximum);
-    if (data->load_inputs.count == 0)
+    if (data->files.count == 0)
         *hash = hash_combine(*hash, hash_bytes(text.data, text.size));
-    for (size_t i = 0; rc == 0 && i < data->load_inputs.count; i++) {
+    for (size_t i = 0; rc == 0 && i < data->files.count; i++) {
         struct hash content;
 
-        rc = hash_file(data->load_inputs.items[i], &content, err);
+        rc = hash_file(data->files.items[i], &content, err);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
@@ -67,7 +66,7 @@ static int hash_session(const struct command_context *context, struct model *mod
     if (rc == 0)
         rc = external_data_hash(model, &locations, &hash, err);
     if (rc == 0)
-        rc = hash_input_data(PARSE_VALUES(context->parse, struct data_loader_values), &hash, err);
+        rc = hash_input_data(PARSE_VALUES(context->parse, struct data_loader_settings), &hash, err);
     subgraph_release(&whole);
     free(locations.items);
     string_init(&options);
@@ -89,7 +88,7 @@ static struct reduce_settings settings_from_options(const struct command_context
 {
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
-    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
     const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
     struct reduce_settings ret = *PARSE_VALUES(context->parse, struct reduce_settings);
 
@@ -104,7 +103,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     ret.candidates.loader = loader;
     ret.candidates.static_inference = inference->enabled;
     ret.candidates.fixed_shapes = true;
-    ret.candidates.random_data = data->load_inputs.count == 0;
+    ret.candidates.random_data = data->files.count == 0;
     ret.candidates.cuts_anywhere = ret.mode == REDUCE_MINIMAL;
     ret.candidates.iteration_inputs = loop->check.files.items[CANDIDATE_INPUTS];
     ret.candidates.iteration_golden = loop->check.files.items[CANDIDATE_GOLDEN];
@@ -252,11 +251,11 @@ static int end_of_session(const struct command_context *context, struct loop *lo
 /* Data are generated, and the model does not tell all sizes of its inputs. */
 static bool has_open_sizes(const struct command_context *context, struct model *model)
 {
-    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
     struct subgraph whole;
     bool open;
 
-    if (data->load_inputs.count > 0)
+    if (data->files.count > 0)
         return false;
     subgraph_init_whole(&whole, model);
     open = input_sizes_are_open(&whole);

@@ -38,7 +38,7 @@ static void preload_libraries(void *words)
 struct loop_settings debug_loop_settings(const struct command_context *context)
 {
     const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
-    const struct data_loader_values *data = PARSE_VALUES(context->parse, struct data_loader_values);
+    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
     const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
     const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
     struct loop_settings ret = *PARSE_VALUES(context->parse, struct loop_settings);
@@ -50,7 +50,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
     if (model != NULL)
         ret.model = model->path;
     if (data != NULL)
-        ret.data = data->load_inputs;
+        ret.data = data->files;
 
     /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
     if (!context->progress || logging->settings.threshold > LOG_INFO || ret.check.command.count == 0)

@@ -1,6 +1,10 @@
 /* cli/options/data_loader.c: where input data come from. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "cli/options/groups.h"
+#include "cli/parse/command.h"
+#include "debug/check/check.h"
 
 #define NO_SCRIPTS                                                                                                     \
     "scripts need Python; have one write its data to a file, for instance with safetensors.numpy.save_file({name: "    \
@@ -26,9 +30,9 @@ static void warn_about_ignored(struct parse *parse)
 
 static int finish(struct parse *parse, struct error *err)
 {
-    struct data_loader_values *values = PARSE_VALUES(parse, struct data_loader_values);
+    struct data_loader_settings *values = PARSE_VALUES(parse, struct data_loader_settings);
 
-    if (values->backend == DATA_LOADER_TORCH)
+    if (strcmp(parse_last_word(parse, "--data-loader-backend-module"), "torch") == 0)
         return error_set(
             err, ERR_UNSUPPORTED,
             "--data-loader-backend-module: torch is for Python; leave the option out, or give data of your own with "
@@ -39,12 +43,12 @@ static int finish(struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID, "--iterations: %lld is less than 0", (long long)values->iterations);
     values->has_integer_range = parse_given(parse, "--int-min") || parse_given(parse, "--int-max");
     values->has_float_range = parse_given(parse, "--float-min") || parse_given(parse, "--float-max");
-    if (values->has_integer_range && values->int_min > values->int_max)
+    if (values->has_integer_range && values->integer_minimum > values->integer_maximum)
         return error_set(err, ERR_INVALID, "--int-min: %lld is greater than --int-max, %lld",
-                         (long long)values->int_min, (long long)values->int_max);
-    if (values->has_float_range && !(values->float_min <= values->float_max))
-        return error_set(err, ERR_INVALID, "--float-min: %g is greater than --float-max, %g", values->float_min,
-                         values->float_max);
+                         (long long)values->integer_minimum, (long long)values->integer_maximum);
+    if (values->has_float_range && !(values->float_minimum <= values->float_maximum))
+        return error_set(err, ERR_INVALID, "--float-min: %g is greater than --float-max, %g", values->float_minimum,
+                         values->float_maximum);
     warn_about_ignored(parse);
     return 0;
 }
@@ -56,7 +60,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        OPTION_FIELD(struct data_loader_values, seed),
+        OPTION_FIELD(struct data_loader_settings, seed),
         .help = "seed of the random input data; iteration i, counted from 0, uses N + i",
     },
     {
@@ -64,7 +68,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[NAME:][MIN,MAX]",
         .convert = convert_ranges,
-        OPTION_FIELD(struct data_loader_values, ranges),
+        OPTION_FIELD(struct data_loader_settings, ranges),
         .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given",
     },
     {
@@ -73,7 +77,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        OPTION_FIELD(struct data_loader_values, int_min),
+        OPTION_FIELD(struct data_loader_settings, integer_minimum),
         .help = "least value for integer inputs; prefer --val-range. Counts when this or --int-max is given",
     },
     {
@@ -82,7 +86,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "25",
-        OPTION_FIELD(struct data_loader_values, int_max),
+        OPTION_FIELD(struct data_loader_settings, integer_maximum),
         .help = "greatest value for integer inputs; see --int-min",
     },
     {
@@ -91,7 +95,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "X",
         .fallback = "-1",
-        OPTION_FIELD(struct data_loader_values, float_min),
+        OPTION_FIELD(struct data_loader_settings, float_minimum),
         .help = "least value for floating-point inputs; prefer --val-range. Counts when this or --float-max is given",
     },
     {
@@ -100,7 +104,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "X",
         .fallback = "1",
-        OPTION_FIELD(struct data_loader_values, float_max),
+        OPTION_FIELD(struct data_loader_settings, float_maximum),
         .help = "greatest value for floating-point inputs; see --float-min",
     },
     {
@@ -109,7 +113,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "1",
-        OPTION_FIELD(struct data_loader_values, iterations),
+        OPTION_FIELD(struct data_loader_settings, iterations),
         .help = "how many sets of input data to generate",
     },
     {
@@ -118,7 +122,6 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = backends,
         .fallback = "numpy",
-        OPTION_FIELD(struct data_loader_values, backend),
         .help = "whose random numbers to give; only numpy's are available",
     },
     {
@@ -127,7 +130,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_READS,
-        OPTION_FIELD(struct data_loader_values, load_inputs),
+        OPTION_FIELD(struct data_loader_settings, files),
         .help =
             "take the input data from these files, as written by `run --save-inputs` or `data to-input`, in this order",
     },
@@ -150,3 +153,37 @@ const struct option_group data_loader_options = {
     .count = ARRAY_LEN(options),
     .finish = finish,
 };
+
+/* ---- The loader ---- */
+
+static int make(const struct command_context *context, const struct model_values *model, bool from_files,
+                struct data_loader **ret, struct error *err)
+{
+    struct data_loader_settings settings = *PARSE_VALUES(context->parse, struct data_loader_settings);
+    struct arena *arena = (struct arena *)&context->parse->arena;
+    struct data_loader_shape *shapes = arena_alloc_zero(arena, model->shapes.count + 1, sizeof(*shapes));
+
+    if (!from_files)
+        settings.files.count = 0;
+    settings.by_name = check_is_around_us();
+    if (settings.by_name)
+        settings.advice = "give the data of all inputs; for parts of a model, --iter-inputs of `debug reduce "
+                          "--mode minimal` writes a file that has them, for --load-inputs here";
+    for (size_t i = 0; i < model->shapes.count; i++)
+        shapes[i] = (struct data_loader_shape){model->shapes.items[i].name, model->shapes.items[i].shape};
+    settings.shapes = shapes;
+    settings.shape_count = model->shapes.count;
+    return data_loader_new(&settings, context->log, ret, err);
+}
+
+int data_loader_from_options(const struct command_context *context, const struct model_values *model,
+                             struct data_loader **ret, struct error *err)
+{
+    return make(context, model, true, ret, err);
+}
+
+int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
+                            struct data_loader **ret, struct error *err)
+{
+    return make(context, model, false, ret, err);
+}

@@ -15,6 +15,7 @@
 #include "cli/parse/parse.h"
 #include "cli/parse/value.h"
 #include "cli/terminal/log_sink.h"
+#include "comparator/data/loader.h"
 #include "debug/loop/loop.h"
 #include "onnx/edit/node.h"
 
@@ -69,23 +70,19 @@ extern const struct option_group convert_model_options;  /* --model-type, --inpu
 extern const struct option_group sanitize_model_options; /* ONNX only, --override-input-shapes */
 extern const struct option_group onnx_model_options;     /* ONNX only, no shapes */
 
-/* ---- Data loader ---- */
-
-enum data_loader_backend { DATA_LOADER_NUMPY, DATA_LOADER_TORCH };
-
-struct data_loader_values {
-    int64_t seed;               /* 0 .. 2^32 - 1 */
-    int64_t iterations;         /* >= 0 */
-    struct value_ranges ranges; /* --val-range */
-    bool has_integer_range;     /* --int-min or --int-max: for all integer inputs */
-    int64_t int_min, int_max;
-    bool has_float_range; /* --float-min or --float-max: for all floating-point inputs */
-    double float_min, float_max;
-    enum data_loader_backend backend; /* always NUMPY: torch was refused */
-    struct words load_inputs;         /* paths */
-};
+/* ---- Data loader: struct data_loader_settings, but for shapes ---- */
 
 extern const struct option_group data_loader_options;
+
+/* A data loader as these options and the model's shapes (in whichever spelling the command has) describe it. Files are
+ * loaded. It borrows from the parse. */
+struct command_context;
+int data_loader_from_options(const struct command_context *context, const struct model_values *model,
+                             struct data_loader **ret, struct error *err);
+
+/* The same, but data are generated, whatever files there are. */
+int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
+                            struct data_loader **ret, struct error *err);
 
 /* ---- Comparator: inference ---- */
 

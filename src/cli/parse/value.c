@@ -360,7 +360,7 @@ int convert_ranges(struct parse *parse, const char *spelling, struct words words
             return rc;
         *(struct data_loader_range *)place_for(items, &count, sizeof(*items), range.name) = range;
     }
-    *(struct value_ranges *)field = (struct value_ranges){items, count};
+    *(struct data_loader_ranges *)field = (struct data_loader_ranges){items, count};
     return 0;
 }
 

@@ -61,13 +61,6 @@ struct input_shapes {
     size_t count;
 };
 
-/* ---- Ranges: `[<name>:][min,max]` ---- */
-
-struct value_ranges {
-    const struct data_loader_range *items;
-    size_t count;
-};
-
 /* ---- Output names: a list, or `mark all` ---- */
 
 struct output_names {
@@ -96,7 +89,7 @@ option_convert convert_named_quantiles;    /* struct named_numbers, 0 .. 1 */
 option_convert convert_named_counts;       /* struct named_integers, >= 0 */
 option_convert convert_named_statistics;   /* struct named_words */
 option_convert convert_shapes;             /* struct input_shapes */
-option_convert convert_ranges;             /* struct value_ranges */
+option_convert convert_ranges;             /* `[<name>:][min,max]`: struct data_loader_ranges */
 option_convert convert_size;               /* int64_t, bytes */
 option_convert convert_outputs;            /* struct output_names */
 option_convert convert_top_k;              /* struct top_ks */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
-#include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
 #include "cli/run/divergence.h"

@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
-#include "cli/options/data_loader_values.h"
 #include "debug/cut/candidate.h"
 #include "onnx/edit/model.h"
 #include "onnx/model/text.h"

@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
-#include "cli/options/data_loader_values.h"
 #include "cli/options/groups.h"
 #include "comparator/reference/values.h"
 #include "onnx/edit/model.h"

@@ -170,9 +170,9 @@ void input_names_check(const struct data_loader_settings *settings, const struct
             name_list_add(&extra, settings->shapes[i].name);
     warn_of_extra(&extra, "input shapes", inputs, count, log);
     string_clear(&extra);
-    for (size_t i = 0; i < settings->range_count; i++)
-        if (!is_used(settings->ranges[i].name, inputs, count, false))
-            name_list_add(&extra, settings->ranges[i].name);
+    for (size_t i = 0; i < settings->ranges.count; i++)
+        if (!is_used(settings->ranges.items[i].name, inputs, count, false))
+            name_list_add(&extra, settings->ranges.items[i].name);
     warn_of_extra(&extra, "value ranges", inputs, count, log);
     string_release(&extra);
 }

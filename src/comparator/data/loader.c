@@ -24,7 +24,7 @@ struct data_loader {
 
 static bool is_loaded(const struct data_loader *loader)
 {
-    return loader->settings.file_count > 0;
+    return loader->settings.files.count > 0;
 }
 
 int data_loader_new(const struct data_loader_settings *settings, struct log *log, struct data_loader **ret,
@@ -34,9 +34,9 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
     int rc = 0;
 
     *loader = (struct data_loader){.settings = *settings, .log = log};
-    for (size_t i = 0; i < settings->file_count && rc == 0; i++) {
-        log_message(log, LOG_INFO, "Loading input data from %s", settings->files[i]);
-        rc = feed_dicts_load(&loader->feeds, settings->files[i], err);
+    for (size_t i = 0; i < settings->files.count && rc == 0; i++) {
+        log_message(log, LOG_INFO, "Loading input data from %s", settings->files.items[i]);
+        rc = feed_dicts_load(&loader->feeds, settings->files.items[i], err);
     }
     if (rc < 0) {
         data_loader_free(loader);
@@ -108,15 +108,15 @@ static void find_range(const struct data_loader_settings *settings, const struct
 
     *ret_minimum = 0;
     *ret_maximum = 1;
-    for (size_t i = 0; i < settings->range_count; i++) {
-        const struct data_loader_range *r = &settings->ranges[i];
+    for (size_t i = 0; i < settings->ranges.count; i++) {
+        const struct data_loader_range *r = &settings->ranges.items[i];
 
         if (strcmp(r->name, input->name) == 0 || (range == NULL && r->name[0] == '\0'))
             range = r;
     }
     if (data_type_is_integer(input->type) && settings->has_integer_range) {
-        *ret_minimum = settings->integer_minimum;
-        *ret_maximum = settings->integer_maximum;
+        *ret_minimum = (double)settings->integer_minimum;
+        *ret_maximum = (double)settings->integer_maximum;
     } else if (data_type_is_float(input->type) && settings->has_float_range) {
         *ret_minimum = settings->float_minimum;
         *ret_maximum = settings->float_maximum;
@@ -250,7 +250,7 @@ static int generate(const struct data_loader *loader, const struct backend_io *i
 {
     struct mersenne_twister random;
 
-    mersenne_twister_seed(&random, (uint32_t)(loader->settings.seed + (uint64_t)iteration));
+    mersenne_twister_seed(&random, (uint32_t)(loader->settings.seed + iteration));
     for (size_t i = 0; i < count; i++) {
         struct tensor tensor;
         int rc = generate_one(loader, &inputs[i], &random, &tensor, err);

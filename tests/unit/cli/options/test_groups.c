@@ -194,17 +194,17 @@ static void run_needs_no_model(void **state)
 
 static void deprecated_ranges_count_when_one_of_their_bounds_is_given(void **state)
 {
-    const struct data_loader_values *data;
+    const struct data_loader_settings *data;
 
     RUN("--int-max", "7");
-    data = VALUES(struct data_loader_values);
+    data = VALUES(struct data_loader_settings);
     assert_true(data->has_integer_range && !data->has_float_range);
-    assert_int_equal(data->int_min, 1);
-    assert_int_equal(data->int_max, 7);
+    assert_int_equal(data->integer_minimum, 1);
+    assert_int_equal(data->integer_maximum, 7);
     RUN("--float-min", "0.5");
-    data = VALUES(struct data_loader_values);
+    data = VALUES(struct data_loader_settings);
     assert_true(data->has_float_range && !data->has_integer_range);
-    assert_true(data->float_min == 0.5 && data->float_max == 1);
+    assert_true(data->float_minimum == 0.5 && data->float_maximum == 1);
 }
 
 static void data_that_cannot_be_made_are_refused(void **state)
@@ -230,7 +230,7 @@ static void data_that_cannot_be_made_are_refused(void **state)
 static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **state)
 {
     RUN("--load-inputs", "a", "b", "--seed", "3", "--iters", "2");
-    assert_int_equal(VALUES(struct data_loader_values)->load_inputs.count, 2);
+    assert_int_equal(VALUES(struct data_loader_settings)->files.count, 2);
     assert_logs("W Argument: --seed will be ignored");
     assert_logs("W Argument: --iters will be ignored");
     assert_false(captured_log_has(&line.log, "--val-range"));

@@ -14,7 +14,7 @@ struct values {
     struct named_integers counts;
     struct named_words statistics;
     struct input_shapes shapes;
-    struct value_ranges ranges;
+    struct data_loader_ranges ranges;
     int64_t size;
     struct output_names outputs;
     struct top_ks top_ks;

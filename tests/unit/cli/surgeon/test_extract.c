@@ -88,8 +88,7 @@ static void bench_open(struct bench *bench, char *path)
                                                 .iterations = 1,
                                                 .shapes = shapes,
                                                 .shape_count = ARRAY_LEN(shapes),
-                                                .ranges = ranges,
-                                                .range_count = ARRAY_LEN(ranges)};
+                                                .ranges = {ranges, ARRAY_LEN(ranges)}};
     if (model_open(path, NULL, &bench->model, &err) < 0 ||
         data_loader_new(&bench->data, NULL, &bench->loader, &err) < 0)
         fail_with(path, &err);

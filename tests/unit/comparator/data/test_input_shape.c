@@ -182,7 +182,7 @@ static void names_that_no_input_has_are_reported_once(void **state)
 {
     struct data_loader_shape shapes[] = {{"x", SHAPE(1)}, {"y*", SHAPE(1)}, {"z", SHAPE(1)}, {"a*", SHAPE(1)}};
     struct data_loader_range ranges[] = {{"", 0, 1}, {"y1", 0, 1}, {"y*", 0, 1}};
-    struct data_loader_settings settings = {.shapes = shapes, .shape_count = 4, .ranges = ranges, .range_count = 3};
+    struct data_loader_settings settings = {.shapes = shapes, .shape_count = 4, .ranges = {ranges, 3}};
     struct backend_io inputs[] = {input_of("x", DATA_FLOAT32, SHAPE(1)), input_of("y1", DATA_FLOAT32, SHAPE(1))};
     struct captured_log log;
 

@@ -55,7 +55,7 @@ static void inputs_draw_in_their_order_from_seed_plus_iteration(void **state)
 static void ranges_are_found_by_name_then_for_all(void **state)
 {
     struct data_loader_range ranges[] = {{"", 5, 5}, {"b", 6, 6}};
-    struct data_loader_settings settings = {.iterations = 1, .ranges = ranges, .range_count = 2};
+    struct data_loader_settings settings = {.iterations = 1, .ranges = {ranges, 2}};
     struct backend_io inputs[] = {input_of("a", DATA_FLOAT32, SHAPE(1)), input_of("b", DATA_FLOAT32, SHAPE(1)),
                                   input_of("c", DATA_INT32, SHAPE(1))};
     struct data_loader *loader = loader_of(&settings, NULL);
@@ -71,12 +71,8 @@ static void ranges_are_found_by_name_then_for_all(void **state)
 static void deprecated_ranges_go_by_kind_of_type_and_before_others(void **state)
 {
     struct data_loader_range ranges[] = {{"", 5, 5}};
-    struct data_loader_settings settings = {.iterations = 1,
-                                            .ranges = ranges,
-                                            .range_count = 1,
-                                            .has_integer_range = true,
-                                            .integer_minimum = 9,
-                                            .integer_maximum = 9};
+    struct data_loader_settings settings = {
+        .iterations = 1, .ranges = {ranges, 1}, .has_integer_range = true, .integer_minimum = 9, .integer_maximum = 9};
     struct backend_io inputs[] = {input_of("a", DATA_FLOAT32, SHAPE(1)), input_of("b", DATA_INT8, SHAPE(1))};
     struct data_loader *loader = loader_of(&settings, NULL);
     struct tensor_list feed = feed_of(loader, inputs, 2, 0);
@@ -116,7 +112,7 @@ static void a_shape_tensor_gets_the_numbers_as_its_values(void **state)
 static void what_cannot_be_generated_names_the_input(void **state)
 {
     struct data_loader_range ranges[] = {{"", 0, 1000}};
-    struct data_loader_settings settings = {.iterations = 1, .ranges = ranges, .range_count = 1};
+    struct data_loader_settings settings = {.iterations = 1, .ranges = {ranges, 1}};
     struct data_loader *loader = loader_of(&settings, NULL);
     struct backend_io inputs[] = {input_of("ok", DATA_FLOAT32, SHAPE(1)), input_of("bad", DATA_BFLOAT16, SHAPE(1))};
     struct tensor_list feed = {0};
@@ -190,7 +186,7 @@ static void save_feeds(const char *path, const float *values, size_t count)
 static void loaded_files_follow_each_other(void **state)
 {
     const char *files[] = {"one.json", "two.json"};
-    struct data_loader_settings settings = {.iterations = 9, .files = files, .file_count = 2};
+    struct data_loader_settings settings = {.iterations = 9, .files = {files, 2}};
     struct backend_io input = input_of("x", DATA_FLOAT32, SHAPE(1));
     struct captured_log log;
 
@@ -214,7 +210,7 @@ static void loaded_files_follow_each_other(void **state)
 static void loaded_data_without_an_input_are_an_error(void **state)
 {
     const char *files[] = {"one.json"};
-    struct data_loader_settings settings = {.files = files, .file_count = 1};
+    struct data_loader_settings settings = {.files = {files, 1}};
     struct backend_io inputs[] = {input_of("x", DATA_FLOAT32, SHAPE(1)), input_of("hidden", DATA_FLOAT32, SHAPE(1))};
     struct tensor_list feed = {0};
     struct error error;
@@ -283,7 +279,7 @@ static void data_are_bounded_by_the_limit_that_was_set_whoever_asks(void **state
 static void a_missing_file_is_an_error(void **state)
 {
     const char *files[] = {"none.json"};
-    struct data_loader_settings settings = {.files = files, .file_count = 1};
+    struct data_loader_settings settings = {.files = {files, 1}};
     struct data_loader *loader = NULL;
 
     assert_int_equal(data_loader_new(&settings, NULL, &loader, NULL), ERR_MISSING);

@@ -407,8 +407,8 @@ static void what_the_loader_says_to_a_muted_log_is_said_later(void **state)
     string_init(&expected);
     for (int muted = 0; muted < 2; muted++) {
         bench_init(&bench);
-        bench.data.ranges = ranges;
-        bench.data.range_count = 1;
+        bench.data.ranges.items = ranges;
+        bench.data.ranges.count = 1;
         make_layers(&bench);
         made_output(&bench.made, "y5");
         bench_start(&bench);
