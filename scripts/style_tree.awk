@@ -214,10 +214,17 @@ function reaches(from, to,    queue, seen, head, tail, i) {
     return 0
 }
 
+# A layer's name; what a layer may not use can only be declared there.
+function layer_of(file,    part) {
+    split(file, part, "/")
+    return part[2]
+}
+
 function find_hidden_circles(    i, owner) {
     for (i = 1; i <= n_forwards; i++) {
         owner = defined_in[forward_name[i]]
-        if (owner != "" && owner != forward_in[i] && reaches(owner, forward_in[i]))
+        if (owner != "" && owner != forward_in[i] && layer_of(owner) == layer_of(forward_in[i]) &&
+            reaches(owner, forward_in[i]))
             print forward_in[i] ":" forward_at[i] ": struct " forward_name[i] " hides a circle: " owner " includes this file"
     }
 }

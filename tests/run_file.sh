@@ -28,6 +28,7 @@ sanitizer="log_path=$log.sanitizer:exitcode=99:allocator_may_return_null=1:allow
 # Without the last option the search for leaks crashes where libgomp, which comes with oneDNN, was loaded late.
 export ASAN_OPTIONS="$sanitizer:detect_stack_use_after_return=1:intercept_tls_get_addr=0"
 export UBSAN_OPTIONS="$sanitizer:print_stacktrace=1"
+export TSAN_OPTIONS="$sanitizer"
 export LSAN_OPTIONS="suppressions=$PWD/tests/sanitize/leaks.supp:print_suppressions=0"
 export CMOCKA_MESSAGE_OUTPUT=TAP TMPDIR=$log.tmp
 mkdir "$TMPDIR"

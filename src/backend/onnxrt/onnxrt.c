@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "backend/backend.h"
-#include "backend/onnxrt/io.h"
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/providers.h"
 #include "backend/onnxrt/values.h"
@@ -158,15 +157,138 @@ static int load_model(struct backend_session *session, const struct backend_requ
     return rc < 0 ? explain_missing_data(is_file, err) : 0;
 }
 
-static int describe_model(struct backend_session *session, struct error *err)
+/* --- what a session says of its inputs and outputs --- */
+
+enum side { INPUTS, OUTPUTS };
+
+static const char *kind_name(int kind)
 {
+    switch (kind) {
+    case ORT_KIND_SEQUENCE:
+        return "sequence";
+    case ORT_KIND_MAP:
+        return "map";
+    case ORT_KIND_OPAQUE:
+        return "opaque";
+    case ORT_KIND_SPARSE_TENSOR:
+        return "sparse tensor";
+    case ORT_KIND_OPTIONAL:
+        return "optional";
+    default:
+        return "value of an unknown kind";
+    }
+}
+
+static int describe_name(struct backend_session *session, enum side side, size_t index, struct backend_io *ret,
+                         struct error *err)
+{
+    const struct onnxrt *ort = session->ort;
+    const struct ort_api *api = ort->api;
+    char *name = NULL;
     int rc;
 
-    rc = onnxrt_describe(session->ort, session->session, ONNXRT_INPUTS, &session->arena, &session->inputs,
-                         &session->input_count, err);
+    rc = onnxrt_check(ort,
+                      side == INPUTS ? api->session_input_name(session->session, index, ort->allocator, &name)
+                                     : api->session_output_name(session->session, index, ort->allocator, &name),
+                      err, "ONNX Runtime does not tell the name of its %s %zu", side == INPUTS ? "input" : "output",
+                      index);
+    if (rc < 0)
+        return rc;
+    ret->name = arena_strdup(&session->arena, name);
+    return onnxrt_check(ort, api->allocator_free(ort->allocator, name), err, "ONNX Runtime");
+}
+
+/* Releases before 1.24 show a tensor of unknown rank as a scalar. There, neither has a shape for us: an unknown shape
+ * costs a check of the feed, a wrong one would refuse data that fit. */
+static int describe_tensor(const struct onnxrt *ort, const struct ort_tensor_info *info, struct arena *arena,
+                           struct backend_io *ret, struct error *err)
+{
+    const char *symbols[TENSOR_MAX_RANK];
+    int rc;
+
+    rc = onnxrt_read_shape(ort, info, &ret->type, &ret->shape, err);
+    if (rc < 0)
+        return rc;
+    if (ret->type == DATA_UNDEFINED)
+        ret->not_a_tensor = "tensor of an unknown element type";
+    ret->has_shape = ort->tells_shape ? ort->api->has_shape(info) : ret->shape.rank > 0;
+    rc = onnxrt_check(ort, ort->api->symbolic_dimensions(info, symbols, ret->shape.rank), err,
+                      "ONNX Runtime does not tell its dimensions");
+    if (rc < 0)
+        return rc;
+    ret->symbols = arena_alloc_zero(arena, ret->shape.rank, sizeof(*ret->symbols));
+    for (size_t i = 0; i < ret->shape.rank; i++)
+        if (ret->shape.dims[i] < 0 && symbols[i] && *symbols[i])
+            ret->symbols[i] = arena_strdup(arena, symbols[i]);
+    return 0;
+}
+
+static int describe_type(struct backend_session *session, enum side side, size_t index, struct backend_io *ret,
+                         struct error *err)
+{
+    const struct onnxrt *ort = session->ort;
+    const struct ort_api *api = ort->api;
+    const struct ort_tensor_info *info;
+    struct ort_type_info *type = NULL;
+    struct ort_status *status;
+    int kind = ORT_KIND_UNKNOWN;
+    int rc;
+
+    status = side == INPUTS ? api->session_input_type(session->session, index, &type)
+                            : api->session_output_type(session->session, index, &type);
+    if (!status)
+        status = api->type_kind(type, &kind);
+    if (!status)
+        status = api->type_tensor_info(type, &info); /* gives NULL when it is none */
+    rc = onnxrt_check(ort, status, err, "ONNX Runtime does not tell its type");
+    if (rc == 0 && kind == ORT_KIND_TENSOR)
+        rc = describe_tensor(ort, info, &session->arena, ret, err);
+    else if (rc == 0)
+        ret->not_a_tensor = kind_name(kind);
+    if (type)
+        api->release_type_info(type);
+    return rc;
+}
+
+/* Describes all inputs or all outputs in order. Inputs that have a default value (an initializer of the same name) are
+ * not among them. */
+static int describe_side(struct backend_session *session, enum side side, struct backend_io **ret, size_t *ret_count,
+                         struct error *err)
+{
+    const struct onnxrt *ort = session->ort;
+    const char *what = side == INPUTS ? "input" : "output";
+    struct backend_io *items;
+    size_t count = 0;
+    int rc;
+
+    rc = onnxrt_check(ort,
+                      side == INPUTS ? ort->api->session_input_count(session->session, &count)
+                                     : ort->api->session_output_count(session->session, &count),
+                      err, "ONNX Runtime does not tell its number of %ss", what);
+    if (rc < 0)
+        return rc;
+    items = arena_alloc_zero(&session->arena, count, sizeof(*items));
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        rc = describe_name(session, side, i, &items[i], err);
+        if (rc < 0)
+            break;
+        rc = describe_type(session, side, i, &items[i], err);
+        if (rc < 0)
+            error_context(err, "%s '%s'", what, items[i].name);
+    }
+    if (rc < 0)
+        return rc;
+    *ret = items;
+    *ret_count = count;
+    return 0;
+}
+
+static int describe_model(struct backend_session *session, struct error *err)
+{
+    int rc = describe_side(session, INPUTS, &session->inputs, &session->input_count, err);
+
     if (rc == 0)
-        rc = onnxrt_describe(session->ort, session->session, ONNXRT_OUTPUTS, &session->arena, &session->outputs,
-                             &session->output_count, err);
+        rc = describe_side(session, OUTPUTS, &session->outputs, &session->output_count, err);
     if (rc < 0)
         return error_context(err, "%s", session->model);
     for (size_t i = 0; i < session->output_count; i++)

@@ -76,9 +76,7 @@ int run_results_writer_end_runner(struct run_results_writer *writer, struct erro
  * only. */
 void run_results_writer_select(struct run_results_writer *writer, size_t runner);
 
-/* A whole iteration, a whole runner. */
-int run_results_writer_add_iteration(struct run_results_writer *writer, const struct iteration_result *iteration,
-                                     struct error *err);
+/* A whole runner. */
 int run_results_writer_add_runner(struct run_results_writer *writer, const struct runner_results *runner,
                                   struct error *err);
 

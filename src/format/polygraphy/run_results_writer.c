@@ -168,8 +168,7 @@ void run_results_writer_release(struct run_results_writer *writer)
     run_results_release(&writer->runners);
 }
 
-int run_results_writer_add_iteration(struct run_results_writer *writer, const struct iteration_result *iteration,
-                                     struct error *err)
+static int add_iteration(struct run_results_writer *writer, const struct iteration_result *iteration, struct error *err)
 {
     int rc = run_results_writer_begin_iteration(writer, err);
 
@@ -184,7 +183,7 @@ int run_results_writer_add_runner(struct run_results_writer *writer, const struc
     int rc = run_results_writer_begin_runner(writer, runner->name, err);
 
     for (size_t i = 0; i < runner->count && rc == 0; i++)
-        rc = run_results_writer_add_iteration(writer, &runner->items[i], err);
+        rc = add_iteration(writer, &runner->items[i], err);
     return rc < 0 ? rc : run_results_writer_end_runner(writer, err);
 }
 

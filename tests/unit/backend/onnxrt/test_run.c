@@ -167,7 +167,7 @@ static void empty_string_tensor_passes(void **state)
     onnxrt_backend.close(session);
 }
 
-/* Whether the scalar has a shape depends on the runtime's release: see backend/onnxrt/io.c. */
+/* Whether the scalar has a shape depends on the runtime's release: see backend/onnxrt/onnxrt.c. */
 static void unknown_shape_is_no_scalar(void **state)
 {
     static const float scalar[] = {7}, row[] = {1, 2, 3};
