@@ -253,16 +253,20 @@ int engine_build(const struct network *network, const struct builder_settings *s
     layout_wishes_init(&build.wishes, network);
     warn_of_foreign_replay(network, settings);
     rc = assign_precisions(&build, err);
-    if (rc == 0)
-        rc = builder_check_profiles(network, settings, err);
-    if (rc == 0)
-        rc = builder_feed(network, settings, 0, &feed, err);
-    if (rc == 0) {
-        builder_add_profiles(build.engine, settings, &feed);
-        rc = builder_calibrate(&build, &feed, err);
-    }
-    if (rc == 0)
-        rc = build_layers(&build, &feed, err);
+    if (rc < 0)
+        goto done;
+    rc = builder_check_profiles(network, settings, err);
+    if (rc < 0)
+        goto done;
+    rc = builder_feed(network, settings, 0, &feed, err);
+    if (rc < 0)
+        goto done;
+    builder_add_profiles(build.engine, settings, &feed);
+    rc = builder_calibrate(&build, &feed, err);
+    if (rc < 0)
+        goto done;
+    rc = build_layers(&build, &feed, err);
+done:
     if (settings->progress)
         settings->progress(settings->progress_context, NULL, network->layers.count, network->layers.count);
     if (rc == 0) {

@@ -139,29 +139,34 @@ static int prepare(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
+    bool computes = settings->folding.backend != NULL;
     int rc = check_producers(model, err);
 
-    if (rc == 0)
-        rc = name_outputs(model, settings, err);
-    if (rc == 0)
-        rc = model_make_constants_dense(model, err);
-    if (rc == 0)
-        rc = model_respell_four_bit_identities(model, NULL, err);
-    if (rc == 0 && settings->folding.backend != NULL) {
-        rc = fold_constants(model, settings, err);
-        rc = rc == 0 ? decide_branches(builder, err) : rc;
-    } else if (rc == 0) {
-        rc = model_lower_constants(model, err);
-        rc = rc == 0 ? model_sort_nodes(model, err) : rc;
-    }
-    if (rc == 0 && !settings->mark_all)
-        rc = model_remove_unneeded_nodes(model, err);
-    if (rc == 0)
-        rc = model_respell_sums(model, err);
+    if (rc < 0)
+        return rc;
+    rc = name_outputs(model, settings, err);
+    if (rc < 0)
+        return rc;
+    rc = model_make_constants_dense(model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_respell_four_bit_identities(model, NULL, err);
+    if (rc < 0)
+        return rc;
+    rc = computes ? fold_constants(model, settings, err) : model_lower_constants(model, err);
+    if (rc < 0)
+        return rc;
+    rc = computes ? decide_branches(builder, err) : model_sort_nodes(model, err);
+    if (rc < 0)
+        return rc;
+    rc = settings->mark_all ? 0 : model_remove_unneeded_nodes(model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_respell_sums(model, err);
     if (rc < 0)
         return rc;
     bitset_init(&builder->not_tensors, model->values.count);
-    if (settings->folding.backend != NULL)
+    if (computes)
         rc = infer_types(builder, err);
     find_described(builder);
     return rc;

@@ -315,14 +315,19 @@ static int write_file(const char *path, const struct string_builder *description
     if (rc < 0)
         return rc;
     rc = file_writer_add(&writer, header, sizeof(header), err);
-    if (rc == 0)
-        rc = file_writer_add(&writer, description->data, description->size, err);
-    if (rc == 0)
-        rc = file_writer_add(&writer, zeros, (size_t)(offset - described), err);
-    if (rc == 0)
-        rc = pieces_write(model, map, &writer, err);
-    if (rc == 0)
-        rc = file_writer_commit(&writer, FILE_DURABLE, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&writer, description->data, description->size, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&writer, zeros, (size_t)(offset - described), err);
+    if (rc < 0)
+        goto done;
+    rc = pieces_write(model, map, &writer, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_commit(&writer, FILE_DURABLE, err);
+done:
     file_writer_release(&writer);
     return rc;
 }
@@ -365,12 +370,14 @@ int plan_save(const struct engine *engine, const char *path, struct error *err)
     init_subgraph(&subgraph, engine->network);
     position = number_nodes(&subgraph.nodes);
     rc = check_external(&subgraph, err);
-    if (rc == 0)
-        rc = write_model(&subgraph, &placer, &graph, &model, err);
-    if (rc == 0) {
-        write_description(&json, engine, position);
-        rc = write_file(path, &json.text, &model, &engine->network->model->map, err);
-    }
+    if (rc < 0)
+        goto done;
+    rc = write_model(&subgraph, &placer, &graph, &model, err);
+    if (rc < 0)
+        goto done;
+    write_description(&json, engine, position);
+    rc = write_file(path, &json.text, &model, &engine->network->model->map, err);
+done:
     free(position);
     subgraph_release(&subgraph);
     json_writer_release(&json);
