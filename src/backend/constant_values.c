@@ -235,25 +235,20 @@ static int keep_outputs(struct computation *computation, struct tensor_list *out
     return rc;
 }
 
-/* Computes the nodes of `piece`, whose inputs are yet to be found. Nothing is run if there is something to list in
- * `ret_unfeedable`. */
-static int run_piece(const struct computation *computation, struct subgraph *piece, const struct value_list *nodes,
-                     bool weights, struct value_list *ret_unfeedable, struct tensor_list *ret, struct error *err)
+/* Computes the nodes of `piece`. Nothing is run if there is something to list in `ret_unfeedable`. */
+static int run_piece(const struct computation *computation, const struct subgraph *piece,
+                     const struct tensor_list *feed, struct value_list *ret_unfeedable, struct tensor_list *ret,
+                     struct error *err)
 {
-    struct tensor_list feed = {0};
     struct subgraph_session session;
-    int rc;
+    int rc = open_piece(computation, piece, feed, &session, err);
 
-    piece->inputs.count = 0;
-    find_inputs(computation, nodes, weights, &piece->inputs, &feed);
-    rc = open_piece(computation, piece, &feed, &session, err);
-    if (rc == 0) {
-        find_unfeedable(computation, &session, ret_unfeedable);
-        if (ret_unfeedable->count == 0)
-            rc = subgraph_session_run(&session, &feed, ret, err);
-        subgraph_session_close(&session);
-    }
-    tensor_list_release(&feed);
+    if (rc < 0)
+        return rc;
+    find_unfeedable(computation, &session, ret_unfeedable);
+    if (ret_unfeedable->count == 0)
+        rc = subgraph_session_run(&session, feed, ret, err);
+    subgraph_session_close(&session);
     return rc;
 }
 
@@ -270,7 +265,7 @@ static int compute_piece(struct computation *computation, const struct value_lis
                          struct value_list *ret_unfeedable, struct error *err)
 {
     struct subgraph piece = {.model = computation->model};
-    struct tensor_list outputs = {0};
+    struct tensor_list feed = {0}, outputs = {0};
     int rc;
 
     count_reads(computation, nodes, true);
@@ -278,15 +273,21 @@ static int compute_piece(struct computation *computation, const struct value_lis
     for (size_t i = 0; i < nodes->count; i++)
         bitset_add(&piece.nodes, nodes->items[i]);
     find_outputs(computation, nodes, &piece.outputs);
-    rc = run_piece(computation, &piece, nodes, true, ret_unfeedable, &outputs, err);
-    if (rc < 0 && rc != ERR_INTERRUPTED && rc != ERR_MISSING && has_weights(computation, &piece.inputs))
-        rc = run_piece(computation, &piece, nodes, false, ret_unfeedable, &outputs, err);
+    find_inputs(computation, nodes, true, &piece.inputs, &feed);
+    rc = run_piece(computation, &piece, &feed, ret_unfeedable, &outputs, err);
+    if (rc < 0 && rc != ERR_INTERRUPTED && rc != ERR_MISSING && has_weights(computation, &piece.inputs)) {
+        tensor_list_release(&feed);
+        piece.inputs.count = 0;
+        find_inputs(computation, nodes, false, &piece.inputs, &feed);
+        rc = run_piece(computation, &piece, &feed, ret_unfeedable, &outputs, err);
+    }
     if (rc < 0 || ret_unfeedable->count > 0)
         count_reads(computation, nodes, false);
     else
         rc = keep_outputs(computation, &outputs, err);
     for (size_t i = 0; i < piece.inputs.count; i++)
         let_go(computation, piece.inputs.items[i]);
+    tensor_list_release(&feed);
     tensor_list_release(&outputs);
     subgraph_release(&piece);
     return rc;

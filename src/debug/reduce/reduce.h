@@ -1,5 +1,9 @@
 /* debug/reduce/reduce.h: cutting a failing model down to the smallest part that still fails.
  *
+ * The room debug/reduce/ is `debug reduce`: two searches over a model's nodes (cuts.h, minimal.h), and checks that no
+ * search proposes, of the original, the result, and whether the check is to be believed (given_model.h, control.h). A
+ * model and settings come in; files and what was found go out. It may use debug/cut/, debug/simplify/, debug/loop/.
+ *
  * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In
  * each, a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that
  * was seen to fail, and beside it, when wanted, one that was seen to pass.

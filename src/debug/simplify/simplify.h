@@ -1,5 +1,9 @@
 /* debug/simplify/simplify.h: making a model that fails simpler still, once it is as small as it gets.
  *
+ * The room debug/simplify/ makes changed models of one that fails, kind by kind (kind.h), and asks a runtime of them
+ * before a check is (soundness.h). A part of a model comes in, a simpler model that was seen to fail goes out. It may
+ * use debug/cut/ and debug/loop/.
+ *
  * What was learnt is replaced by zeros, ones or noise, so that the model can be passed on; attributes are dropped;
  * inputs are made smaller. Each is tried by the check, as a phase of the loop, on everything at once, then on parts
  * (search/greedy_search.h), and kept where the failure stays.

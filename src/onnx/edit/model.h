@@ -1,4 +1,9 @@
-/* onnx/edit/model.h: the changes that are made to a model before it is cut up. */
+/* onnx/edit/model.h: the changes that are made to a model before it is cut up.
+ *
+ * The room onnx/edit/ changes the index of a model in memory, never its file: nodes (rebuild.h, node.h, insert.h) and
+ * constants (constants.h), and on these what simplifies a model without running it. A model comes in and is changed. It
+ * may use onnx/model/ and what that may.
+ */
 #ifndef ONNX_EDIT_MODEL_H
 #define ONNX_EDIT_MODEL_H
 

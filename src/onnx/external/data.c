@@ -346,30 +346,7 @@ static int provide(const char *from, const char *to, bool may_be_link, struct pa
     return rc;
 }
 
-/* Members of `copied` are copied rather than linked. */
-static int provide_all(const struct model *model, const struct text_list *locations, const struct name_map *copied,
-                       const char *folder, enum external_transfer transfer, struct path_list *ret_made,
-                       struct error *err)
-{
-    for (size_t i = 0; i < locations->count; i++) {
-        char *from, *name, *to;
-        int rc = external_data_path(model, locations->items[i], &from, err);
-
-        if (rc < 0)
-            return rc;
-        name = memory_copy(locations->items[i].data, locations->items[i].size);
-        to = file_join(folder, name);
-        rc = provide(from, to, transfer == EXTERNAL_LINK && name_map_find(copied, locations->items[i]) == NAME_MAP_NONE,
-                     ret_made, err);
-        free(from);
-        free(name);
-        free(to);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
+/* What nodes hold is copied rather than linked. */
 int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
                           struct path_list *ret_made, struct error *err)
 {
@@ -379,10 +356,25 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
 
     name_map_init(&in_nodes.met);
     rc = add_nodes(&in_nodes, subgraph, err);
-    if (rc == 0)
-        rc = external_data_locations(subgraph, &all, err);
-    if (rc == 0)
-        rc = provide_all(subgraph->model, &all, &in_nodes.met, folder, transfer, ret_made, err);
+    if (rc < 0)
+        goto done;
+    rc = external_data_locations(subgraph, &all, err);
+    for (size_t i = 0; rc == 0 && i < all.count; i++) {
+        struct text location = all.items[i];
+        bool may_link = transfer == EXTERNAL_LINK && name_map_find(&in_nodes.met, location) == NAME_MAP_NONE;
+        char *from, *name, *to;
+
+        rc = external_data_path(subgraph->model, location, &from, err);
+        if (rc < 0)
+            break;
+        name = memory_copy(location.data, location.size);
+        to = file_join(folder, name);
+        rc = provide(from, to, may_link, ret_made, err);
+        free(from);
+        free(name);
+        free(to);
+    }
+done:
     name_map_release(&in_nodes.met);
     free(held_by_nodes.items);
     free(all.items);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/edit/model.h"
 #include "onnx/model/graph_view.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"

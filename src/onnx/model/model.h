@@ -1,5 +1,8 @@
 /* onnx/model/model.h: an ONNX file, mapped and indexed.
  *
+ * The room onnx/model/ reads models and says what is in them: a file comes in; nodes, values, parts (subgraph.h), and
+ * what is known of types (known_types.h) or to be shown (text.h, graph_view.h) go out. It may use onnx/proto/.
+ *
  * The file is walked once. Nodes, initializers and type descriptions stay where they are: the index holds spans into
  * the mapping. Tensors are called values and are numbered; names are looked up through a hash map. A model is never
  * changed after loading, except for the small edits that onnx/edit/model.h documents; what is cut out of it is a

@@ -1,5 +1,9 @@
 /* onnx/shrink/bodies.h: taking nodes out of bodies (of If, Loop, Scan, ...) and of the model's own functions.
  *
+ * The room onnx/shrink/ lists what can be made simpler in a model, and does it for those parts that are chosen: nodes
+ * of bodies, attributes, sizes of inputs, weights and their sparsity. A model comes in and is changed. It may use
+ * onnx/external/ and what that may.
+ *
  * A node that is taken out is bypassed: whoever read its output reads one of its inputs. What nothing reads any more
  * goes, too, with the constants it used. Bodies keep their inputs and outputs, so the node around them does not notice.
  */
