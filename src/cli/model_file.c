@@ -27,18 +27,11 @@ struct model_file_options model_file_options(const struct command_context *conte
 
 struct backend_request model_file_request(const struct command_context *context)
 {
-    const struct onnxrt_values *onnxrt = model_file_options(context).onnxrt;
+    const struct backend_request *typed = PARSE_VALUES(context->parse, struct backend_request);
+    struct backend_request ret = typed != NULL ? *typed : (struct backend_request){.optimization_level = -1};
 
-    if (onnxrt == NULL)
-        return (struct backend_request){.optimization_level = -1, .log = context->log};
-    return (struct backend_request){
-        .library = onnxrt->library,
-        .providers = onnxrt->providers.items,
-        .custom_op_libraries = onnxrt->custom_ops.items,
-        .optimization_level = onnxrt->optimization_level,
-        .intra_threads = onnxrt->threads,
-        .log = context->log,
-    };
+    ret.log = context->log;
+    return ret;
 }
 
 const struct backend *model_file_runtime(const struct command_context *context)

@@ -167,13 +167,9 @@ extern const struct option_group convert_save_options;       /* no path of its o
 
 /* ---- ONNX Runtime ---- */
 
+/* Fills library, providers, custom operators, optimization level and threads of a struct backend_request, and: */
 struct onnxrt_values {
-    struct words providers;  /* as typed; items is NULL when none was given: cpu */
-    const char *library;     /* --onnxruntime-lib; NULL: the usual search */
-    struct words custom_ops; /* libraries */
-    int optimization_level;  /* as in a backend request: 0, 1, 2, 99, or -1 for the runtime's own default */
-    int threads;             /* 0: as many as this process may use */
-    int64_t max_memory;      /* bytes; 0: what is available */
+    int64_t max_memory; /* bytes; 0: what is available */
 };
 
 extern const struct option_group onnxrt_options;         /* run, check lint */

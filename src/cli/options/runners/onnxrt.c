@@ -1,6 +1,7 @@
 /* cli/options/runners/onnxrt.c: which ONNX Runtime to use, and how. */
 #include <limits.h>
 
+#include "backend/backend.h"
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
@@ -9,6 +10,14 @@ static const char *const optimizations[] = {"none", "basic", "extended", "all", 
 
 /* GraphOptimizationLevel of ONNX Runtime's C interface. */
 static const int optimization_levels[] = {0, 1, 2, 99};
+
+/* NULL-terminated. */
+static int convert_list(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
+{
+    (void)parse, (void)spelling, (void)err;
+    *(const char *const **)field = words.items;
+    return 0;
+}
 
 static int convert_threads(struct parse *parse, const char *spelling, struct words words, void *field,
                            struct error *err)
@@ -25,11 +34,11 @@ static int convert_threads(struct parse *parse, const char *spelling, struct wor
 
 static int finish(struct parse *parse, struct error *err)
 {
-    struct onnxrt_values *values = PARSE_VALUES(parse, struct onnxrt_values);
+    struct backend_request *request = PARSE_VALUES(parse, struct backend_request);
 
     (void)err;
     if (!parse_given(parse, "--onnxrt-optimization-level"))
-        values->optimization_level = -1;
+        request->optimization_level = -1;
     return 0;
 }
 
@@ -39,7 +48,8 @@ static const struct option options[] = {
         .names = {"--providers", "--execution-providers"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        OPTION_FIELD(struct onnxrt_values, providers),
+        .convert = convert_list,
+        OPTION_FIELD(struct backend_request, providers),
         .help = "execution providers, the preferred one first; cpu unless given",
     },
     {
@@ -47,7 +57,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct onnxrt_values, library),
+        OPTION_FIELD(struct backend_request, library),
         .help = "ONNX Runtime's shared library, if not the one that is found by itself",
     },
     {
@@ -55,7 +65,8 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct onnxrt_values, custom_ops),
+        .convert = convert_list,
+        OPTION_FIELD(struct backend_request, custom_op_libraries),
         .help = "shared libraries with custom operators for ONNX Runtime",
     },
     {
@@ -64,7 +75,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = optimizations,
         .choice_values = optimization_levels,
-        OPTION_FIELD(struct onnxrt_values, optimization_level),
+        OPTION_FIELD(struct backend_request, optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
     },
     {
@@ -74,7 +85,7 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "0",
         .convert = convert_threads,
-        OPTION_FIELD(struct onnxrt_values, threads),
+        OPTION_FIELD(struct backend_request, intra_threads),
         .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
     },
     {

@@ -298,13 +298,13 @@ static void details_of_external_data_without_external_data_earn_a_warning(void *
 static void onnx_runtime_gets_levels_and_threads(void **state)
 {
     RUN("--onnxrt");
-    assert_int_equal(VALUES(struct onnxrt_values)->optimization_level, -1);
+    assert_int_equal(VALUES(struct backend_request)->optimization_level, -1);
     RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
-    const struct onnxrt_values *onnxrt = VALUES(struct onnxrt_values);
+    const struct backend_request *onnxrt = VALUES(struct backend_request);
 
     assert_int_equal(onnxrt->optimization_level, 99);
-    assert_int_equal(onnxrt->threads, 3);
-    assert_string_equal(onnxrt->providers.items[1], "cpu");
+    assert_int_equal(onnxrt->intra_threads, 3);
+    assert_string_equal(onnxrt->providers[1], "cpu");
     RUN("--onnxrt-threads", "-1");
     assert_fails(ERR_INVALID, "--onnxrt-threads");
 }
