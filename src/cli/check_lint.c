@@ -153,15 +153,18 @@ static const struct option_group *const groups[] = {
 const struct command cmd_check_lint = {
     .name = "lint",
     .summary = "say what is wrong with a model, and at which node",
-    .description =
-        "Checks the graph, and runs the model in ONNX Runtime. When it does not run, every node runs alone on what "
-        "the nodes in front of it have made, so that all nodes at fault are found at once. ONNX Runtime is at work in "
-        "a process of its own: that it crashes, or needs more memory or time than it may have, is a finding like "
-        "others.\n\n"
-        "An \"exception\" is a mistake, and makes the exit code 1; a \"warning\" is something that may be one: an "
-        "operator that ONNX Runtime does not know, a node or an input that no output depends on, and what ONNX "
-        "Runtime itself warns of when the model runs. The report also lists the nodes that pass and those that fail; "
-        "nodes behind one that fails are in neither list. --json is another name for --output.",
+    .description = "Checks the graph, and runs the model in ONNX Runtime. "
+                   "When it does not run, every node runs alone on what the nodes in front of it have made, "
+                   "so that all nodes at fault are found at once. "
+                   "ONNX Runtime is at work in a process of its own: "
+                   "that it crashes, or needs more memory or time than it may have, is a finding like others.\n\n"
+                   "An \"exception\" is a mistake, and makes the exit code 1; "
+                   "a \"warning\" is something that may be one: "
+                   "an operator that ONNX Runtime does not know, a node or an input that no output depends on, "
+                   "and what ONNX Runtime itself warns of when the model runs. "
+                   "The report also lists the nodes that pass and those that fail; "
+                   "nodes behind one that fails are in neither list. "
+                   "--json is another name for --output.",
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -365,14 +365,16 @@ static const struct option_group *const groups[] = {
 const struct command cmd_convert = {
     .name = "convert",
     .summary = "write a model in another form: in float16, or compiled as an engine",
-    .description =
-        "Loads a model, changes it as the options say, and saves it.\n\n"
-        "--fp-to-fp16 makes it compute in float16. Its inputs and outputs keep their types. Operators that do not "
-        "take float16 stay float32, and so do those that --keep-float32 names; tensors between the two kinds pass a "
-        "Cast. Weights whose values are beyond the range of float16 are named. ONNX Runtime loads the result once, "
-        "without its weights: operators that it refuses in float16 stay float32, too, and are named.\n\n"
-        "To an output that ends in .engine or .plan the model is compiled: see `polygraphy inspect model x.engine "
-        "--show layers` and `polygraphy run x.engine --trt`.",
+    .description = "Loads a model, changes it as the options say, and saves it.\n\n"
+                   "--fp-to-fp16 makes it compute in float16. "
+                   "Its inputs and outputs keep their types. "
+                   "Operators that do not take float16 stay float32, and so do those that --keep-float32 names; "
+                   "tensors between the two kinds pass a Cast. "
+                   "Weights whose values are beyond the range of float16 are named. "
+                   "ONNX Runtime loads the result once, without its weights: "
+                   "operators that it refuses in float16 stay float32, too, and are named.\n\n"
+                   "To an output that ends in .engine or .plan the model is compiled: "
+                   "see `polygraphy inspect model x.engine --show layers` and `polygraphy run x.engine --trt`.",
     .example = "# float16, but for one operator and the nodes of one part\n"
                "polygraphy convert model.onnx -o half.onnx --fp-to-fp16 --keep-float32 Softmax 'head/*'\n"
                "# an engine whose layers store float16, and which tactics they got\n"

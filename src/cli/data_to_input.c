@@ -114,10 +114,9 @@ static const struct option_group *const groups[] = {&logging_options, &to_input_
 const struct command cmd_data_to_input = {
     .name = "to-input",
     .summary = "make input data of inputs and outputs",
-    .description =
-        "Merges files with input data and files with results into one file with input data. The first iteration of "
-        "every file goes into the first iteration of the new one, and so on.\n\n"
-        "That is how a part of a model gets the data it sees inside of the whole.",
+    .description = "Merges files with input data and files with results into one file with input data. "
+                   "The first iteration of every file goes into the first iteration of the new one, and so on.\n\n"
+                   "That is how a part of a model gets the data it sees inside of the whole.",
     .example =
         "# feed the second half of a model what the first half made\n"
         "polygraphy run model.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs all.json\n"

@@ -44,13 +44,14 @@ static const struct command *const debug_tools[] = {&cmd_debug_reduce, &cmd_debu
 const struct command cmd_debug = {
     .name = "debug",
     .summary = "find out what makes a model fail",
-    .description =
-        "Each of these tools makes candidates, and lets a command of yours, the check, tell good ones from bad ones. "
-        "What the check and the tool leave behind can be sorted into good and bad.\n\n"
-        "The check is any program: exit code 0 means that the candidate is good, 125 that the check could not tell, "
-        "anything else that it is bad. When the check is a command of this program, 1 means that outputs differ or "
-        "are no numbers, 3 that the runner refused the model or failed, and 125 that the question made no sense: a "
-        "mistyped option, a file that is not there, an input without data, nothing to compare.",
+    .description = "Each of these tools makes candidates, and lets a command of yours, the check, "
+                   "tell good ones from bad ones. "
+                   "What the check and the tool leave behind can be sorted into good and bad.\n\n"
+                   "The check is any program: exit code 0 means that the candidate is good, "
+                   "125 that the check could not tell, anything else that it is bad. "
+                   "When the check is a command of this program, 1 means that outputs differ or are no numbers, "
+                   "3 that the runner refused the model or failed, and 125 that the question made no sense: "
+                   "a mistyped option, a file that is not there, an input without data, nothing to compare.",
     .example = "# the smallest part of model.onnx on which a float16 engine and ONNX Runtime disagree\n"
                "polygraphy debug reduce model.onnx -o reduced.onnx --mode minimal \\\n"
                "    --iter-inputs in.json --iter-golden golden.json \\\n"
@@ -87,9 +88,8 @@ static const struct command *const surgeon_tools[] = {
 const struct command cmd_surgeon = {
     .name = "surgeon",
     .summary = "change an ONNX model",
-    .description =
-        "Each of these tools reads an ONNX model and writes another one. What a tool does not have to touch is "
-        "copied as it is, unknown fields included.",
+    .description = "Each of these tools reads an ONNX model and writes another one. "
+                   "What a tool does not have to touch is copied as it is, unknown fields included.",
     .example = "# the part of model.onnx between two tensors\n"
                "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:auto:auto --outputs y:auto",
     .groups = groups,

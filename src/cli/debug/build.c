@@ -32,8 +32,9 @@ static const struct option explore_rows[] = {
         .names = {"--explore"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct explore_values, explore),
-        .help = "draw each layer's tactic by lot among those that are fast enough, instead of waiting for timing "
-                "noise: few builds then tell tactics apart. --seed says which lots are drawn",
+        .help = "draw each layer's tactic by lot among those that are fast enough, "
+                "instead of waiting for timing noise: few builds then tell tactics apart. "
+                "--seed says which lots are drawn",
     },
     {
         .names = {"--explore-within"},
@@ -119,17 +120,20 @@ static const struct option_group *const groups[] = {&logging_options,
 const struct command cmd_debug_build = {
     .name = "build",
     .summary = "build an engine repeatedly and sort its tactics into good and bad",
-    .description =
-        "Builds the same network again and again. Each engine is written to polygraphy_debug.engine, the check says "
-        "whether it is good, and the files that --artifacts names are moved into the folders `good` and `bad`. This "
-        "is the tool for accuracy that comes and goes from one build to the next: keep the tactics of every build as "
-        "artifacts, and let `debug diff-tactics` say which of them is to blame.\n\n"
-        "Builds differ because tactics are chosen by their times, which are never quite the same. With --explore they "
-        "are drawn by lot among those that are fast enough: after a handful of builds, tactics can be told apart that "
-        "noise would have chosen together for ever.\n\n"
-        "An iteration whose engine cannot be built counts as failed, and the next one begins. In the check's "
-        "environment, POLYGRAPHY_ARTIFACT is the engine's path, POLYGRAPHY_ITERATION the number of the iteration, "
-        "counting from 0. With --exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",
+    .description = "Builds the same network again and again. "
+                   "Each engine is written to polygraphy_debug.engine, the check says whether it is good, "
+                   "and the files that --artifacts names are moved into the folders `good` and `bad`. "
+                   "This is the tool for accuracy that comes and goes from one build to the next: "
+                   "keep the tactics of every build as artifacts, "
+                   "and let `debug diff-tactics` say which of them is to blame.\n\n"
+                   "Builds differ because tactics are chosen by their times, which are never quite the same. "
+                   "With --explore they are drawn by lot among those that are fast enough: "
+                   "after a handful of builds, tactics can be told apart that noise would have chosen together for "
+                   "ever.\n\n"
+                   "An iteration whose engine cannot be built counts as failed, and the next one begins. "
+                   "In the check's environment, POLYGRAPHY_ARTIFACT is the engine's path, "
+                   "POLYGRAPHY_ITERATION the number of the iteration, counting from 0. "
+                   "With --exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",
     .example = "polygraphy run model.onnx --onnxrt --save-outputs golden.json\n"
                "polygraphy debug build model.onnx --explore --until 16 --save-tactics replay.json \\\n"
                "    --artifacts replay.json --artifacts-dir replays \\\n"

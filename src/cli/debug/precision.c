@@ -275,18 +275,18 @@ static const struct option_group *const groups[] = {&logging_options,
 const struct command cmd_debug_precision = {
     .name = "precision",
     .summary = "find the layers that have to run in higher precision",
-    .description =
-        "Builds the model with some layers in higher precision, the others in the lowest that is allowed, and lets the "
-        "check tell whether that is accurate enough. All layers in higher and all layers in lower precision are "
-        "checked first.\n\n"
-        "bisect and linear look for how many layers from one end of the network have to be in higher precision. "
-        "minimal asks how much each layer suffers from the lower precision, and looks for a set of layers, anywhere in "
-        "the network, none of which can be left out; that is checked, one by one.\n\n"
-        "The answer names layers and ONNX nodes, and comes as words for --layer-precisions. --output-onnx writes it "
-        "into the model as Cast nodes, which any runtime takes. With --emit onnx every candidate is such a model, so "
-        "that the check can be about any runtime.\n\n"
-        "Each verdict is saved. After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it "
-        "was.",
+    .description = "Builds the model with some layers in higher precision, the others in the lowest that is allowed, "
+                   "and lets the check tell whether that is accurate enough. "
+                   "All layers in higher and all layers in lower precision are checked first.\n\n"
+                   "bisect and linear look for how many layers from one end of the network have to be in higher "
+                   "precision. "
+                   "minimal asks how much each layer suffers from the lower precision, and looks for a set of layers, "
+                   "anywhere in the network, none of which can be left out; that is checked, one by one.\n\n"
+                   "The answer names layers and ONNX nodes, and comes as words for --layer-precisions. "
+                   "--output-onnx writes it into the model as Cast nodes, which any runtime takes. "
+                   "With --emit onnx every candidate is such a model, so that the check can be about any runtime.\n\n"
+                   "Each verdict is saved. "
+                   "After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it was.",
     .example = "polygraphy debug precision model.onnx --fp16 --mode minimal \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2\n"
                "# the same for another runtime\n"

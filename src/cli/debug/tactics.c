@@ -289,19 +289,23 @@ static const struct option_group *const groups[] = {
 const struct command cmd_debug_tactics = {
     .name = "tactics",
     .summary = "prove which tactics make a build fail",
-    .description =
-        "Takes the tactic replay of a build that passes and that of one that fails: of those that debug build has "
-        "sorted, the two that differ least. First both are built again, to see the one pass and the other fail. Then "
-        "the network is built with mixtures of them, and the difference is halved with each: with d layers whose "
-        "tactics differ, about log2(d) builds find the one that turns the verdict. If it does not fail alone, those "
-        "are found that it needs to.\n\n"
-        "The result was seen, not inferred: the good build with these tactics fails, and without any one of them it "
-        "passes. One more build says whether the bad one passes without them, or has another fault as well.\n\n"
-        "Replays say in which precision they were built, and it is built like that again; of other programs' replays, "
-        "they do not. Give the same options for tactic sources, plug-ins and calibration as to those builds. With "
-        "--save-tactics, the file holds the mixture while the check runs; as an artifact it is kept for each "
-        "iteration. With --json, the result also goes to a file. With --exit-code the exit status is 4 when nothing "
-        "was found, because the good replay fails or the bad one passes.",
+    .description = "Takes the tactic replay of a build that passes and that of one that fails: "
+                   "of those that debug build has sorted, the two that differ least. "
+                   "First both are built again, to see the one pass and the other fail. "
+                   "Then the network is built with mixtures of them, and the difference is halved with each: "
+                   "with d layers whose tactics differ, about log2(d) builds find the one that turns the verdict. "
+                   "If it does not fail alone, those are found that it needs to.\n\n"
+                   "The result was seen, not inferred: the good build with these tactics fails, "
+                   "and without any one of them it passes. "
+                   "One more build says whether the bad one passes without them, or has another fault as well.\n\n"
+                   "Replays say in which precision they were built, and it is built like that again; "
+                   "of other programs' replays, they do not. "
+                   "Give the same options for tactic sources, plug-ins and calibration as to those builds. "
+                   "With --save-tactics, the file holds the mixture while the check runs; "
+                   "as an artifact it is kept for each iteration. "
+                   "With --json, the result also goes to a file. "
+                   "With --exit-code the exit status is 4 when nothing was found, "
+                   "because the good replay fails or the bad one passes.",
     .example = "# the replays come from debug build, see there\n"
                "polygraphy debug tactics model.onnx --dir replays \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",

@@ -389,13 +389,15 @@ const struct command cmd_inspect_capability = {
     .name = "capability",
     .summary = "show which nodes the built-in engine cannot run",
     .description =
-        "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. This "
-        "lists the nodes that are refused, with the reason, and writes the list to results.txt. With "
-        "--with-partitioning they are grouped by operator and reason, and the longest runs of nodes become models.\n\n"
-        "Nodes are tried one by one, without being run. A node behind a refused one may be listed because the types "
-        "of what it reads are not known then. Functions of the model are looked into: the stack trace says which "
-        "calls lead to a node.\n\n"
-        "With --save-external-data FILE each part has a file of its own, which has its nodes' numbers behind FILE.",
+        "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. "
+        "This lists the nodes that are refused, with the reason, and writes the list to results.txt. "
+        "With --with-partitioning they are grouped by operator and reason, "
+        "and the longest runs of nodes become models.\n\n"
+        "Nodes are tried one by one, without being run. "
+        "A node behind a refused one may be listed because the types of what it reads are not known then. "
+        "Functions of the model are looked into: the stack trace says which calls lead to a node.\n\n"
+        "With --save-external-data FILE each part has a file of its own, "
+        "which has its nodes' numbers behind FILE.",
     .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
                "polygraphy inspect capability model.onnx --with-partitioning -o parts",
     .groups = groups,

@@ -369,12 +369,12 @@ static const struct option_group *const groups[] = {&logging_options, &inspect_d
 const struct command cmd_inspect_data = {
     .name = "data",
     .summary = "show what a file with inputs or outputs holds",
-    .description =
-        "Shows names, types, shapes and statistics of the arrays in a file that `run` has saved or loads, and "
-        "their values if you want.\n\n"
-        "With --json, the file gets what is shown: for each runner and each iteration the arrays with \"name\", "
-        "\"dtype\", \"shape\" and \"statistics\"; with --show-values their \"values\", in one list whatever the "
-        "shape; with --histogram the bins.",
+    .description = "Shows names, types, shapes and statistics of the arrays in a file that `run` has saved or loads, "
+                   "and their values if you want.\n\n"
+                   "With --json, the file gets what is shown: "
+                   "for each runner and each iteration the arrays with \"name\", \"dtype\", "
+                   "\"shape\" and \"statistics\"; with --show-values their \"values\", in one list whatever the shape; "
+                   "with --histogram the bins.",
     .example = "polygraphy inspect data outputs.json --show-values --histogram",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -260,15 +260,17 @@ static const struct option_group *const groups[] = {&logging_options, &diff_tact
 const struct command cmd_inspect_diff_tactics = {
     .name = "diff-tactics",
     .summary = "find out which tactic makes builds fail",
-    .description = "Compares the tactic replays of good and bad builds, as `debug build` or `debug repeat` have sorted "
-                   "them, first in Polygraphy's way: what do bad builds have that no good build has? That is exact as "
-                   "long as every verdict is, and misses the culprit when it fails only now and then.\n\n"
-                   "Then the tactics are ranked by evidence: how probable is it, after these builds, that a tactic is "
-                   "to blame, and how probable that none is? The model behind it is in docs/diff-tactics.md. Tactics "
-                   "are not chosen by lot, so that a high probability is no proof: for that, make a build with the "
-                   "tactic forced.\n\n"
-                   "With --json, the file gets the paths of the replays (\"good\", \"bad\"), what only bad builds "
-                   "have (\"only_in_bad\") and the \"ranking\", with all suspects.",
+    .description = "Compares the tactic replays of good and bad builds, "
+                   "as `debug build` or `debug repeat` have sorted them, first in Polygraphy's way: "
+                   "what do bad builds have that no good build has? That is exact as long as every verdict is, "
+                   "and misses the culprit when it fails only now and then.\n\n"
+                   "Then the tactics are ranked by evidence: "
+                   "how probable is it, after these builds, that a tactic is to blame, "
+                   "and how probable that none is? The model behind it is in docs/diff-tactics.md. "
+                   "Tactics are not chosen by lot, so that a high probability is no proof: "
+                   "for that, make a build with the tactic forced.\n\n"
+                   "With --json, the file gets the paths of the replays (\"good\", \"bad\"), what only bad builds have "
+                   "(\"only_in_bad\") and the \"ranking\", with all suspects.",
     .example =
         "# builds whose outputs are wrong now and then\n"
         "polygraphy debug repeat --until 20 --artifacts replay.json --art-dir replays --check ./build_and_test.sh\n"

@@ -35,9 +35,8 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .choices = details,
         OPTION_FIELD(struct inspect_model_values, show),
-        .help =
-            "details: every layer with its tensors, the layers' attributes (only together with layers), the values of "
-            "weights",
+        .help = "details: every layer with its tensors, the layers' attributes (only together with layers), "
+                "the values of weights",
     },
     {
         .names = {"--list-unbounded-dds"},
@@ -386,15 +385,17 @@ static const struct option_group *const groups[] = {
 const struct command cmd_inspect_model = {
     .name = "model",
     .summary = "show what a model consists of",
-    .description =
-        "Shows inputs, outputs and the number of weights and layers; with --show the layers themselves, those inside "
-        "of loops and branches included. What is not known about a tensor is left out: add --shape-inference.\n\n"
-        "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, precisions and "
-        "times.\n\n"
-        "With --json, the file gets everything but the values of weights, whatever --show says: \"inputs\", "
-        "\"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; bodies of loops and branches have the "
-        "same form. With --show weights, tensors have \"values\" too, in one list whatever the shape.\n\n"
-        "With --ignore-external-data, weights in other files are shown with type, shape and the file's name alone.",
+    .description = "Shows inputs, outputs and the number of weights and layers; "
+                   "with --show the layers themselves, those inside of loops and branches included. "
+                   "What is not known about a tensor is left out: add --shape-inference.\n\n"
+                   "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, "
+                   "precisions and times.\n\n"
+                   "With --json, the file gets everything but the values of weights, whatever --show says: "
+                   "\"inputs\", \"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; "
+                   "bodies of loops and branches have the same form. "
+                   "With --show weights, tensors have \"values\" too, in one list whatever the shape.\n\n"
+                   "With --ignore-external-data, weights in other files are shown with type, "
+                   "shape and the file's name alone.",
     .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

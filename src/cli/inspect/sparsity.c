@@ -101,11 +101,11 @@ static const struct option_group *const groups[] = {&logging_options, &onnx_mode
 const struct command cmd_inspect_sparsity = {
     .name = "sparsity",
     .summary = "show which weights have the 2:4 sparsity pattern",
-    .description =
-        "Accelerators multiply faster by a weight in which two of every four values along the axis that is summed over "
-        "are zero. Says which weights of MatMul, Gemm and Conv nodes are like that, among those whose size allows "
-        "it.\n\n"
-        "With --json, the file gets a list with \"name\", \"axis\" and \"sparse\" for each of them.",
+    .description = "Accelerators multiply faster by a weight in which two of every four values along the axis that is "
+                   "summed over are zero. "
+                   "Says which weights of MatMul, Gemm and Conv nodes are like that, "
+                   "among those whose size allows it.\n\n"
+                   "With --json, the file gets a list with \"name\", \"axis\" and \"sparse\" for each of them.",
     .example = "polygraphy inspect sparsity model.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -96,9 +96,9 @@ static const struct option_group *const groups[] = {&logging_options, &tactics_o
 const struct command cmd_inspect_tactics = {
     .name = "tactics",
     .summary = "show which tactic a builder took for each layer",
-    .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, the "
-                   "memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; and "
-                   "the options for precision that it was built with, where the file says so.",
+    .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, "
+                   "the memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; "
+                   "and the options for precision that it was built with, where the file says so.",
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

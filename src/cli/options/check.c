@@ -107,9 +107,10 @@ static const struct option options[] = {
         .value_name = "COMMAND",
         .stands_alone = is_command_line,
         OPTION_FIELD(struct loop_settings, check.command),
-        .help = "the command that tells good from bad. It takes the rest of the line, so put it last, or put the "
-                "whole command into quotes: then a shell runs it, and options may follow. Without --check you are "
-                "asked",
+        .help = "the command that tells good from bad. "
+                "It takes the rest of the line, so put it last, or put the whole command into quotes: "
+                "then a shell runs it, and options may follow. "
+                "Without --check you are asked",
     },
     {
         .names = {"--fail-code", "--fail-returncode"},
@@ -138,8 +139,9 @@ static const struct option options[] = {
         .value_name = "N",
         .convert = convert_exit_codes,
         OPTION_FIELD(struct loop_settings, check.rules.skip_codes),
-        .help = "with these exit codes the check says nothing about the candidate, for instance because it cannot be "
-                "built. 125 is one unless --fail-code or --ignore-fail-code names it",
+        .help = "with these exit codes the check says nothing about the candidate, "
+                "for instance because it cannot be built. "
+                "125 is one unless --fail-code or --ignore-fail-code names it",
     },
     {
         .names = {"--fail-regex"},
@@ -147,8 +149,10 @@ static const struct option options[] = {
         .value_name = "PATTERN",
         .append = true,
         OPTION_FIELD(struct loop_settings, check.rules.fail_patterns),
-        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check writes. "
-                "Without --fail-code, a match is a failure whatever the exit code. May be repeated",
+        .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check "
+                "writes. "
+                "Without --fail-code, a match is a failure whatever the exit code. "
+                "May be repeated",
     },
     {
         .names = {"--signature"},
@@ -157,12 +161,13 @@ static const struct option options[] = {
         .choices = signatures,
         .fallback = "auto",
         OPTION_FIELD(struct signature_values, signature),
-        .help =
-            "when a failure is the one that is looked for: with exit-code, when the check ends as it did in the first "
-            "failure, that of the original; with regex, when the same --fail-regex is found, of several the first in "
-            "the order given. Other failures say nothing. auto is exit-code, and of models that `polygraphy run` "
-            "could not run the reason (error code and operator, or signal); with --fail-code or --fail-regex it is "
-            "off; off, too, for build and repeat, which have no original",
+        .help = "when a failure is the one that is looked for: "
+                "with exit-code, when the check ends as it did in the first failure, that of the original; "
+                "with regex, when the same --fail-regex is found, of several the first in the order given. "
+                "Other failures say nothing. "
+                "auto is exit-code, and of models that `polygraphy run` could not run the reason "
+                "(error code and operator, or signal); with --fail-code or --fail-regex it is off; "
+                "off, too, for build and repeat, which have no original",
     },
     {
         .names = {"--check-timeout"},
@@ -170,10 +175,9 @@ static const struct option options[] = {
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
         OPTION_FIELD(struct loop_settings, check.rules.timeout),
-        .help =
-            "end the check, with all processes that it started, after this time; it has then failed. For "
-            "--fail-code and --ignore-fail-code that is exit code 124. auto is ten times what the first check takes, "
-            "but 1 second at least and 300 at most",
+        .help = "end the check, with all processes that it started, after this time; it has then failed. "
+                "For --fail-code and --ignore-fail-code that is exit code 124. "
+                "auto is ten times what the first check takes, but 1 second at least and 300 at most",
     },
     {
         .names = {"--on-timeout"},
@@ -188,9 +192,8 @@ static const struct option options[] = {
         .names = {"--flaky"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct loop_settings, check.rules.flaky),
-        .help =
-            "the check does not always fail when it should, or sometimes when it should not: find out how often, and "
-            "run it on each candidate as often as a verdict needs",
+        .help = "the check does not always fail when it should, or sometimes when it should not: "
+                "find out how often, and run it on each candidate as often as a verdict needs",
     },
     {
         .names = {"--no-false-failures"},
@@ -212,10 +215,9 @@ static const struct option options[] = {
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         OPTION_FIELD(struct loop_settings, work_folder),
-        .help =
-            "write candidates to this folder, for instance one that all nodes of a cluster share. The check names them "
-            "{artifact}, or by its usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, "
-            "--iter-golden and --iter-info",
+        .help = "write candidates to this folder, for instance one that all nodes of a cluster share. "
+                "The check names them {artifact}, or by its usual path; "
+                "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
     },
     {
         .names = {"--show-output"},
@@ -235,8 +237,9 @@ static const struct option options[] = {
         .names = {"--exit-code"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct debug_values, exit_code),
-        .help = "let the outcome decide about this tool's exit code; otherwise that is 0 when the tool did its work, "
-                "whatever the outcome, but for a model that `reduce` was to write and could not (1)",
+        .help = "let the outcome decide about this tool's exit code; "
+                "otherwise that is 0 when the tool did its work, whatever the outcome, "
+                "but for a model that `reduce` was to write and could not (1)",
     },
 };
 

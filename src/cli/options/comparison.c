@@ -83,8 +83,9 @@ static const struct option options[] = {
         .names = {"--first-divergence"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct comparison_values, first_divergence),
-        .help = "compare all tensors, as with '--onnx-outputs mark all', and name the nodes whose outputs differ while "
-                "all their inputs agree; with --validate also those that make the first NaN or infinity",
+        .help = "compare all tensors, as with '--onnx-outputs mark all', "
+                "and name the nodes whose outputs differ while all their inputs agree; "
+                "with --validate also those that make the first NaN or infinity",
     },
     {
         .names = {"--fail-fast"},
@@ -104,9 +105,8 @@ static const struct option options[] = {
         .value_name = "[OUT:]top-K[,axis=A]",
         .convert = convert_top_k,
         OPTION_FIELD(struct comparison_values, postprocess),
-        .help =
-            "before comparing, replace all outputs or the one that is named by the indices of their K largest values "
-            "along axis A, the last one unless given",
+        .help = "before comparing, replace all outputs or the one that is named by the indices of their K largest "
+                "values along axis A, the last one unless given",
     },
     {
         .names = {"--compare", "--compare-func"},
@@ -115,8 +115,9 @@ static const struct option options[] = {
         .choices = compare_function_names,
         .fallback = "simple",
         OPTION_FIELD(struct driver_settings, comparison.function),
-        .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
-                "similarity) and quality (signal-to-noise ratios) compare outputs as a whole",
+        .help = "simple compares values within tolerances, indices compares rankings; "
+                "distance (L2 norm and cosine similarity) and quality "
+                "(signal-to-noise ratios) compare outputs as a whole",
     },
     {
         .names = {"--compare-func-script"},
@@ -135,9 +136,9 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         OPTION_FIELD(struct comparison_values, rtol),
-        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. OUT, here and below, "
-                "may be a pattern such as 'layer*': a name itself goes first, then the first pattern that matches, "
-                "then X alone",
+        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. "
+                "OUT, here and below, may be a pattern such as 'layer*': "
+                "a name itself goes first, then the first pattern that matches, then X alone",
     },
     {
         .names = {"--atol", "--abs-tol"},
@@ -153,8 +154,8 @@ static const struct option options[] = {
         .value_name = "[OUT:]STATISTIC",
         .convert = convert_named_statistics,
         OPTION_FIELD(struct comparison_values, check_error_stat),
-        .help = "simple: what is held against the tolerances: every element (elemwise, unless given), or the max, "
-                "mean, median or quantile of all differences",
+        .help = "simple: what is held against the tolerances: "
+                "every element (elemwise, unless given), or the max, mean, median or quantile of all differences",
     },
     {
         .names = {"--error-quantile"},
@@ -216,8 +217,8 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         OPTION_FIELD(struct comparison_values, nmse_tolerance),
-        .help = "quality: greatest mean squared error, divided by the mean square of the second output; not checked "
-                "unless given",
+        .help = "quality: greatest mean squared error, divided by the mean square of the second output; "
+                "not checked unless given",
     },
     {
         .names = {"--save-heatmaps"},
@@ -225,9 +226,8 @@ static const struct option options[] = {
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         OPTION_FIELD(struct comparison_values, heat_map_folder),
-        .help =
-            "simple: save two pictures (SVG) of each output, of the absolute and of the relative difference of each "
-            "element",
+        .help = "simple: save two pictures (SVG) of each output, "
+                "of the absolute and of the relative difference of each element",
     },
     {
         .names = {"--show-heatmaps"},

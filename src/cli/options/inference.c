@@ -44,9 +44,8 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         OPTION_FIELD(struct driver_settings, save_outputs),
-        .help =
-            "write the outputs of all runners to this file, for --load-outputs. With --save-inputs, too, a name that "
-            "ends in .safetensors makes a file that is mapped when it is read",
+        .help = "write the outputs of all runners to this file, for --load-outputs. "
+                "With --save-inputs, too, a name that ends in .safetensors makes a file that is mapped when it is read",
     },
     {
         .names = {"--output-memory"},
@@ -55,8 +54,8 @@ static const struct option options[] = {
         .fallback = "256M",
         .convert = convert_size,
         OPTION_FIELD(struct driver_settings, memory),
-        .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. They are computed, "
-                "compared and written in groups; 0 is no bound",
+        .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. "
+                "They are computed, compared and written in groups; 0 is no bound",
     },
 };
 
@@ -93,8 +92,8 @@ static const struct option runner_rows[] = {
         .names = {"--trt"},
         .kind = OPTION_ORDERED,
         OPTION_FIELD(struct runner_values, names),
-        .help = "an engine: that in the model file, or one built of the model. Where TensorRT is not installed, the "
-                "built-in CPU engine takes its place",
+        .help = "an engine: that in the model file, or one built of the model. "
+                "Where TensorRT is not installed, the built-in CPU engine takes its place",
     },
 };
 

@@ -96,8 +96,9 @@ static const struct option iteration_rows[] = {
         .names = {"--force"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct loop_settings, force),
-        .help = "write over files that are where candidates, and what goes with them, are written, and which are "
-                "removed in the end. Without it such a file is refused before anything is checked",
+        .help = "write over files that are where candidates, and what goes with them, are written, "
+                "and which are removed in the end. "
+                "Without it such a file is refused before anything is checked",
     },
 };
 
@@ -148,10 +149,12 @@ static const struct option replay_rows[] = {
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         OPTION_FIELD(struct loop_settings, verdict_cache),
-        .help = "look verdicts up in this folder before the check is run, and keep them there, for other sessions of "
-                "the same user (it is not used when others can write to it, or when it is a link). It "
-                "knows a candidate by its content, and the check by its command line: when what that runs has "
-                "changed, take another folder. The result is checked once all the same",
+        .help = "look verdicts up in this folder before the check is run, and keep them there, "
+                "for other sessions of the same user (it is not used when others can write to it, "
+                "or when it is a link). "
+                "It knows a candidate by its content, and the check by its command line: "
+                "when what that runs has changed, take another folder. "
+                "The result is checked once all the same",
     },
 };
 

@@ -96,8 +96,8 @@ static const struct option options[] = {
         .value_name = "LEVEL",
         .convert = convert_verbosity,
         OPTION_FIELD(struct logging_values, verbosity),
-        .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. Levels for "
-                "single source files (PATH:LEVEL) are accepted and have no effect",
+        .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. "
+                "Levels for single source files (PATH:LEVEL) are accepted and have no effect",
     },
     {
         .names = {"--silent"},

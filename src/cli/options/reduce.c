@@ -117,9 +117,8 @@ static const struct option options[] = {
         .choices = modes,
         .fallback = "bisect",
         OPTION_FIELD(struct reduce_settings, mode),
-        .help =
-            "bisect needs few checks, linear tries every node and may find a smaller model; minimal finds a model that "
-            "no single node can be left out of",
+        .help = "bisect needs few checks, linear tries every node and may find a smaller model; "
+                "minimal finds a model that no single node can be left out of",
     },
     {
         .names = {"-j", "--jobs"},
@@ -128,19 +127,18 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "1",
         OPTION_FIELD(struct loop_settings, jobs),
-        .help =
-            "run so many checks at a time: those that will probably be needed next. The result, the replay and the "
-            "log are the same. Each candidate has a file of its own then, which the check names {artifact}, or by its "
-            "usual path; {inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and "
-            "--iter-info",
+        .help = "run so many checks at a time: those that will probably be needed next. "
+                "The result, the replay and the log are the same. "
+                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
+                "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
     },
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct reduce_settings, all),
-        .help = "with --mode minimal: do not end with one part of the model that fails. Without its nodes, what they "
-                "made being fed, the model is checked again, and as long as it fails the search goes on in what is "
-                "left: reduced.onnx, reduced_2.onnx, and so on",
+        .help = "with --mode minimal: do not end with one part of the model that fails. "
+                "Without its nodes, what they made being fed, the model is checked again, "
+                "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on",
     },
     {
         .names = {"--max-checks"},
@@ -166,8 +164,8 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
         OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_INPUTS]),
-        .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, for "
-                "--load-inputs in the check",
+        .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
+                "for --load-inputs in the check",
     },
     {
         .names = {"--iter-golden"},
@@ -175,8 +173,8 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
         OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_GOLDEN]),
-        .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, for "
-                "--load-outputs in the check",
+        .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
+                "for --load-outputs in the check",
     },
     {
         .names = {"--golden"},
@@ -186,8 +184,8 @@ static const struct option options[] = {
         .fallback = "onnxrt",
         .convert = convert_golden,
         OPTION_FIELD(struct reduce_settings, candidates.golden),
-        .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, --iter-golden "
-                "and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
+        .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, "
+                "--iter-golden and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
     },
     {
         .names = {"--simplify"},
@@ -195,9 +193,10 @@ static const struct option options[] = {
         .choices = simplifications,
         .convert = convert_simplifications,
         OPTION_FIELD(struct reduce_settings, simplify.kinds),
-        .help = "in the end, make what is left simpler for as long as it fails: weights become zeros, ones or noise, "
-                "attributes get their defaults, inputs become smaller, bodies and functions lose nodes. Without names "
-                "all of these (shapes only where no input data were given)",
+        .help = "in the end, make what is left simpler for as long as it fails: "
+                "weights become zeros, ones or noise, attributes get their defaults, inputs become smaller, "
+                "bodies and functions lose nodes. "
+                "Without names all of these (shapes only where no input data were given)",
     },
     {
         .names = {"--no-verify"},

@@ -362,14 +362,15 @@ const struct command cmd_surgeon_extract = {
     .name = "extract",
     .summary = "cut a part out of an ONNX model",
     .description =
-        "Writes the nodes between the given inputs and outputs as a model of its own. Give every tensor that the part "
-        "begins with: when an output depends on something that is left out, the tool says on what, and writes "
-        "nothing.\n\n"
-        "Shapes and types may be given, or left to the tool with `auto`. It takes them from the model, else asks ONNX "
-        "Runtime to infer them, else runs the whole model once: then dynamic dimensions become those of the input "
-        "data, which --model-input-shapes and --load-inputs decide on.\n\n"
-        "ONNX Runtime loads the part once, without its weights. What it refuses is not written, unless it refuses the "
-        "whole model as well.",
+        "Writes the nodes between the given inputs and outputs as a model of its own. "
+        "Give every tensor that the part begins with: "
+        "when an output depends on something that is left out, the tool says on what, and writes nothing.\n\n"
+        "Shapes and types may be given, or left to the tool with `auto`. "
+        "It takes them from the model, else asks ONNX Runtime to infer them, else runs the whole model once: "
+        "then dynamic dimensions become those of the input data, "
+        "which --model-input-shapes and --load-inputs decide on.\n\n"
+        "ONNX Runtime loads the part once, without its weights. "
+        "What it refuses is not written, unless it refuses the whole model as well.",
     .example =
         "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:[1,3,224,224]:float32 --outputs y:float32\n"
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",

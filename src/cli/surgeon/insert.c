@@ -148,14 +148,17 @@ static const struct option_group *const groups[] = {&insert_options,         &lo
 const struct command cmd_surgeon_insert = {
     .name = "insert",
     .summary = "put a node into an ONNX model",
-    .description =
-        "The node reads and makes tensors that the model has. A tensor that is both read and made is split in two: "
-        "the node reads the old one, and what read the old one reads the new one. What made any other output of the "
-        "node before does so no longer; nodes that nothing depends on any more are removed.\n\n"
-        "The new tensor is called like the old one, with _polygraphy_surgeon_insert_output behind it. If the old one "
-        "is an output of the model, it is the other way round, so that the model's outputs keep their names.\n\n"
-        "The operator is one of ONNX's own. A model that imports none of these gets the version of its functions, else "
-        "the newest for its IR version.",
+    .description = "The node reads and makes tensors that the model has. "
+                   "A tensor that is both read and made is split in two: "
+                   "the node reads the old one, and what read the old one reads the new one. "
+                   "What made any other output of the node before does so no longer; "
+                   "nodes that nothing depends on any more are removed.\n\n"
+                   "The new tensor is called like the old one, with _polygraphy_surgeon_insert_output behind it. "
+                   "If the old one is an output of the model, it is the other way round, "
+                   "so that the model's outputs keep their names.\n\n"
+                   "The operator is one of ONNX's own. "
+                   "A model that imports none of these gets the version of its functions, "
+                   "else the newest for its IR version.",
     .example = "# a Cast between what makes t and what reads it\n"
                "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
     .groups = groups,

@@ -69,11 +69,12 @@ static const struct option_group *const groups[] = {&logging_options, &onnx_mode
 const struct command cmd_surgeon_prune = {
     .name = "prune",
     .summary = "give the weights of a model the 2:4 sparsity pattern",
-    .description =
-        "Of every four values of a weight, along the axis that is summed over, the two with the smallest magnitudes "
-        "become zero. This concerns the weights of MatMul, Gemm and Conv, also behind Cast, Transpose, QuantizeLinear "
-        "and DequantizeLinear, if they are float32, float16 or bfloat16 and that axis is a multiple of four long.\n\n"
-        "The result is good for measuring speed: what the model computes is not what it computed before.",
+    .description = "Of every four values of a weight, along the axis that is summed over, "
+                   "the two with the smallest magnitudes become zero. "
+                   "This concerns the weights of MatMul, Gemm and Conv, also behind Cast, Transpose, "
+                   "QuantizeLinear and DequantizeLinear, if they are float32, "
+                   "float16 or bfloat16 and that axis is a multiple of four long.\n\n"
+                   "The result is good for measuring speed: what the model computes is not what it computed before.",
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -192,13 +192,15 @@ const struct command cmd_surgeon_sanitize = {
     .name = "sanitize",
     .summary = "simplify a model: fold constants, remove what is not needed, sort nodes",
     .description =
-        "Writes a model that computes the same with less. Without further options it only infers shapes.\n\n"
-        "--fold-constants computes what depends on constants alone, among them the shapes of tensors whose shape is "
-        "known, and replaces If nodes that are decided by the branch that is taken. Quantisation and random operators "
-        "are never folded. Large models are folded in pieces of some hundred nodes, in a time that grows with their "
-        "number.\n\n"
-        "ONNX Runtime loads the result once, without its weights. What it refuses is not written, unless it refuses "
-        "the original as well.",
+        "Writes a model that computes the same with less. "
+        "Without further options it only infers shapes.\n\n"
+        "--fold-constants computes what depends on constants alone, "
+        "among them the shapes of tensors whose shape is known, "
+        "and replaces If nodes that are decided by the branch that is taken. "
+        "Quantisation and random operators are never folded. "
+        "Large models are folded in pieces of some hundred nodes, in a time that grows with their number.\n\n"
+        "ONNX Runtime loads the result once, without its weights. "
+        "What it refuses is not written, unless it refuses the original as well.",
     .example = "# static shapes, and all that follows from them\n"
                "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
                "image:[1,3,224,224]",

@@ -86,11 +86,13 @@ static const struct option_group *const groups[] = {&logging_options, &onnx_mode
 const struct command cmd_surgeon_weight_reconstruct = {
     .name = "weight-reconstruct",
     .summary = "put proxies in place of weights that were stripped",
-    .description =
-        "Fills the weights that `surgeon weight-strip` has emptied, this program's or Polygraphy's, with values of "
-        "the same type and shape, so that the model runs: as fast as the original, with other results. Weights that "
-        "had the 2:4 sparsity pattern get it again. The values depend on name, type and shape of a weight alone, so "
-        "every reconstruction gives the same model. The marks of stripped weights go.",
+    .description = "Fills the weights that `surgeon weight-strip` has emptied, this program's or Polygraphy's, "
+                   "with values of the same type and shape, so that the model runs: "
+                   "as fast as the original, with other results. "
+                   "Weights that had the 2:4 sparsity pattern get it again. "
+                   "The values depend on name, type and shape of a weight alone, "
+                   "so every reconstruction gives the same model. "
+                   "The marks of stripped weights go.",
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

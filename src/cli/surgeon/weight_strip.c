@@ -186,15 +186,18 @@ static const struct option_group *const groups[] = {&logging_options, &onnx_mode
 const struct command cmd_surgeon_weight_strip = {
     .name = "weight-strip",
     .summary = "take the values out of a model's weights",
-    .description =
-        "Weights keep their name, type and shape, and lose their values. So the structure of a model can be passed "
-        "on, or reported with an issue, in a small file. Weights are what Conv, ConvTranspose, Gemm and MatMul read "
-        "as constants, of any size, also through QuantizeLinear, DequantizeLinear and Transpose; and what Gather, "
-        "Slice and plug-ins read, from 1024 elements on. uint8 and strings stay. Constant nodes become initializers, "
-        "other constants that nodes compute have to be folded before (`surgeon sanitize --fold-constants`).\n\n"
-        "A stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, or `TRT_WEIGHTLESS/SPARSE_2_4` if it "
-        "had the 2:4 sparsity pattern. The doc_string of the model ends with `TRT_WEIGHTLESS`. `surgeon "
-        "weight-reconstruct` puts other values in their place.",
+    .description = "Weights keep their name, type and shape, and lose their values. "
+                   "So the structure of a model can be passed on, or reported with an issue, in a small file. "
+                   "Weights are what Conv, ConvTranspose, Gemm and MatMul read as constants, of any size, "
+                   "also through QuantizeLinear, DequantizeLinear and Transpose; "
+                   "and what Gather, Slice and plug-ins read, from 1024 elements on. "
+                   "uint8 and strings stay. "
+                   "Constant nodes become initializers, other constants that nodes compute have to be folded before "
+                   "(`surgeon sanitize --fold-constants`).\n\n"
+                   "A stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, "
+                   "or `TRT_WEIGHTLESS/SPARSE_2_4` if it had the 2:4 sparsity pattern. "
+                   "The doc_string of the model ends with `TRT_WEIGHTLESS`. "
+                   "`surgeon weight-reconstruct` puts other values in their place.",
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

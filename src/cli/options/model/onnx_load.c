@@ -59,8 +59,8 @@ static const struct option load_rows[] = {
         .value_name = "[NAME:]N",
         .convert = convert_named_counts,
         OPTION_FIELD(struct onnx_load_values, unbounded_dds_upper_bound),
-        .help = "upper bound for sizes that the model computes from its data, for all such tensors or the one that is "
-                "named",
+        .help = "upper bound for sizes that the model computes from its data, "
+                "for all such tensors or the one that is named",
     },
 };
 

@@ -55,9 +55,8 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE,
         .choices = partitionings,
         OPTION_FIELD(struct sanitize_values, partitioning),
-        .help =
-            "what to do when the constants of a pass cannot be computed together: `basic` computes the two halves of "
-            "the nodes apart, `recursive` goes on halving down to single nodes",
+        .help = "what to do when the constants of a pass cannot be computed together: "
+                "`basic` computes the two halves of the nodes apart, `recursive` goes on halving down to single nodes",
     },
     {
         .names = {"--no-fold-shapes"},

@@ -120,7 +120,8 @@ static const struct option extract_rows[] = {
         .convert = convert_input_metadata,
         OPTION_FIELD(struct extract_values, inputs),
         .help = "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
-                "x:[1,3]:float32 or x:auto:auto. Without it, the model's own inputs",
+                "x:[1,3]:float32 or x:auto:auto. "
+                "Without it, the model's own inputs",
     },
     {
         .names = {"--outputs"},
@@ -128,9 +129,8 @@ static const struct option extract_rows[] = {
         .value_name = "NAME:TYPE",
         .convert = convert_output_metadata,
         OPTION_FIELD(struct extract_values, outputs),
-        .help =
-            "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. Without it, the model's "
-            "own outputs",
+        .help = "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. "
+                "Without it, the model's own outputs",
     },
 };
 
@@ -246,9 +246,9 @@ static const struct option insert_rows[] = {
         .value_name = "NAME",
         .required = true,
         OPTION_FIELD(struct insert_values, outputs),
-        .help =
-            "the tensors that the node makes from now on. One that is an input, too, is split: the node reads the old "
-            "tensor, and what read the old one reads the new one",
+        .help = "the tensors that the node makes from now on. "
+                "One that is an input, too, is split: "
+                "the node reads the old tensor, and what read the old one reads the new one",
     },
     {
         .names = {"--op"},

@@ -185,8 +185,8 @@ static const struct option rows[] = {
         .names = {"--int8"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct engine_config_values, enabled[PRECISION_INT8]),
-        .help = "let convolutions and matrix products with constant weights compute in int8; scales come from the "
-                "input data",
+        .help = "let convolutions and matrix products with constant weights compute in int8; "
+                "scales come from the input data",
     },
     {
         .names = {"--fp8"},
@@ -217,8 +217,8 @@ static const struct option rows[] = {
         .value_name = "CLASS",
         .convert = convert_calibrator,
         OPTION_FIELD(struct engine_config_values, calibration_method),
-        .help = "how scales are found, by TensorRT's name: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or "
-                "IInt8LegacyCalibrator",
+        .help = "how scales are found, by TensorRT's name: "
+                "IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or IInt8LegacyCalibrator",
     },
     {
         .names = {"--quantile"},

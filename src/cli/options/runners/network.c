@@ -64,8 +64,8 @@ static const struct option network_rows[] = {
         .names = {"--decide-branches"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct engine_network_values, decide_branches),
-        .help = "put the branch that sample data take in the place of an If that sizes or integers decide; inputs that "
-                "would take another one are refused then",
+        .help = "put the branch that sample data take in the place of an If that sizes or integers decide; "
+                "inputs that would take another one are refused then",
     },
     {
         .names = {"--plugins"},

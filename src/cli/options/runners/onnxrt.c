@@ -95,9 +95,10 @@ static const struct option options[] = {
         .fallback = "0",
         .convert = convert_size,
         OPTION_FIELD(struct onnxrt_values, max_memory),
-        .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, outputs, "
-                "constants), and generated input data may take: 8G, 512M. More is refused before it is asked for. 0 is "
-                "what the system has available, and 1 GiB for input data whose shapes nobody has given",
+        .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, "
+                "outputs, constants), and generated input data may take: 8G, 512M. "
+                "More is refused before it is asked for. "
+                "0 is what the system has available, and 1 GiB for input data whose shapes nobody has given",
     },
 };
 
@@ -129,18 +130,17 @@ static const struct option bounds_rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         OPTION_FIELD(struct onnxrt_bounds_values, seconds),
-        .help =
-            "how long it may take to load the model or a part of it, and a tenth of how long to run it; usually 60, "
-            "and as many for each GB of the model. 0 is no bound",
+        .help = "how long it may take to load the model or a part of it, and a tenth of how long to run it; "
+                "usually 60, and as many for each GB of the model. "
+                "0 is no bound",
     },
 };
 
 const struct option_group onnxrt_bounds_options = {
     .title = "ONNX Runtime's process",
-    .description =
-        "Here ONNX Runtime is at work in a process of its own, which is ended when it takes more time, or more "
-        "memory than 4 GB and eight times the model's size (with --max-memory: that, 1 GB, and three times "
-        "the model's size).",
+    .description = "Here ONNX Runtime is at work in a process of its own, which is ended when it takes more time, "
+                   "or more memory than 4 GB and eight times the model's size (with --max-memory: "
+                   "that, 1 GB, and three times the model's size).",
     .options = bounds_rows,
     .count = ARRAY_LEN(bounds_rows),
     .finish = finish_bounds,

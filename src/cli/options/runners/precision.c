@@ -56,8 +56,9 @@ static const struct option options[] = {
         .choices = modes,
         .fallback = "bisect",
         OPTION_FIELD(struct precision_values, mode),
-        .help = "bisect and linear look for how many layers, from one end of the network, have to be in higher "
-                "precision; minimal for the layers themselves, wherever they are, without any that is not needed",
+        .help = "bisect and linear look for how many layers, from one end of the network, "
+                "have to be in higher precision; minimal for the layers themselves, wherever they are, "
+                "without any that is not needed",
     },
     {
         .names = {"--dir", "--direction"},
@@ -86,9 +87,9 @@ static const struct option options[] = {
         .choices = forms,
         .fallback = "engine",
         OPTION_FIELD(struct precision_values, emit),
-        .help =
-            "what each iteration writes: an engine, or an ONNX model whose Cast nodes say which precision is where, "
-            "for a check with any other runtime (to polygraphy_debug.onnx then)",
+        .help = "what each iteration writes: an engine, "
+                "or an ONNX model whose Cast nodes say which precision is where, for a check with any other runtime "
+                "(to polygraphy_debug.onnx then)",
     },
     {
         .names = {"-j", "--jobs"},
@@ -97,9 +98,9 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "1",
         OPTION_FIELD(struct loop_settings, jobs),
-        .help = "with --emit onnx, run so many checks at a time: those that will probably be needed next. The result, "
-                "the replay and the log are the same. Each candidate has a file of its own then, which the check names "
-                "{artifact}, or by its usual path",
+        .help = "with --emit onnx, run so many checks at a time: those that will probably be needed next. "
+                "The result, the replay and the log are the same. "
+                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path",
     },
     {
         .names = {"--output-onnx"},
