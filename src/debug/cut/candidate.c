@@ -244,20 +244,20 @@ static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate,
     return rc;
 }
 
-int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
-                  uint32_t node, bool quiet, struct subgraph *ret, struct error *err)
+int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, struct cut_place place, bool quiet,
+                  struct subgraph *ret, struct error *err)
 {
     struct subgraph candidate;
     int rc = 0;
 
     subgraph_init_copy(&candidate, base);
-    if (direction == INDEX_FOR_OUTPUTS) {
-        subgraph_mark_outputs(&candidate, node);
+    if (place.direction == INDEX_FOR_OUTPUTS) {
+        subgraph_mark_outputs(&candidate, place.node);
         if (!quiet)
             log_marked(maker, "Marking model outputs: ", &candidate.outputs);
         subgraph_clean(&candidate, NULL, NULL, NULL);
     } else {
-        rc = cut_inputs(maker, &candidate, node, quiet, err);
+        rc = cut_inputs(maker, &candidate, place.node, quiet, err);
     }
     if (rc < 0)
         subgraph_release(&candidate);

@@ -14,9 +14,15 @@
 #include "onnx/write/model.h"
 #include "search/index_search.h"
 
-/* Cuts `base` at `node`: its outputs become the outputs, or its inputs the inputs. `quiet`: nothing is logged. */
-int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, enum index_direction direction,
-                  uint32_t node, bool quiet, struct subgraph *ret, struct error *err);
+/* Where a model is cut: the node's outputs become the outputs, or its inputs the inputs. */
+struct cut_place {
+    enum index_direction direction;
+    uint32_t node;
+};
+
+/* Cuts `base` there. `quiet`: nothing is logged. */
+int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, struct cut_place place, bool quiet,
+                  struct subgraph *ret, struct error *err);
 
 /* The model of these nodes alone. What they read of others becomes an input; but tensors of integers and truth values,
  * which are mostly shapes, axes and indices, become constants, unless they differ between samples. What nothing among

@@ -37,8 +37,8 @@ static int make_cut(struct cut_reduction *reduction, const struct index_search *
     const struct cut_phase *phase = reduction->phase;
     bool quiet = turn != CANDIDATE_NOW;
     uint32_t not_a_tensor = VALUE_NONE;
-    int rc =
-        candidate_cut(reduction->maker, &phase->base, search->direction, phase->nodes[search->next], quiet, ret, err);
+    struct cut_place place = {search->direction, phase->nodes[search->next]};
+    int rc = candidate_cut(reduction->maker, &phase->base, place, quiet, ret, err);
 
     if (rc < 0)
         return rc;
@@ -170,6 +170,7 @@ static int make_good(struct cut_reduction *reduction, struct error *err)
     int64_t bad_nodes = (int64_t)bitset_count(&reduction->part->bad.nodes);
     const struct cut_phase *phase = NULL;
     const struct index_pass *pass = NULL;
+    struct cut_place place;
     int rc;
 
     for (size_t i = 0; i < ARRAY_LEN(reduction->phases); i++) {
@@ -181,8 +182,8 @@ static int make_good(struct cut_reduction *reduction, struct error *err)
     }
     if (pass == NULL)
         return 0;
-    rc = candidate_cut(reduction->maker, &phase->base, phase->search.direction, phase->nodes[pass->index], true,
-                       &reduction->part->good, err);
+    place = (struct cut_place){phase->search.direction, phase->nodes[pass->index]};
+    rc = candidate_cut(reduction->maker, &phase->base, place, true, &reduction->part->good, err);
     reduction->part->has_good = rc == 0;
     return rc;
 }

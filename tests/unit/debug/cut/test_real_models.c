@@ -118,7 +118,8 @@ static void search(struct bench *bench, enum index_mode mode, enum index_directi
         struct error err = {0};
         enum verdict verdict;
 
-        if (candidate_cut(&bench->maker, &base, direction, nodes[index], true, &candidate, &err) < 0)
+        if (candidate_cut(&bench->maker, &base, (struct cut_place){direction, nodes[index]}, true, &candidate, &err) <
+            0)
             fail_with("cut", &err);
         must_load(bench, &candidate);
         verdict = bitset_has(&candidate.nodes, culprit) ? VERDICT_FAIL : VERDICT_PASS;

@@ -256,6 +256,37 @@ static void output_without_a_known_type_is_written_without_one(void **state)
     model_free(model);
 }
 
+static void what_is_known_beside_the_model_is_written_and_changes_nothing(void **state)
+{
+    struct value_type type = {.element = DATA_INT64, .has_shape = true, .shape = {.rank = 1, .dims = {7}}}, found;
+    struct model *model = fixture_open("chain17");
+    struct known_types known, scratch;
+    struct arena arena;
+    struct subgraph part;
+    struct rewritten written;
+    uint32_t value = fixture_value(model, "t3");
+
+    arena_init(&arena);
+    known_types_init(&known, model, &arena);
+    known_types_set(&known, value, &type);
+    known_types_init_copy(&scratch, &known);
+    type.shape.dims[0] = 8;
+    known_types_set(&scratch, value, &type);
+    cut(&part, model, "n3", NULL);
+    part.known = &known;
+    rewritten_init(&written, &part);
+    value_info_decode(written.model->values.items[fixture_value(written.model, "t3")].info, &found);
+    assert_int_equal(found.element, DATA_INT64);
+    assert_int_equal(found.shape.dims[0], 7);
+    assert_int_equal(model->values.items[value].info.size, 0);
+    rewritten_release(&written);
+    subgraph_release(&part);
+    known_types_release(&scratch);
+    known_types_release(&known);
+    arena_release(&arena);
+    model_free(model);
+}
+
 static void lowered_constant_is_an_initializer_under_the_name_of_its_output(void **state)
 {
     struct model *model = fixture_open_lowered("constants_of_every_form");
@@ -556,6 +587,7 @@ int main(void)
         cmocka_unit_test(descriptions_are_kept_for_tensors_that_are),
         cmocka_unit_test(output_that_becomes_an_inner_tensor_keeps_its_description),
         cmocka_unit_test(output_without_a_known_type_is_written_without_one),
+        cmocka_unit_test(what_is_known_beside_the_model_is_written_and_changes_nothing),
         IN_SCRATCH(lowered_constant_is_an_initializer_under_the_name_of_its_output),
         IN_SCRATCH(old_formats_get_every_initializer_as_an_input),
         cmocka_unit_test(default_of_an_input_becomes_a_constant_in_newer_formats),
