@@ -1,9 +1,8 @@
 /* search/index_search.h: bisection and linear search over a list of cut points, as Polygraphy's `reduce` does them.
  *
  * The search is told how many nodes the candidate at an index had and whether it failed, and says in the end which
- * index gave the smallest failing candidate. Arithmetic and order of indices are Polygraphy's, with one addition:
- * bisection for outputs presumes that index 0 passes; when the search ends there without having seen it, index 0 is
- * tried too.
+ * index gave the smallest failing candidate. Arithmetic and order of indices:
+ * docs/compatibility.md, "Bisection in reduce".
  */
 #ifndef SEARCH_INDEX_SEARCH_H
 #define SEARCH_INDEX_SEARCH_H

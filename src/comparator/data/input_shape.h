@@ -7,9 +7,8 @@
 struct input_shape_choice {
     struct shape shape; /* static */
 
-    /* Polygraphy's shape tensors: numbers given for a one-dimensional integer input with as many elements are its
-     * values. That holds only where they cannot be its shape: [1] for an input of shape (1,) is a shape. NULL: not such
-     * an input. */
+    /* The numbers given for it are its values, not its shape (docs/compatibility.md, "Shape tensors"). NULL: they are
+     * not. */
     const struct shape *values;
 
     bool guessed; /* something of it was said by nobody */
