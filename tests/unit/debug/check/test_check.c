@@ -14,8 +14,7 @@
 
 #define WORDS(...) .command = {(const char *const[]){__VA_ARGS__, NULL}, COUNT(__VA_ARGS__)}
 #define COUNT(...) (sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-#define PATTERNS(...)                                                                                                  \
-    .rules.fail_patterns = (const char *const[]){__VA_ARGS__}, .rules.fail_patterns.count = COUNT(__VA_ARGS__)
+#define PATTERNS(...) .rules.fail_patterns = {(const char *const[]){__VA_ARGS__}, COUNT(__VA_ARGS__)}
 
 static int run_once(struct check *check, const struct check_run *run, enum verdict *ret, struct error *err)
 {
