@@ -20,8 +20,8 @@ BEGIN {
 
     last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
     longest_file = 700
-    longest_function = strict ? 80 : 100
-    most_parameters = strict ? 6 : 100
+    longest_function = 80
+    most_parameters = 6
     longest_line = 120
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \

@@ -62,13 +62,9 @@ foreign_names()
         sed -E 's/^([^:]+:[0-9]+):.*/\1: reference to a folder outside the tree/'
 }
 
-# STRICT=1 adds the rules that the tree does not keep everywhere yet.
-text_rules=(-f scripts/style.awk)
-[ -z "${STRICT:-}" ] || text_rules=(-v strict=1 -f scripts/style.awk -f scripts/style_tree.awk)
-
 findings=$(
     layout
-    [ ${#c_files[@]} -eq 0 ] || awk "${text_rules[@]}" "${c_files[@]}"
+    [ ${#c_files[@]} -eq 0 ] || awk -f scripts/style.awk -f scripts/style_tree.awk "${c_files[@]}"
     [ ${#bats_files[@]} -eq 0 ] || awk -f scripts/style_bats.awk "${bats_files[@]}"
     awk -f scripts/style_docs.awk "${c_files[@]}" "${documents[@]}" /dev/null
     headers_alone

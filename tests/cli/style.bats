@@ -67,7 +67,7 @@ END
 tree_findings()
 {
     mapfile -t files < <(find src tests -name '*.[ch]' 2>/dev/null | LC_ALL=C sort)
-    run awk -v strict=1 -f "$POLYGRAPHY_ROOT/scripts/style.awk" -f "$POLYGRAPHY_ROOT/scripts/style_tree.awk" "${files[@]}"
+    run awk -f "$POLYGRAPHY_ROOT/scripts/style.awk" -f "$POLYGRAPHY_ROOT/scripts/style_tree.awk" "${files[@]}"
     [ "$status" -eq 0 ]
 }
 
