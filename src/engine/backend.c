@@ -59,20 +59,25 @@ static int build(const struct backend_request *request, struct engine **ret, str
     struct model *model;
     int rc = open_model(request, &model, err);
 
-    if (rc == 0)
-        rc = network_build(model, &wish->network, &network, err);
-    if (rc == 0)
-        rc = engine_request_build(wish, network, &engine, err);
-    if (rc == 0 && wish->built != NULL)
-        rc = wish->built(wish->data, engine, err);
+    if (rc < 0)
+        goto done;
+    rc = network_build(model, &wish->network, &network, err);
+    if (rc < 0)
+        goto done;
+    rc = engine_request_build(wish, network, &engine, err);
+    if (rc < 0)
+        goto done;
+    rc = wish->built != NULL ? wish->built(wish->data, engine, err) : 0;
+    if (rc < 0)
+        goto done;
+    engine->owned_network = network;
+    *ret = engine;
+done:
     if (rc < 0) {
         engine_free(engine);
         network_free(network);
-        return rc;
     }
-    engine->owned_network = network;
-    *ret = engine;
-    return 0;
+    return rc;
 }
 
 static bool is_plan(const struct backend_request *request)
@@ -124,22 +129,21 @@ static int engine_open(const struct backend_request *request, struct backend_ses
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
     int rc = obtain_engine(request, &session->engine, err);
 
-    if (rc < 0) {
-        free(session);
-        return rc;
-    }
+    if (rc < 0)
+        goto done;
     session->log = request->log;
     session->inputs = engine_inputs_new(session->engine);
     session->outputs = engine_outputs_new(session->engine);
     rc = executor_new(session->engine, request->log, &session->executor, err);
-    if (rc < 0) {
-        engine_close(session);
-        return rc;
-    }
+    if (rc < 0)
+        goto done;
     session->profile = request->engine != NULL && request->engine->profile;
     executor_set_profiling(session->executor, session->profile);
     *ret = session;
-    return 0;
+done:
+    if (rc < 0)
+        engine_close(session);
+    return rc;
 }
 
 /* --- what it is, and running it --- */

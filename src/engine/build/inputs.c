@@ -157,19 +157,6 @@ static int check_sample(const struct network *network, const struct builder_sett
     return rc;
 }
 
-static int check_samples(const struct network *network, const struct builder_settings *settings,
-                         const struct tensor_list *feed, struct error *err)
-{
-    int rc = 0;
-
-    if (feed->count != network->inputs.count)
-        return error_set(err, ERR_INVALID, "the sample data are %zu tensors for %zu inputs", feed->count,
-                         network->inputs.count);
-    for (size_t i = 0; rc == 0 && i < feed->count; i++)
-        rc = check_sample(network, settings, i, &feed->items[i].tensor, err);
-    return rc;
-}
-
 int builder_feed(const struct network *network, const struct builder_settings *settings, int64_t iteration,
                  struct tensor_list *ret, struct error *err)
 {
@@ -177,14 +164,21 @@ int builder_feed(const struct network *network, const struct builder_settings *s
     struct backend_io *inputs = describe_inputs(network, settings);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        if (inputs[i].not_a_tensor != NULL)
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i].not_a_tensor != NULL) {
             rc = error_set(err, ERR_UNSUPPORTED, "input '%s' is no tensor (%s): an engine cannot be fed with it",
                            inputs[i].name, inputs[i].not_a_tensor);
-    if (rc == 0 && count > 0)
+            goto done;
+        }
+    if (count > 0)
         rc = settings->sample.feed(settings->sample.context, inputs, count, iteration, ret, err);
-    if (rc == 0)
-        rc = check_samples(network, settings, ret, err);
+    if (rc < 0)
+        goto done;
+    if (ret->count != count)
+        rc = error_set(err, ERR_INVALID, "the sample data are %zu tensors for %zu inputs", ret->count, count);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = check_sample(network, settings, i, &ret->items[i].tensor, err);
+done:
     model_io_free(inputs, count);
     if (rc < 0)
         tensor_list_release(ret);

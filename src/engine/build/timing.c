@@ -234,21 +234,6 @@ static enum data_type output_type(const struct kernel_request *request, uint32_t
     return type;
 }
 
-static int prepare_outputs(const struct kernel_request *request, const struct tactic *tactic, struct kernel_run *run,
-                           struct error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && run->kernel->outputs_known && i < run->output_count; i++) {
-        uint32_t value = request->layer->outputs.items[i];
-
-        if (value != VALUE_NONE)
-            rc = allocate(output_type(request, value), &run->kernel->output_shapes[i], &tactic->output_layouts[i],
-                          &run->outputs[i], err);
-    }
-    return rc;
-}
-
 int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, double limit, double *ret_seconds,
                         bool *ret_made, struct error *err)
 {
@@ -264,14 +249,26 @@ int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, 
         return rc;
     run.inputs = memory_alloc_zero(layer->inputs.count, sizeof(*run.inputs));
     run.outputs = memory_alloc_zero(layer->outputs.count, sizeof(*run.outputs));
-    for (size_t i = 0; rc == 0 && i < layer->inputs.count; i++)
+    for (size_t i = 0; i < layer->inputs.count; i++) {
         rc = prepare_input(timer, i, &tactic->input_layouts[i], &run.inputs[i], &reorders, err);
-    if (rc == 0)
-        rc = prepare_outputs(request, tactic, &run, err);
-    if (rc == 0)
-        rc = measure(timer, &measured, limit, ret_seconds, err);
-    if (rc == 0)
-        *ret_seconds += reorders;
+        if (rc < 0)
+            goto done;
+    }
+    for (size_t i = 0; run.kernel->outputs_known && i < run.output_count; i++) {
+        uint32_t value = layer->outputs.items[i];
+
+        if (value == VALUE_NONE)
+            continue;
+        rc = allocate(output_type(request, value), &run.kernel->output_shapes[i], &tactic->output_layouts[i],
+                      &run.outputs[i], err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = measure(timer, &measured, limit, ret_seconds, err);
+    if (rc < 0)
+        goto done;
+    *ret_seconds += reorders;
+done:
     for (size_t i = 0; i < run.output_count; i++)
         tensor_release(&run.outputs[i]);
     free(run.outputs);

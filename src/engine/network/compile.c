@@ -365,53 +365,47 @@ static int make_layers(struct network_builder *builder, struct error *err)
     return rc == 0 ? layers_check(network, err) : rc;
 }
 
-static int build(struct network_builder *builder, struct error *err)
-{
-    struct network *network = builder->network;
-    struct model *model = network->model;
-    int rc;
-
-    bitset_init(&builder->own_outputs, model->values.count);
-    add_all(&model->outputs, &builder->own_outputs);
-    rc = prepare(builder, err);
-    if (rc == 0)
-        rc = mark_outputs(builder, err);
-    if (rc == 0)
-        rc = refuse_not_tensors(builder, err);
-    if (rc < 0)
-        return rc;
-    node_labels_init(&builder->labels, model);
-    if (!builder->settings->keep_nodes_apart)
-        rc = affine_nodes_fold(model, &builder->own_outputs, &builder->labels, &builder->prevented, err);
-    if (rc < 0)
-        return rc;
-    value_list_assign(&network->inputs, &model->inputs);
-    value_list_assign(&network->outputs, &model->outputs);
-    rc = make_layers(builder, err);
-    if (rc == 0 && builder->prevented > 0)
-        log_message(
-            builder->settings->log, LOG_WARNING,
-            "Outputs that were marked prevent %zu fusion%s of layers: the engine is slower than without them, and "
-            "rounds where it would not",
-            builder->prevented, builder->prevented == 1 ? "" : "s");
-    return rc;
-}
-
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret, struct error *err)
 {
-    struct network_builder builder = {.settings = settings};
+    struct network *network = memory_alloc_zero(1, sizeof(*network));
+    struct network_builder builder = {.settings = settings, .network = network};
     int rc;
 
-    builder.network = memory_alloc_zero(1, sizeof(*builder.network));
-    builder.network->model = model;
-    rc = build(&builder, err);
+    network->model = model;
+    bitset_init(&builder.own_outputs, model->values.count);
+    add_all(&model->outputs, &builder.own_outputs);
+    rc = prepare(&builder, err);
+    if (rc < 0)
+        goto done;
+    rc = mark_outputs(&builder, err);
+    if (rc < 0)
+        goto done;
+    rc = refuse_not_tensors(&builder, err);
+    if (rc < 0)
+        goto done;
+    node_labels_init(&builder.labels, model);
+    if (!settings->keep_nodes_apart)
+        rc = affine_nodes_fold(model, &builder.own_outputs, &builder.labels, &builder.prevented, err);
+    if (rc < 0)
+        goto done;
+    value_list_assign(&network->inputs, &model->inputs);
+    value_list_assign(&network->outputs, &model->outputs);
+    rc = make_layers(&builder, err);
+    if (rc < 0)
+        goto done;
+    if (builder.prevented > 0)
+        log_message(
+            settings->log, LOG_WARNING,
+            "Outputs that were marked prevent %zu fusion%s of layers: the engine is slower than without them, and "
+            "rounds where it would not",
+            builder.prevented, builder.prevented == 1 ? "" : "s");
+    *ret = network;
+done:
     node_labels_release(&builder.labels);
     bitset_release(&builder.own_outputs);
     bitset_release(&builder.not_tensors);
     free(builder.guards.items);
-    if (rc == 0)
-        *ret = builder.network;
-    else
-        network_free(builder.network);
+    if (rc < 0)
+        network_free(network);
     return rc;
 }

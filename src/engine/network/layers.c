@@ -121,20 +121,25 @@ int layers_check(const struct network *network, struct error *err)
 
     bitset_init(&exists, network->model->values.count);
     add_sources(network, &exists);
-    for (size_t i = 0; rc == 0 && i < network->layers.count; i++) {
+    for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
-        if (missing_input(layer, &exists) != VALUE_NONE)
+        if (missing_input(layer, &exists) != VALUE_NONE) {
             rc = refuse_missing(network, "a layer reads", missing_input(layer, &exists), err);
-        for (size_t k = 0; rc == 0 && k < layer->outputs.count; k++)
-            if (layer->outputs.items[k] != VALUE_NONE && is_made_twice(network, layer->outputs.items[k], &exists))
+            goto done;
+        }
+        for (size_t k = 0; k < layer->outputs.count; k++)
+            if (layer->outputs.items[k] != VALUE_NONE && is_made_twice(network, layer->outputs.items[k], &exists)) {
                 rc = error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
                                TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
+                goto done;
+            }
         add_outputs(layer, &exists);
     }
     for (size_t i = 0; rc == 0 && i < network->outputs.count; i++)
         if (!bitset_has(&exists, network->outputs.items[i]))
             rc = refuse_missing(network, "an output is", network->outputs.items[i], err);
+done:
     bitset_release(&exists);
     return rc;
 }

@@ -91,38 +91,35 @@ static int restore_layer(struct restoration *restoration, const struct node_grou
     return has_nodes(layer, group) ? 0 : refuse(restoration, number, "has nodes that do not form a layer", err);
 }
 
-static int restore_all(struct restoration *restoration, const struct node_group *groups, size_t count,
-                       struct error *err)
-{
-    struct network *network = restoration->network;
-    int rc = 0;
-
-    value_list_assign(&network->inputs, &network->model->inputs);
-    value_list_assign(&network->outputs, &network->model->outputs);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = restore_layer(restoration, &groups[i], i, err);
-    if (rc == 0 && bitset_count(&restoration->fusion.taken) < network->model->nodes.count)
-        rc = error_set(err, ERR_CORRUPT, "%s: there are nodes that belong to no layer", network->model->display_name);
-    return rc == 0 ? layers_check(network, err) : rc;
-}
-
 int network_restore(struct model *model, const struct node_group *groups, size_t count, struct network **ret,
                     struct error *err)
 {
-    struct restoration restoration = {.network = memory_alloc_zero(1, sizeof(*restoration.network))};
-    int rc;
+    struct network *network = memory_alloc_zero(1, sizeof(*network));
+    struct restoration restoration = {.network = network};
+    int rc = 0;
 
-    restoration.network->model = model;
+    network->model = model;
     fusion_init(&restoration.fusion, model, NULL);
     name_map_init(&restoration.names);
-    rc = restore_all(&restoration, groups, count, err);
+    value_list_assign(&network->inputs, &model->inputs);
+    value_list_assign(&network->outputs, &model->outputs);
+    for (size_t i = 0; i < count; i++) {
+        rc = restore_layer(&restoration, &groups[i], i, err);
+        if (rc < 0)
+            goto done;
+    }
+    if (bitset_count(&restoration.fusion.taken) < model->nodes.count)
+        rc = error_set(err, ERR_CORRUPT, "%s: there are nodes that belong to no layer", model->display_name);
+    else
+        rc = layers_check(network, err);
+done:
     fusion_release(&restoration.fusion);
     name_map_release(&restoration.names);
     if (rc == 0) {
-        *ret = restoration.network;
+        *ret = network;
         return 0;
     }
-    restoration.network->model = NULL;
-    network_free(restoration.network);
+    network->model = NULL; /* the caller's */
+    network_free(network);
     return rc;
 }

@@ -267,12 +267,17 @@ int onednn_kernel_new(const struct onednn_attempt *attempt, const struct dnnl_pr
     self->run = memory_alloc_zero(attempt->arguments.count, sizeof(*self->run));
 
     rc = add_arguments(self, attempt, descriptor, false, err);
-    if (rc == 0)
-        rc = add_arguments(self, attempt, descriptor, true, err);
-    if (rc == 0)
-        rc = add_scratchpad(self, descriptor, err);
-    if (rc == 0 && attempt->onednn->primitive_create(&self->primitive, descriptor) != ONEDNN_SUCCESS)
+    if (rc < 0)
+        goto done;
+    rc = add_arguments(self, attempt, descriptor, true, err);
+    if (rc < 0)
+        goto done;
+    rc = add_scratchpad(self, descriptor, err);
+    if (rc < 0)
+        goto done;
+    if (attempt->onednn->primitive_create(&self->primitive, descriptor) != ONEDNN_SUCCESS)
         rc = error_set(err, ERR_BACKEND, "oneDNN does not make a kernel that it had offered");
+done:
     if (rc < 0)
         onednn_kernel_free(&self->kernel);
     else

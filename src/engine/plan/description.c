@@ -84,42 +84,37 @@ static int read_shapes(const json_t *object, const char *key, size_t count, stru
 
 /* --- what needs no network --- */
 
-static int read_group(struct plan_description *description, size_t i, uint32_t **next, struct error *err)
-{
-    const json_t *layer = json_array_get(description->layers, i), *nodes = NULL;
-    struct node_group *group = &description->groups[i];
-    int rc = read_array(layer, "nodes", SIZE_MAX, &nodes, err);
-
-    if (rc == 0)
-        rc = read_text(description, json_object_get(layer, "name"), "the name of a layer", &group->name, err);
-    if (rc < 0)
-        return rc;
-    group->nodes = *next;
-    group->count = json_array_size(nodes);
-    for (size_t k = 0; k < group->count && rc == 0; k++) {
-        int64_t node;
-
-        rc = read_integer(json_array_get(nodes, k), 0, UINT32_MAX - 1, "the nodes of a layer", &node, err);
-        if (rc == 0)
-            *(*next)++ = (uint32_t)node;
-    }
-    return rc;
-}
-
 static int read_groups(struct plan_description *description, struct error *err)
 {
-    size_t layers = json_array_size(description->layers), nodes = 0;
+    size_t layers = json_array_size(description->layers), count = 0;
     uint32_t *next;
-    int rc = 0;
 
     for (size_t i = 0; i < layers; i++)
-        nodes += json_array_size(json_object_get(json_array_get(description->layers, i), "nodes"));
+        count += json_array_size(json_object_get(json_array_get(description->layers, i), "nodes"));
     description->groups = memory_alloc_zero(layers, sizeof(*description->groups));
-    description->nodes = memory_alloc_zero(nodes, sizeof(*description->nodes));
-    next = description->nodes;
-    for (size_t i = 0; i < layers && rc == 0; i++)
-        rc = read_group(description, i, &next, err);
-    return rc;
+    description->nodes = next = memory_alloc_zero(count, sizeof(*description->nodes));
+    for (size_t i = 0; i < layers; i++) {
+        const json_t *layer = json_array_get(description->layers, i), *nodes = NULL;
+        struct node_group *group = &description->groups[i];
+        int rc = read_array(layer, "nodes", SIZE_MAX, &nodes, err);
+
+        if (rc < 0)
+            return rc;
+        rc = read_text(description, json_object_get(layer, "name"), "the name of a layer", &group->name, err);
+        if (rc < 0)
+            return rc;
+        group->nodes = next;
+        group->count = json_array_size(nodes);
+        for (size_t k = 0; k < group->count; k++) {
+            int64_t node;
+
+            rc = read_integer(json_array_get(nodes, k), 0, UINT32_MAX - 1, "the nodes of a layer", &node, err);
+            if (rc < 0)
+                return rc;
+            *next++ = (uint32_t)node;
+        }
+    }
+    return 0;
 }
 
 int plan_description_open(struct plan_description *ret, const char *data, size_t size, struct error *err)
@@ -132,15 +127,20 @@ int plan_description_open(struct plan_description *ret, const char *data, size_t
     if (json_reader_open_memory(&ret->json, data, size, "the description", &why) < 0)
         return damaged(err, why.message);
     rc = read_integer(json_object_get(ret->json.root, "threads"), 0, INT_MAX, "threads", &threads, err);
+    if (rc < 0)
+        goto done;
     ret->threads = (int)threads;
-    if (rc == 0)
-        rc = read_array(ret->json.root, "providers", SIZE_MAX, &ret->providers, err);
-    if (rc == 0)
-        rc = read_array(ret->json.root, "profiles", SIZE_MAX, &ret->profiles, err);
-    if (rc == 0)
-        rc = read_array(ret->json.root, "layers", SIZE_MAX, &ret->layers, err);
-    if (rc == 0)
-        rc = read_groups(ret, err);
+    rc = read_array(ret->json.root, "providers", SIZE_MAX, &ret->providers, err);
+    if (rc < 0)
+        goto done;
+    rc = read_array(ret->json.root, "profiles", SIZE_MAX, &ret->profiles, err);
+    if (rc < 0)
+        goto done;
+    rc = read_array(ret->json.root, "layers", SIZE_MAX, &ret->layers, err);
+    if (rc < 0)
+        goto done;
+    rc = read_groups(ret, err);
+done:
     if (rc < 0)
         plan_description_release(ret);
     return rc;
@@ -165,10 +165,9 @@ int plan_provider_read(struct plan_description *description, size_t i, struct te
     const json_t *provider = json_array_get(description->providers, i);
     int rc = read_text(description, json_object_get(provider, "name"), "the name of a provider", ret_name, err);
 
-    if (rc == 0)
-        rc =
-            read_text(description, json_object_get(provider, "version"), "the version of a provider", ret_version, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    return read_text(description, json_object_get(provider, "version"), "the version of a provider", ret_version, err);
 }
 
 /* --- layers --- */
@@ -182,16 +181,17 @@ static int read_layouts(struct plan_description *description, const json_t *laye
     if (rc < 0)
         return rc;
     *ret = memory_alloc_zero(count, sizeof(**ret));
-    for (size_t i = 0; i < count && rc == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct text text;
 
         rc = read_text(description, json_array_get(array, i), key, &text, err);
-        if (rc == 0 && text.size >= LAYOUT_TEXT_SIZE)
-            rc = damaged(err, key);
-        if (rc == 0)
-            memcpy((*ret)[i].text, text.data, text.size);
+        if (rc < 0)
+            return rc;
+        if (text.size >= LAYOUT_TEXT_SIZE)
+            return damaged(err, key);
+        memcpy((*ret)[i].text, text.data, text.size);
     }
-    return rc;
+    return 0;
 }
 
 static int read_tactic(struct plan_description *description, const json_t *json, const struct layer *layer,
@@ -200,12 +200,13 @@ static int read_tactic(struct plan_description *description, const json_t *json,
     struct text provider, name;
     int rc = read_text(description, json_object_get(json, "provider"), "the provider of a layer", &provider, err);
 
-    if (rc == 0)
-        rc = read_text(description, json_object_get(json, "tactic"), "the tactic of a layer", &name, err);
-    if (rc == 0 && (name.size == 0 || name.size >= TACTIC_NAME_SIZE))
-        rc = damaged(err, "the tactic of a layer");
     if (rc < 0)
         return rc;
+    rc = read_text(description, json_object_get(json, "tactic"), "the tactic of a layer", &name, err);
+    if (rc < 0)
+        return rc;
+    if (name.size == 0 || name.size >= TACTIC_NAME_SIZE)
+        return damaged(err, "the tactic of a layer");
     memcpy(ret->name, name.data, name.size);
     ret->provider = providers_find(providers, provider);
     if (ret->provider == NULL)
@@ -215,14 +216,16 @@ static int read_tactic(struct plan_description *description, const json_t *json,
                          layer->name, TEXT_ARGS(provider));
     rc = read_integer(json_object_get(json, "implementation"), INT64_MIN, INT64_MAX, "an implementation",
                       &ret->implementation, err);
-    if (rc == 0)
-        rc = read_integer(json_object_get(json, "number"), INT64_MIN, INT64_MAX, "the number of a tactic", &ret->number,
-                          err);
-    if (rc == 0)
-        rc = read_layouts(description, json, "input_layouts", layer->inputs.count, &ret->input_layouts, err);
-    if (rc == 0)
-        rc = read_layouts(description, json, "output_layouts", layer->outputs.count, &ret->output_layouts, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    rc = read_integer(json_object_get(json, "number"), INT64_MIN, INT64_MAX, "the number of a tactic", &ret->number,
+                      err);
+    if (rc < 0)
+        return rc;
+    rc = read_layouts(description, json, "input_layouts", layer->inputs.count, &ret->input_layouts, err);
+    if (rc < 0)
+        return rc;
+    return read_layouts(description, json, "output_layouts", layer->outputs.count, &ret->output_layouts, err);
 }
 
 static int read_precision_name(struct plan_description *description, const json_t *value, enum precision *ret,
@@ -268,19 +271,18 @@ static int read_precision(struct plan_description *description, const json_t *js
     const json_t *constrained = json_object_get(json, "constrained"), *outputs;
     int rc = read_precision_name(description, json_object_get(json, "precision"), &ret->precision.precision, err);
 
-    if (rc == 0 && !json_is_boolean(constrained))
-        rc = damaged(err, "constrained");
-    if (rc == 0)
-        rc = read_array(json, "output_precisions", layer->outputs.count, &outputs, err);
+    if (rc < 0)
+        return rc;
+    if (!json_is_boolean(constrained))
+        return damaged(err, "constrained");
+    rc = read_array(json, "output_precisions", layer->outputs.count, &outputs, err);
     if (rc < 0)
         return rc;
     ret->precision.constrained = json_is_true(constrained);
     ret->precision.outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret->precision.outputs));
     for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
         rc = read_precision_name(description, json_array_get(outputs, i), &ret->precision.outputs[i], err);
-    if (rc == 0)
-        rc = read_scales(description, json, layer->inputs.count, &ret->input_scales, err);
-    return rc;
+    return rc == 0 ? read_scales(description, json, layer->inputs.count, &ret->input_scales, err) : rc;
 }
 
 static int read_layer(struct plan_description *description, const json_t *json, const struct layer *layer,
@@ -289,21 +291,26 @@ static int read_layer(struct plan_description *description, const json_t *json, 
     int64_t tactics = 0;
     int rc = read_tactic(description, json, layer, providers, &ret->tactic, err);
 
-    if (rc == 0)
-        rc = read_precision(description, json, layer, ret, err);
-    if (rc == 0)
-        rc = read_amount(description, json_object_get(json, "seconds"), "seconds", &ret->seconds, err);
-    if (rc == 0)
-        rc = read_amount(description, json_object_get(json, "share_of_fastest"), "share_of_fastest",
-                         &ret->share_of_fastest, err);
-    if (rc == 0)
-        rc = read_integer(json_object_get(json, "tactics"), 0, INT64_MAX, "tactics", &tactics, err);
+    if (rc < 0)
+        return rc;
+    rc = read_precision(description, json, layer, ret, err);
+    if (rc < 0)
+        return rc;
+    rc = read_amount(description, json_object_get(json, "seconds"), "seconds", &ret->seconds, err);
+    if (rc < 0)
+        return rc;
+    rc = read_amount(description, json_object_get(json, "share_of_fastest"), "share_of_fastest", &ret->share_of_fastest,
+                     err);
+    if (rc < 0)
+        return rc;
+    rc = read_integer(json_object_get(json, "tactics"), 0, INT64_MAX, "tactics", &tactics, err);
+    if (rc < 0)
+        return rc;
     ret->tactic_count = (size_t)tactics;
-    if (rc == 0)
-        rc = read_shapes(json, "input_shapes", layer->inputs.count, &ret->input_shapes, err);
-    if (rc == 0)
-        rc = read_shapes(json, "output_shapes", layer->outputs.count, &ret->output_shapes, err);
-    return rc;
+    rc = read_shapes(json, "input_shapes", layer->inputs.count, &ret->input_shapes, err);
+    if (rc < 0)
+        return rc;
+    return read_shapes(json, "output_shapes", layer->outputs.count, &ret->output_shapes, err);
 }
 
 int plan_layers_read(struct plan_description *description, struct engine *engine, struct error *err)
@@ -323,22 +330,27 @@ int plan_layers_read(struct plan_description *description, struct engine *engine
 int plan_profiles_read(struct plan_description *description, struct engine *engine, struct error *err)
 {
     size_t inputs = engine->network->inputs.count;
-    int rc = 0;
 
     if (json_array_size(description->profiles) == 0)
         return damaged(err, "profiles");
-    for (size_t i = 0; i < json_array_size(description->profiles) && rc == 0; i++) {
+    for (size_t i = 0; i < json_array_size(description->profiles); i++) {
         const json_t *json = json_array_get(description->profiles, i);
         struct engine_profile *profile = VECTOR_APPEND(&engine->profiles);
 
+        int rc;
+
         *profile = (struct engine_profile){0};
         rc = read_shapes(json, "minimum", inputs, &profile->minimum, err);
-        if (rc == 0)
-            rc = read_shapes(json, "optimum", inputs, &profile->optimum, err);
-        if (rc == 0)
-            rc = read_shapes(json, "maximum", inputs, &profile->maximum, err);
-        if (rc == 0 && (profile->minimum == NULL || profile->optimum == NULL || profile->maximum == NULL))
-            rc = damaged(err, "profiles");
+        if (rc < 0)
+            return rc;
+        rc = read_shapes(json, "optimum", inputs, &profile->optimum, err);
+        if (rc < 0)
+            return rc;
+        rc = read_shapes(json, "maximum", inputs, &profile->maximum, err);
+        if (rc < 0)
+            return rc;
+        if (profile->minimum == NULL || profile->optimum == NULL || profile->maximum == NULL)
+            return damaged(err, "profiles");
     }
-    return rc;
+    return 0;
 }

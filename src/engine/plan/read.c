@@ -106,15 +106,13 @@ static void stand_in_free(struct tactic_provider *provider)
 
 static int make_stand_ins(struct plan_description *description, struct provider_list *ret, struct error *err)
 {
-    int rc = 0;
-
-    for (size_t i = 0; i < plan_provider_count(description) && rc == 0; i++) {
+    for (size_t i = 0; i < plan_provider_count(description); i++) {
         struct text name, version;
         struct stand_in *stand_in;
+        int rc = plan_provider_read(description, i, &name, &version, err);
 
-        rc = plan_provider_read(description, i, &name, &version, err);
         if (rc < 0)
-            break;
+            return rc;
         stand_in = memory_alloc_zero(1, sizeof(*stand_in));
         stand_in->name = memory_copy(name.data, name.size);
         stand_in->version = memory_copy(version.data, version.size);
@@ -125,61 +123,56 @@ static int make_stand_ins(struct plan_description *description, struct provider_
                                                   .free = stand_in_free};
         *VECTOR_APPEND(ret) = &stand_in->base;
     }
-    return rc;
+    return 0;
 }
 
 /* Another version may have other kernels of the same name. */
 static int compare_versions(struct plan_description *description, const struct provider_list *providers,
                             const char *display_name, struct log *log, struct error *err)
 {
-    int rc = 0;
-
-    for (size_t i = 0; i < plan_provider_count(description) && rc == 0; i++) {
+    for (size_t i = 0; i < plan_provider_count(description); i++) {
         const struct tactic_provider *provider;
         struct text name, version;
+        int rc = plan_provider_read(description, i, &name, &version, err);
 
-        rc = plan_provider_read(description, i, &name, &version, err);
-        provider = rc == 0 ? providers_find(providers, name) : NULL;
+        if (rc < 0)
+            return rc;
+        provider = providers_find(providers, name);
         if (provider != NULL && !text_equal_string(version, provider->version))
             log_message(log, LOG_WARNING,
                         "'%s' was built with version " TEXT_FORMAT " of " TEXT_FORMAT
                         ", and runs with version %s: results may differ",
                         display_name, TEXT_ARGS(version), TEXT_ARGS(name), provider->version);
     }
-    return rc;
+    return 0;
 }
 
 /* --- the engine --- */
 
 /* A plan is self-contained: whatever else its model refers to, nobody has put there. */
-static int check_contained(struct model *model, struct error *err)
-{
-    struct text_list locations = {0};
-    struct subgraph whole;
-    int rc;
-
-    subgraph_init_whole(&whole, model);
-    rc = external_data_locations(&whole, &locations, err);
-    if (rc == 0 && locations.count > 0)
-        rc =
-            error_set(err, ERR_CORRUPT, "its model refers to data in '" TEXT_FORMAT "'", TEXT_ARGS(locations.items[0]));
-    free(locations.items);
-    subgraph_release(&whole);
-    return rc;
-}
-
 static int restore_network(const struct plan_description *description, struct span bytes, const char *display_name,
                            struct engine *engine, struct error *err)
 {
+    struct text_list locations = {0};
+    struct subgraph whole;
     struct model *model;
     int rc = model_parse(bytes, display_name, &model, err);
 
     if (rc < 0)
         return rc;
-    rc = check_contained(model, err);
-    if (rc == 0)
+    subgraph_init_whole(&whole, model);
+    rc = external_data_locations(&whole, &locations, err);
+    if (rc < 0)
+        goto done;
+    if (locations.count > 0)
+        rc =
+            error_set(err, ERR_CORRUPT, "its model refers to data in '" TEXT_FORMAT "'", TEXT_ARGS(locations.items[0]));
+    else
         rc = network_restore(model, description->groups, json_array_size(description->layers), &engine->owned_network,
                              err);
+done:
+    free(locations.items);
+    subgraph_release(&whole);
     if (rc < 0)
         model_free(model);
     else
@@ -219,10 +212,12 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
     if (rc < 0)
         goto done;
     rc = restore_network(&description, parts.model, display_name, engine, err);
-    if (rc == 0)
-        rc = plan_layers_read(&description, engine, err);
-    if (rc == 0)
-        rc = plan_profiles_read(&description, engine, err);
+    if (rc < 0)
+        goto done;
+    rc = plan_layers_read(&description, engine, err);
+    if (rc < 0)
+        goto done;
+    rc = plan_profiles_read(&description, engine, err);
 done:
     plan_description_release(&description);
     if (rc == 0) {

@@ -310,17 +310,6 @@ static int collect_output(const struct executor *executor, struct variant *varia
     return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(value_name(network, value))) : 0;
 }
 
-static int find_output(const struct network *network, const struct bitset *outputs, const char *name, uint32_t *ret,
-                       struct error *err)
-{
-    uint32_t value = model_find_value(network->model, text_of(name));
-
-    if (value == VALUE_NONE || !bitset_has(outputs, value))
-        return error_set(err, ERR_INVALID, "the engine has no output '%s'", name);
-    *ret = value;
-    return 0;
-}
-
 static int collect_outputs(const struct executor *executor, struct variant *variant,
                            const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
 {
@@ -330,14 +319,18 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
     int rc = 0;
 
     value_list_to_set(&network->outputs, network->model->values.count, &of_network);
-    for (size_t i = 0; i < (wanted != NULL ? wanted->count : network->outputs.count) && rc == 0; i++) {
-        uint32_t value = wanted == NULL ? network->outputs.items[i] : VALUE_NONE;
+    for (size_t i = 0; i < (wanted != NULL ? wanted->count : network->outputs.count); i++) {
+        uint32_t value =
+            wanted != NULL ? model_find_value(network->model, text_of(wanted->items[i])) : network->outputs.items[i];
 
-        if (wanted != NULL)
-            rc = find_output(network, &of_network, wanted->items[i], &value, err);
-        if (rc == 0)
+        if (wanted != NULL && (value == VALUE_NONE || !bitset_has(&of_network, value)))
+            rc = error_set(err, ERR_INVALID, "the engine has no output '%s'", wanted->items[i]);
+        else
             rc = collect_output(executor, variant, value, &outputs, err);
+        if (rc < 0)
+            goto done;
     }
+done:
     bitset_release(&of_network);
     if (rc == 0)
         *ret = outputs;

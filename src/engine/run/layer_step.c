@@ -111,25 +111,10 @@ static int describe_output(struct layer_step *step, const struct engine *engine,
     return 0;
 }
 
-static int make_kernel(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
-                       struct error *err)
-{
-    const struct layer *layer = step->request.kernel.layer;
-    struct tactic_provider *provider = choice->tactic.provider;
-    int rc;
-
-    if (provider == NULL)
-        return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", layer_name(layer),
-                         choice->tactic.name);
-    rc = provider->create(provider, &step->request.kernel, &choice->tactic, &step->kernel, err);
-    for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
-        rc = describe_output(step, engine, choice, i, err);
-    return rc;
-}
-
 int layer_step_new(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
                    const struct layer_values *values, struct layer_step **ret, struct error *err)
 {
+    struct tactic_provider *provider = choice->tactic.provider;
     struct layer_step *step = memory_alloc_zero(1, sizeof(*step));
     int rc = layer_request_make(engine, layer, choice->precision.precision, values, &step->request, err);
 
@@ -138,13 +123,23 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
     step->inputs = memory_alloc_zero(layer->inputs.count, sizeof(*step->inputs));
     step->outputs = memory_alloc_zero(layer->outputs.count, sizeof(*step->outputs));
     step->kernel_outputs = memory_alloc_zero(layer->outputs.count, sizeof(*step->kernel_outputs));
-    for (size_t i = 0; i < layer->inputs.count && rc == 0; i++) {
+    for (size_t i = 0; i < layer->inputs.count; i++) {
         step->inputs[i] = (struct step_input){.value = VALUE_NONE, .scratch = SIZE_MAX};
         if (step->request.inputs[i].present && !layer_value_is_constant(engine->network, layer->inputs.items[i]))
             rc = prepare_input(step, engine, choice, i, err);
+        if (rc < 0)
+            goto done;
     }
-    if (rc == 0)
-        rc = make_kernel(step, engine, choice, err);
+    if (provider == NULL) {
+        rc = error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", layer_name(layer),
+                       choice->tactic.name);
+        goto done;
+    }
+    rc = provider->create(provider, &step->request.kernel, &choice->tactic, &step->kernel, err);
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
+        rc = describe_output(step, engine, choice, i, err);
 done:
     if (rc == 0)
         *ret = step;
@@ -332,18 +327,17 @@ static int take_outputs(struct layer_step *step, struct layer_values *values, st
 {
     int rc = 0;
 
-    for (size_t i = 0; i < step->request.kernel.layer->outputs.count && rc == 0; i++) {
+    for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         struct tensor *tensor = &step->kernel_outputs[i];
         uint32_t value = step->outputs[i].value;
 
         if (value == VALUE_NONE)
             continue;
-        if (tensor->data == NULL) {
+        if (tensor->data == NULL)
             rc = error_set(err, ERR_BACKEND, "layer '%s' has not made its output %zu",
                            layer_name(step->request.kernel.layer), i);
-            break;
-        }
-        rc = detach_output(step, tensor, err);
+        else
+            rc = detach_output(step, tensor, err);
         if (rc < 0)
             break;
         values[value].tensor = *tensor;
@@ -374,14 +368,19 @@ int layer_step_run(struct layer_step *step, struct layer_values *values, struct 
 {
     int rc = bring_inputs(step, values, err);
 
-    if (rc == 0)
-        rc = provide_outputs(step, values, err);
-    if (rc == 0)
-        rc = step->kernel->functions->run(step->kernel, step->request.tensors, step->kernel_outputs, err);
-    if (!step->kernel->outputs_known && rc == 0)
+    if (rc < 0)
+        goto done;
+    rc = provide_outputs(step, values, err);
+    if (rc < 0)
+        goto done;
+    rc = step->kernel->functions->run(step->kernel, step->request.tensors, step->kernel_outputs, err);
+    if (rc < 0)
+        goto done;
+    if (!step->kernel->outputs_known)
         rc = take_outputs(step, values, err);
     if (rc < 0)
-        return error_context(err, "layer '%s'", layer_name(step->request.kernel.layer));
+        goto done;
     round_outputs(step, values);
-    return 0;
+done:
+    return rc < 0 ? error_context(err, "layer '%s'", layer_name(step->request.kernel.layer)) : 0;
 }

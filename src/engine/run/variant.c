@@ -339,14 +339,16 @@ int variant_plan(struct variant *variant, const struct value_lifetimes *lifetime
         rc = error_set(err, ERR_MEMORY, "the activations do not fit into memory");
     else
         rc = memory_limit_check(variant->memory_size, "the activations that are needed at the same time", err);
-    if (rc == 0)
-        rc = allocate_plan(variant, err);
-    for (size_t i = 0; i < count && rc == 0; i++)
+    if (rc < 0)
+        goto done;
+    rc = allocate_plan(variant, err);
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < count; i++)
         variant->offsets[values[i]] = blocks[i].offset;
-    if (rc == 0) {
-        settle(variant);
-        variant->planned = true;
-    }
+    settle(variant);
+    variant->planned = true;
+done:
     free(blocks);
     free(values);
     return rc;

@@ -168,9 +168,8 @@ static int open_session(struct onnxrt_kernel *kernel, const struct onnxrt_provid
                         const struct kernel_request *request, int optimization, struct error *err)
 {
     struct ort_session_options *options = NULL;
-    int rc;
+    int rc = make_options(provider, request, optimization, &options, err);
 
-    rc = make_options(provider, request, optimization, &options, err);
     if (rc < 0)
         return rc;
     rc = add_constants(kernel, request, options, err);
@@ -241,21 +240,24 @@ static int onnxrt_kernel_run(struct kernel *base, const struct tensor *inputs, s
     const struct onnxrt_layer *layer = &kernel->layer;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < layer->input_count; i++)
+    for (size_t i = 0; i < layer->input_count; i++) {
         rc = onnxrt_value_new(kernel->ort, &inputs[layer->input_positions[i]], &kernel->inputs[i], err);
-    if (rc == 0) {
-        onnxrt_set_log(kernel->log);
-        rc = onnxrt_check(kernel->ort,
-                          kernel->ort->api->run(kernel->session, NULL, layer->input_names,
-                                                (const struct ort_value *const *)kernel->inputs, layer->input_count,
-                                                layer->output_names, layer->output_count, kernel->outputs),
-                          err, "ONNX Runtime cannot run layer '%s'", kernel->name);
         if (rc < 0)
-            onnxrt_explain_bound(err);
-        onnxrt_set_log(NULL);
+            goto done;
     }
-    if (rc == 0)
-        rc = take_outputs(kernel, inputs, outputs, err);
+    onnxrt_set_log(kernel->log);
+    rc = onnxrt_check(kernel->ort,
+                      kernel->ort->api->run(kernel->session, NULL, layer->input_names,
+                                            (const struct ort_value *const *)kernel->inputs, layer->input_count,
+                                            layer->output_names, layer->output_count, kernel->outputs),
+                      err, "ONNX Runtime cannot run layer '%s'", kernel->name);
+    onnxrt_set_log(NULL);
+    if (rc < 0) {
+        onnxrt_explain_bound(err);
+        goto done;
+    }
+    rc = take_outputs(kernel, inputs, outputs, err);
+done:
     for (size_t i = 0; rc < 0 && i < layer->output_count; i++)
         tensor_release(&outputs[layer->output_positions[i]]);
     release_values(kernel->ort, kernel->inputs, layer->input_count);

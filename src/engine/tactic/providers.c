@@ -157,20 +157,26 @@ int providers_open(const struct provider_settings *settings, struct provider_lis
     enum wish wishes[SOURCE_COUNT] = {WISH_NONE};
     struct provider_list list = {0};
     bool all = true;
-    int rc;
+    int rc = load_plugins(settings, &list, err);
 
-    rc = load_plugins(settings, &list, err);
-    if (rc == 0)
-        rc = read_sources(settings, &list, wishes, &all, err);
-    if (rc == 0 && !all)
+    if (rc < 0)
+        goto done;
+    rc = read_sources(settings, &list, wishes, &all, err);
+    if (rc < 0)
+        goto done;
+    if (!all)
         drop_unwanted(settings, &list);
-    for (size_t i = 0; rc == 0 && i < SOURCE_COUNT; i++)
+    for (size_t i = 0; i < SOURCE_COUNT; i++) {
         if (wishes[i] != WISH_NONE)
             rc = open_source(settings, (enum source)i, wishes[i], &list, err);
-    if (rc == 0 && list.count == 0)
+        if (rc < 0)
+            goto done;
+    }
+    if (list.count == 0)
         rc = error_set(err, ERR_MISSING,
                        "nothing is there that could compute a layer: install oneDNN (libdnnl) or ONNX Runtime, or name "
                        "it with --onnxruntime-lib");
+done:
     if (rc == 0)
         *ret = list;
     else
