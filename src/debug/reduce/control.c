@@ -190,22 +190,22 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
 
 static int check_parts(struct control *control, bool *ret_passed, struct error *err)
 {
-    int rc = 0;
-
     for (size_t i = 0;
-         rc == 0 && !*ret_passed && i < MOST_PARTS && control->parts < WANTED_PARTS && control->number < MOST_CONTROLS;
-         i++) {
+         !*ret_passed && i < MOST_PARTS && control->parts < WANTED_PARTS && control->number < MOST_CONTROLS; i++) {
         size_t node = choose_node(control);
         enum verdict verdict;
+        int rc;
 
         if (node == control->rest.size)
             break;
         bitset_remove(&control->rest, node);
         rc = check_part(control, node, &verdict, err);
-        *ret_passed = rc == 0 && verdict == VERDICT_PASS;
-        control->failed += rc == 0 && verdict == VERDICT_FAIL ? 1 : 0;
+        if (rc < 0)
+            return rc;
+        *ret_passed = verdict == VERDICT_PASS;
+        control->failed += verdict == VERDICT_FAIL ? 1 : 0;
     }
-    return rc;
+    return 0;
 }
 
 /* ---- A model that computes nothing ---- */

@@ -219,19 +219,21 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
         (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
         rc = given_model_check(&reduce->given, &bad, key, "the result", &verdict, err);
-    if (rc == 0 && seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
+    if (rc < 0)
+        return rc;
+    if (seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
         seen = false;
         log_message(reduce->log, LOG_WARNING,
                     "The result does not fail when it is looked at again, so the search was led astray. --mode minimal "
                     "goes back to where it was right");
-    } else if (rc == 0 && seen && verdict == VERDICT_PASS) {
+    } else if (seen && verdict == VERDICT_PASS) {
         log_message(reduce->log, LOG_WARNING,
                     "The result fails the check, but not when its weights are external data: they stay inside");
         reduce->results.save = false;
     }
-    *ret_fails = rc == 0 && (seen || verdict == VERDICT_FAIL);
+    *ret_fails = seen || verdict == VERDICT_FAIL;
     bad = as_written(reduce, &reduce->found.bad);
-    return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : rc;
+    return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : 0;
 }
 
 /* ---- Whether the check is to be believed ---- */
@@ -359,14 +361,19 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
         rc = reduce_by_nodes(&reduce->maker, reduce->loop, number, &reduce->found, err);
     else
         rc = reduce_by_cuts(&reduce->maker, &cuts, reduce->loop, &reduce->found, err);
-    if (rc == 0)
-        rc = confirm_bad(reduce, number, ret_found, err);
+    if (rc < 0)
+        return rc;
+    rc = confirm_bad(reduce, number, ret_found, err);
     if (rc < 0 || !*ret_found)
         return rc;
     rc = question_check(reduce, number, err);
-    if (rc == 0 && settings->output != NULL)
+    if (rc < 0)
+        return rc;
+    if (settings->output != NULL)
         rc = confirm_as_written(reduce, &reduce->found.bad, "the result", VERDICT_FAIL, err);
-    if (rc == 0 && settings->keep_intermediate)
+    if (rc < 0)
+        return rc;
+    if (settings->keep_intermediate)
         rc = leave_result(reduce, err);
     if (rc < 0)
         return rc;
@@ -410,19 +417,24 @@ static int find_more(struct reduce *reduce, struct reduce_result *ret, struct er
     int rc = 0;
 
     bitset_init_copy(&rest, &reduce->maker.whole.nodes);
-    while (rc == 0 && more && !loop_is_spent(reduce->loop)) {
+    while (more && !loop_is_spent(reduce->loop)) {
         bitset_subtract(&rest, &ret->items[ret->count - 1].nodes);
         reduce->started = stopwatch_now();
         rc = check_rest(reduce, &rest, ret->count, &more, err);
-        if (rc == 0 && more)
-            rc = find_culprit(reduce, ret, &more, err);
-        if (rc == 0 && more)
+        if (rc < 0)
+            goto done;
+        if (!more)
+            break;
+        rc = find_culprit(reduce, ret, &more, err);
+        if (rc < 0)
+            goto done;
+        if (more)
             report_found(reduce);
     }
+    log_message(reduce->log, LOG_FINISH, "Found %zu part(s) that fail independently of each other%s", ret->count,
+                more ? "; there may be more" : "");
+done:
     bitset_release(&rest);
-    if (rc == 0)
-        log_message(reduce->log, LOG_FINISH, "Found %zu part(s) that fail independently of each other%s", ret->count,
-                    more ? "; there may be more" : "");
     return rc;
 }
 
@@ -561,7 +573,9 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     subgraph_init_copy(&reduce.found.bad, &reduce.maker.whole);
     rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
                               err);
-    if (rc == 0 && settings->force_fallback)
+    if (rc < 0)
+        goto done;
+    if (settings->force_fallback)
         rc = candidate_maker_force_shapes(&reduce.maker, err);
     if (rc < 0)
         goto done;
@@ -585,10 +599,14 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     else
         log_message(log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
     rc = save_good(&reduce, err);
-    if (rc == 0 && found && settings->min_good != NULL && settings->keep_intermediate)
+    if (rc < 0)
+        goto done;
+    if (found && settings->min_good != NULL && settings->keep_intermediate)
         rc = leave_result(&reduce, err);
-    ret->has_good = rc == 0 && settings->min_good != NULL && reduce.found.has_good;
-    if (rc < 0 || !found)
+    if (rc < 0)
+        goto done;
+    ret->has_good = settings->min_good != NULL && reduce.found.has_good;
+    if (!found)
         goto done;
     report_found(&reduce);
     if (settings->all)
