@@ -240,16 +240,6 @@ static void forget_tried_models(struct simplify *simplify)
     simplify->tried_models = (struct tried_models){0};
 }
 
-static struct loop_candidate describe_changed(const struct simplify *simplify, const struct changed_model *changed,
-                                              bool skipped)
-{
-    return (struct loop_candidate){.action = skipped ? CANDIDATE_SKIP : CANDIDATE_CHECK,
-                                   .skip_verdict = VERDICT_PASS,
-                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
-                                   .has_identity = true,
-                                   .identity = changed->identity};
-}
-
 static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
                     struct error *err)
 {
@@ -268,12 +258,22 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
                                        .num_nodes = (int64_t)simplify->now.model->nodes.count};
         return 0;
     }
-    if (rc == 0 && turn != CANDIDATE_KNOWN) /* else nobody has to be asked */
+    if (rc < 0)
+        goto done;
+    if (turn != CANDIDATE_KNOWN) /* else nobody has to be asked */
         rc = ask(simplify, &changed, &tried, err);
-    if (rc == 0)
-        *ret = describe_changed(simplify, &changed, tried != NULL && tried->objection != NULL);
-    if (rc == 0 && ret->action == CANDIDATE_SKIP)
+    if (rc < 0)
+        goto done;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .skip_verdict = VERDICT_PASS,
+                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
+                                   .has_identity = true,
+                                   .identity = changed.identity};
+    if (tried != NULL && tried->objection != NULL) {
+        ret->action = CANDIDATE_SKIP;
         log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
+    }
+done:
     if (turn == CANDIDATE_AHEAD) {
         drop_changed(&changed);
     } else {
@@ -340,17 +340,19 @@ static int keep_result(struct simplify *simplify, struct error *err)
     }
     string_init(&report);
     rc = make_changed(simplify, search->current, &changed, err);
-    if (rc == 0)
-        rc = complete_types(simplify, &changed, err);
-    if (rc == 0) {
-        simplify->kind->report(&simplify->parts, changed.model, search->current, &report);
-        simplify->identity = changed.identity;
-        rc = take_over(simplify, &changed.whole, err);
-    }
-    if (rc == 0) {
-        log_message(simplify->log, LOG_FINISH, "%s", report.data);
-        simplify->changed = true;
-    }
+    if (rc < 0)
+        goto done;
+    rc = complete_types(simplify, &changed, err);
+    if (rc < 0)
+        goto done;
+    simplify->kind->report(&simplify->parts, changed.model, search->current, &report);
+    simplify->identity = changed.identity;
+    rc = take_over(simplify, &changed.whole, err);
+    if (rc < 0)
+        goto done;
+    log_message(simplify->log, LOG_FINISH, "%s", report.data);
+    simplify->changed = true;
+done:
     string_release(&report);
     drop_changed(&changed);
     return rc;
@@ -473,14 +475,6 @@ static int look_again(struct simplify *simplify, struct error *err)
     return rc;
 }
 
-/* It is written as it was checked, in this session. */
-static int confirm(struct simplify *simplify, struct error *err)
-{
-    struct loop_subject subject = result_as_subject(simplify);
-
-    return loop_confirm(simplify->loop, &subject, "the simplified model", VERDICT_FAIL, err);
-}
-
 int simplify_run(const struct simplify_settings *settings, struct candidate_maker *maker, const struct subgraph *bad,
                  struct loop *loop, struct simplified_model *ret, struct error *err)
 {
@@ -491,6 +485,7 @@ int simplify_run(const struct simplify_settings *settings, struct candidate_make
                                 .log = maker->log,
                                 .identity = subgraph_identity(bad)};
     struct subgraph filled, written;
+    struct loop_subject subject;
     struct known_types types;
     bool is_wanted = false;
     int rc;
@@ -506,22 +501,28 @@ int simplify_run(const struct simplify_settings *settings, struct candidate_make
         string_add_format(&simplify.suffix, "_%zu", settings->number);
     subgraph_init_copy(&filled, bad);
     rc = candidate_prepare(maker, &filled, NULL, err);
-    if (rc == 0) {
-        written = candidate_assume(maker, &filled, &types);
-        rc = take_over(&simplify, &written, err);
-        known_types_release(&types);
-    }
+    if (rc < 0)
+        goto done;
+    written = candidate_assume(maker, &filled, &types);
+    rc = take_over(&simplify, &written, err);
+    known_types_release(&types);
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(kinds); i++)
         if (settings->kinds[i])
             rc = run_kind(&simplify, kinds[i], err);
-    if (rc == 0 && simplify.changed && loop_is_flaky(loop))
+    if (rc < 0)
+        goto done;
+    if (simplify.changed && loop_is_flaky(loop))
         rc = look_again(&simplify, err);
-    if (rc == 0 && simplify.changed)
-        rc = confirm(&simplify, err);
-    if (rc == 0 && simplify.changed)
-        *ret = simplify.now;
-    else
-        simplified_model_release(&simplify.now);
+    if (rc < 0 || !simplify.changed)
+        goto done;
+    subject = result_as_subject(&simplify); /* it is written as it was checked, in this session */
+    rc = loop_confirm(loop, &subject, "the simplified model", VERDICT_FAIL, err);
+    if (rc < 0)
+        goto done;
+    *ret = simplify.now;
+    simplify.now = (struct simplified_model){0};
+done:
+    simplified_model_release(&simplify.now);
     subgraph_release(&filled);
     string_release(&simplify.suffix);
     return rc;
