@@ -110,18 +110,26 @@ int verdict_entry_parse(const void *data, size_t size, const char *name, struct 
     if (rc < 0) /* names the file */
         return rc;
     rc = take_version(&reader, err);
-    if (rc == 0)
-        rc = take_text(&reader, "program", entry.program, sizeof(entry.program), err);
-    if (rc == 0)
-        rc = take_hash(&reader, "check", entry.check, err);
-    if (rc == 0)
-        rc = take_hash(&reader, "content", entry.content, err);
-    if (rc == 0)
-        rc = take_verdict(&reader, &entry.verdict.verdict, err);
-    if (rc == 0)
-        rc = take_numbers(&reader, &entry.verdict, err);
-    if (rc == 0 && json_object_get(reader.root, "reason") != NULL)
+    if (rc < 0)
+        goto done;
+    rc = take_text(&reader, "program", entry.program, sizeof(entry.program), err);
+    if (rc < 0)
+        goto done;
+    rc = take_hash(&reader, "check", entry.check, err);
+    if (rc < 0)
+        goto done;
+    rc = take_hash(&reader, "content", entry.content, err);
+    if (rc < 0)
+        goto done;
+    rc = take_verdict(&reader, &entry.verdict.verdict, err);
+    if (rc < 0)
+        goto done;
+    rc = take_numbers(&reader, &entry.verdict, err);
+    if (rc < 0)
+        goto done;
+    if (json_object_get(reader.root, "reason") != NULL)
         rc = take_text(&reader, "reason", entry.verdict.reason, sizeof(entry.verdict.reason), err);
+done:
     json_reader_release(&reader);
     if (rc < 0)
         return error_context(err, "%s", name);

@@ -340,13 +340,19 @@ int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate,
 {
     int rc = candidate_fill(maker, candidate, err);
 
-    if (rc == 0 && maker->settings->iteration_inputs != NULL)
+    if (rc < 0)
+        return rc;
+    if (maker->settings->iteration_inputs != NULL)
         rc = reference_values_record(maker->reference, &candidate->inputs, err);
-    if (rc == 0 && maker->settings->iteration_golden != NULL)
+    if (rc < 0)
+        return rc;
+    if (maker->settings->iteration_golden != NULL)
         rc = reference_values_record(maker->reference, &candidate->outputs, err);
-    if (rc == 0 && path != NULL)
+    if (rc < 0)
+        return rc;
+    if (path != NULL)
         log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return rc;
+    return 0;
 }
 
 /* ---- Files ---- */

@@ -314,14 +314,15 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
         *err = (struct error){0};
         rc = complete_one_by_one(maker, &lacking, err);
     }
-    if (rc == 0 && (is_any_untold(maker, &candidate->inputs) || is_any_untold(maker, &candidate->outputs))) {
+    free(lacking.items);
+    if (rc < 0)
+        return rc;
+    if (is_any_untold(maker, &candidate->inputs) || is_any_untold(maker, &candidate->outputs)) {
         make_assumptions(maker);
         *ret_not_a_tensor = find_sequence_at_border(maker, candidate);
     }
-    if (rc == 0 && *ret_not_a_tensor == VALUE_NONE)
-        warn_of_assumptions(maker, candidate);
-    if (rc == 0 && *ret_not_a_tensor == VALUE_NONE)
-        rc = fix_shapes(maker, candidate, err);
-    free(lacking.items);
-    return rc;
+    if (*ret_not_a_tensor != VALUE_NONE)
+        return 0;
+    warn_of_assumptions(maker, candidate);
+    return fix_shapes(maker, candidate, err);
 }

@@ -131,24 +131,25 @@ int loop_new(const struct loop_settings *settings, const struct hash *model_hash
     repeated_check_init(&loop->repeated, settings->check.rules.flaky, settings->check.rules.no_false_failures, log);
 
     int rc = check_new(&settings->check, log, &loop->check, err);
-    if (rc == 0) {
-        loop->judge = check_judge(loop->check);
-        rc = check_jobs(loop, err);
-    }
-    if (rc == 0)
-        rc = check_names(loop, err);
-    if (rc == 0)
-        rc = open_files(loop, model_hash, err);
-    if (rc == 0) {
-        loop_watch_files(loop);
-        warn_of_unnamed_artifact(loop);
-    }
-    if (rc < 0) {
-        loop_free(loop);
-        return rc;
-    }
+    if (rc < 0)
+        goto done;
+    loop->judge = check_judge(loop->check);
+    rc = check_jobs(loop, err);
+    if (rc < 0)
+        goto done;
+    rc = check_names(loop, err);
+    if (rc < 0)
+        goto done;
+    rc = open_files(loop, model_hash, err);
+    if (rc < 0)
+        goto done;
+    loop_watch_files(loop);
+    warn_of_unnamed_artifact(loop);
     *ret = loop;
-    return 0;
+    loop = NULL;
+done:
+    loop_free(loop);
+    return rc;
 }
 
 void loop_free(struct loop *loop)

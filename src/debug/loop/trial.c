@@ -304,15 +304,18 @@ int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct
     if (loop->log != NULL)
         loop->log->muted = true;
     rc = subject->describe(subject->data, subject->search, CANDIDATE_NOW, &trial->candidate, err);
-    if (rc == 0 && trial->candidate.action == CANDIDATE_CHECK)
-        rc = prepare(loop, trial, err);
-    if (rc == 0 && trial->candidate.action == CANDIDATE_CHECK)
-        rc = open_slot(loop, trial, err);
-    if (rc == 0 && trial->has_file) {
-        seen = seen_candidates_find(&loop->history.files, trial->file);
-        *ret_known = seen != NULL;
-        trial->verdict = seen != NULL ? seen->verdict : trial->verdict;
-    }
+    if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
+        goto done;
+    rc = prepare(loop, trial, err);
+    if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
+        goto done;
+    rc = open_slot(loop, trial, err);
+    if (rc < 0 || !trial->has_file)
+        goto done;
+    seen = seen_candidates_find(&loop->history.files, trial->file);
+    *ret_known = seen != NULL;
+    trial->verdict = seen != NULL ? seen->verdict : trial->verdict;
+done:
     if (loop->log != NULL)
         loop->log->muted = muted;
     trial_clean_up(loop, trial);
@@ -428,13 +431,16 @@ int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
         reuse(loop, trial, seen);
     } else {
         rc = trial_check(loop, trial, err);
-        if (rc == 0)
-            rc = loop_suspect_check(loop, trial, err);
-        if (rc == 0)
-            rc = loop_question_likeness(loop, trial, err);
+        if (rc < 0)
+            return rc;
+        rc = loop_suspect_check(loop, trial, err);
+        if (rc < 0)
+            return rc;
+        rc = loop_question_likeness(loop, trial, err);
     }
-    if (rc == 0)
-        rc = save(loop, trial, err);
+    if (rc < 0)
+        return rc;
+    rc = save(loop, trial, err);
     if (rc < 0)
         return rc;
 done:
