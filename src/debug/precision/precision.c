@@ -275,38 +275,44 @@ static int verify(struct session *session, struct precision_result *result, bool
     if (!*ret_verified)
         return 0;
     rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, "all layers in higher precision", &high, err);
-    if (rc == 0 && high != VERDICT_PASS)
+    if (rc < 0)
+        return rc;
+    if (high != VERDICT_PASS) {
         rc = loop_question_end(session->loop, ALL_HIGH, high, err);
-    if (rc == 0 && high != VERDICT_PASS)
+        if (rc < 0)
+            return rc;
         rc = confirm(session, &session->lowered, "the engine " ALL_HIGH, high, err);
-    if (rc == 0 && high != VERDICT_PASS) {
+        if (rc < 0)
+            return rc;
         result->outcome = PRECISION_NOT_FOUND;
         log_message(session->log, LOG_WARNING,
                     "The check does not pass with all layers in higher precision: lower precision is not what makes it "
                     "fail");
         return 0;
     }
-    if (rc < 0)
-        return rc;
     bitset_init(&none, session->target->count);
     rc = check_apart(session, &none, ALL_LOW_KEY, "all layers in lower precision", &low, err);
-    if (rc == 0 && low == VERDICT_PASS && session->target->insist != NULL &&
-        session->target->insist(session->target->data)) {
+    if (rc < 0 || low != VERDICT_PASS)
+        goto done;
+    if (session->target->insist != NULL && session->target->insist(session->target->data)) {
         session->insists = true;
         rc = check_apart(session, &none, ALL_LOW_AGAIN_KEY, "all layers in lower precision, in the other form", &low,
                          err);
+        if (rc < 0 || low != VERDICT_PASS)
+            goto done;
     }
-    if (rc == 0 && low == VERDICT_PASS)
-        rc = loop_question_end(session->loop, ALL_LOW, low, err);
-    if (rc == 0 && low == VERDICT_PASS)
-        rc = confirm(session, &none, "the engine " ALL_LOW, low, err);
+    rc = loop_question_end(session->loop, ALL_LOW, low, err);
+    if (rc < 0)
+        goto done;
+    rc = confirm(session, &none, "the engine " ALL_LOW, low, err);
+    if (rc < 0)
+        goto done;
+    result->outcome = PRECISION_FOUND;
+    result->none_needed = true;
+    log_message(session->log, LOG_WARNING,
+                "The check passes with all layers in lower precision: none of them has to be higher");
+done:
     bitset_release(&none);
-    if (rc == 0 && low == VERDICT_PASS) {
-        result->outcome = PRECISION_FOUND;
-        result->none_needed = true;
-        log_message(session->log, LOG_WARNING,
-                    "The check passes with all layers in lower precision: none of them has to be higher");
-    }
     return rc;
 }
 

@@ -137,18 +137,24 @@ static int score_layer(struct scoring *scoring, size_t index, double *ret, struc
 {
     bool lowered = scoring->high.layers[index].precision.precision != scoring->low->layers[index].precision.precision;
     double alone = 0, growth = 0;
-    int rc = interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : 0;
+    int rc;
 
-    if (rc == 0)
-        rc = run_layer(&scoring->high, index, &scoring->high.layers[index], scoring->high_walk.values, err);
-    if (rc == 0 && lowered)
+    if (interrupt_pending())
+        return error_set(err, ERR_INTERRUPTED, "interrupted");
+    rc = run_layer(&scoring->high, index, &scoring->high.layers[index], scoring->high_walk.values, err);
+    if (rc < 0)
+        return rc;
+    if (lowered)
         rc = isolated_error(scoring, index, &alone, err);
-    if (rc == 0)
-        rc = follow_low(scoring, index, &growth, err);
+    if (rc < 0)
+        return rc;
+    rc = follow_low(scoring, index, &growth, err);
+    if (rc < 0)
+        return rc;
     layer_walk_leave(&scoring->high_walk, index);
     layer_walk_leave(&scoring->low_walk, index);
     *ret = lowered ? fmax(alone, growth) : 0;
-    return rc;
+    return 0;
 }
 
 /* ---- All of them ---- */
@@ -172,19 +178,23 @@ int precision_scores(const struct engine *low, const struct layer_precision *hig
     struct scoring scoring = {.low = low};
     struct tensor_list feed = {0};
     size_t values = network->model->values.count;
-    int rc = builder_feed(network, settings, 0, &feed, err);
+    int rc;
 
     make_high(&scoring, high);
     scoring.isolated = memory_alloc_zero(values, sizeof(*scoring.isolated));
     scoring.errors = memory_alloc_zero(values, sizeof(*scoring.errors));
     layer_walk_init(&scoring.high_walk, network);
     layer_walk_init(&scoring.low_walk, network);
-    if (rc == 0)
-        rc = layer_walk_feed(&scoring.high_walk, &feed, err);
-    if (rc == 0)
-        rc = layer_walk_feed(&scoring.low_walk, &feed, err);
+    rc = builder_feed(network, settings, 0, &feed, err);
+    if (rc < 0)
+        goto done;
+    rc = layer_walk_feed(&scoring.high_walk, &feed, err);
+    if (rc < 0)
+        goto done;
+    rc = layer_walk_feed(&scoring.low_walk, &feed, err);
     for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
         rc = score_layer(&scoring, i, &ret[i], err);
+done:
     layer_walk_release(&scoring.high_walk);
     layer_walk_release(&scoring.low_walk);
     tensor_list_release(&feed);

@@ -233,16 +233,14 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
         rc = loop_question_end(loop, WITH_GOOD, verdict, err);
-        return rc == 0 ? confirm_whole(isolation, false, verdict, loop, err) : rc;
+        return rc < 0 ? rc : confirm_whole(isolation, false, verdict, loop, err);
     }
     rc = check_whole(isolation, true, false, loop, &verdict, err);
-    if (rc == 0 && verdict != VERDICT_FAIL) {
-        isolation->outcome = ISOLATION_BAD_PASSES;
-        rc = loop_question_end(loop, WITH_BAD, verdict, err);
-        if (rc == 0)
-            rc = confirm_whole(isolation, true, verdict, loop, err);
-    }
-    return rc;
+    if (rc < 0 || verdict == VERDICT_FAIL)
+        return rc;
+    isolation->outcome = ISOLATION_BAD_PASSES;
+    rc = loop_question_end(loop, WITH_BAD, verdict, err);
+    return rc < 0 ? rc : confirm_whole(isolation, true, verdict, loop, err);
 }
 
 struct end_check {
