@@ -61,14 +61,6 @@ static int make_candidate(struct model_run *run, const struct bitset *set, bool 
     return rc;
 }
 
-static int write_candidate(struct model_run *run, struct error *err)
-{
-    struct candidate_paths paths = candidate_place_begin(&run->place, true);
-    int rc = candidate_write(&run->maker, &run->candidate, &paths, NULL, err);
-
-    return candidate_place_end(&run->place, 0, rc, err);
-}
-
 static int32_t call_oracle(struct model_run *run, const struct polygraphy_progress *progress)
 {
     const struct polygraphy_candidate candidate = {.path = run->place.files[CANDIDATE_ARTIFACT].path,
@@ -84,26 +76,31 @@ static int ask(void *data, const struct bitset *set, const struct polygraphy_pro
                bool *ret_asked, struct error *err)
 {
     struct model_run *run = data;
+    struct candidate_paths paths;
     int rc = make_candidate(run, set, ret_asked, err);
 
     if (rc < 0 || !*ret_asked)
         return rc;
     rc = candidate_prepare(&run->maker, &run->candidate, NULL, err);
-    if (rc == 0)
-        rc = write_candidate(run, err);
-    if (rc == 0) {
-        *ret_answer = call_oracle(run, progress);
-        candidate_place_forget_moved(&run->place);
-        candidate_place_remove(&run->place, run->log);
-    }
-    if (rc == 0 && *ret_answer == POLYGRAPHY_FAILS) {
+    if (rc < 0)
+        goto done;
+    paths = candidate_place_begin(&run->place, true);
+    rc = candidate_write(&run->maker, &run->candidate, &paths, NULL, err);
+    rc = candidate_place_end(&run->place, 0, rc, err);
+    if (rc < 0)
+        goto done;
+    *ret_answer = call_oracle(run, progress);
+    candidate_place_forget_moved(&run->place);
+    candidate_place_remove(&run->place, run->log);
+    if (*ret_answer == POLYGRAPHY_FAILS) {
         if (run->has_bad)
             subgraph_release(&run->bad);
         run->bad = run->candidate;
         run->has_bad = true;
-    } else {
-        subgraph_release(&run->candidate);
+        return 0;
     }
+done:
+    subgraph_release(&run->candidate);
     return rc;
 }
 
@@ -166,17 +163,6 @@ static int make_folder(struct model_run *run, struct error *err)
     return 0;
 }
 
-static int make_loader(struct model_run *run, struct error *err)
-{
-    const struct data_loader_settings settings = {
-        .seed = run->request->seed,
-        .iterations = 1,
-        .files = {run->request->input_files, run->request->input_file_count},
-    };
-
-    return data_loader_new(&settings, run->log, &run->loader, err);
-}
-
 static void make_settings(struct model_run *run)
 {
     const struct polygraphy_model_request *request = run->request;
@@ -202,28 +188,31 @@ static void make_settings(struct model_run *run)
 /* Loads the model and whatever its candidates need. `ret_nodes`: how many its file has. */
 static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
 {
+    const struct polygraphy_model_request *request = run->request;
+    const struct data_loader_settings data = {
+        .seed = request->seed, .iterations = 1, .files = {request->input_files, request->input_file_count}};
     int rc = make_folder(run, err);
 
-    if (rc == 0)
-        rc = model_open(run->request->model, NULL, &run->model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_open(request->model, NULL, &run->model, err);
     if (rc < 0)
         return rc;
     *ret_nodes = run->model->nodes.count;
     rc = model_lower_constants(run->model, err);
-    if (rc == 0 && run->model->nodes.count == 0)
-        rc = error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
-                       run->model->display_name);
-    if (rc == 0)
-        rc = make_loader(run, err);
+    if (rc < 0)
+        return rc;
+    if (run->model->nodes.count == 0)
+        return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
+                         run->model->display_name);
+    rc = data_loader_new(&data, run->log, &run->loader, err);
     if (rc < 0)
         return rc;
     make_settings(run);
     candidate_maker_init(&run->maker, run->model, &run->settings, run->log);
     run->has_maker = true;
     rc = candidate_files_init(&run->files, run->place.files[CANDIDATE_ARTIFACT].path, false, false, err);
-    if (rc == 0)
-        rc = candidate_files_provide(&run->files, &run->maker.whole, err);
-    return rc;
+    return rc < 0 ? rc : candidate_files_provide(&run->files, &run->maker.whole, err);
 }
 
 /* ---- After the search ---- */
