@@ -337,13 +337,15 @@ static int serve(const struct data_loader *loader, const struct backend_io *inpu
         struct tensor tensor;
 
         rc = feed_match(feed, &wanted, i, &tensor, err);
-        if (rc == 0 && is_loaded(loader))
-            rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
-        else if (rc == 0 && generated.count == 0)
-            rc = generate_checked(loader, inputs, count, iteration, &generated, err);
         if (rc < 0)
             goto done;
         if (rc == 0) {
+            if (is_loaded(loader))
+                rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
+            else if (generated.count == 0)
+                rc = generate_checked(loader, inputs, count, iteration, &generated, err);
+            if (rc < 0)
+                goto done;
             tensor = generated.items[i].tensor;
             generated.items[i].tensor = (struct tensor){0};
         }

@@ -56,18 +56,6 @@ static struct log *saving_log(struct driver *driver)
 
 /* ---- Results of elsewhere ---- */
 
-static int load_results(const struct driver *driver, struct run_results *ret, struct error *err)
-{
-    const struct driver_settings *settings = driver->settings;
-
-    for (size_t i = 0; i < settings->load_count; i++) {
-        log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
-        if (run_results_load(ret, settings->load_outputs[i], err) < 0)
-            return err->code;
-    }
-    return 0;
-}
-
 static bool is_output_of_any(const struct run_results *results, const char *rule)
 {
     for (size_t i = 0; i < results->count; i++)
@@ -115,15 +103,27 @@ static void warn_of_extra_rules_for(const struct driver_settings *settings, cons
     run_results_release(&names);
 }
 
-static int postprocess(const struct driver_settings *settings, struct run_results *results, struct error *err)
+/* Puts what was saved behind what is there. All of that is ready to be compared then. */
+static int load_results(const struct driver *driver, struct run_results *ret, struct error *err)
 {
-    int rc = 0;
+    const struct driver_settings *settings = driver->settings;
 
-    for (size_t i = 0; i < results->count; i++)
-        for (size_t k = 0; k < results->items[i].count && rc == 0; k++)
-            rc = top_k_replace(&results->items[i].items[k].outputs, settings->postprocess, settings->postprocess_count,
-                               err);
-    return rc;
+    for (size_t i = 0; i < settings->load_count; i++) {
+        log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
+        if (run_results_load(ret, settings->load_outputs[i], err) < 0)
+            return err->code;
+    }
+    if (!settings->in_groups && ret->count > 1)
+        warn_of_extra_rules(settings, ret);
+    for (size_t i = 0; i < ret->count; i++)
+        for (size_t k = 0; k < ret->items[i].count; k++) {
+            int rc =
+                top_k_replace(&ret->items[i].items[k].outputs, settings->postprocess, settings->postprocess_count, err);
+
+            if (rc < 0)
+                return rc;
+        }
+    return 0;
 }
 
 /* ---- The beginning of a turn ---- */
@@ -333,7 +333,7 @@ static int take_outputs(struct driver *driver, size_t runner, size_t iteration, 
 
     if (driver->writer != NULL)
         run_results_writer_select(driver->writer, runner);
-    for (size_t i = 0; i < come->count && rc == 0; i++) {
+    for (size_t i = 0; i < come->count; i++) {
         const struct named_tensor *output = &come->items[i];
         struct tensor described;
 
@@ -341,22 +341,20 @@ static int take_outputs(struct driver *driver, size_t runner, size_t iteration, 
         tensor_list_add(&worker->described, text_of(output->name), &described);
         if (driver->writer != NULL)
             rc = run_results_writer_add(driver->writer, output->name, &output->tensor, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0 && settings->in_groups)
+    if (settings->in_groups)
         rc = top_k_replace(come, settings->postprocess, settings->postprocess_count, err);
-    for (size_t i = 0; i < come->count && rc == 0; i++) {
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < come->count; i++) {
         if (settings->in_groups && settings->validate)
             validate_output(driver, runner, iteration, &come->items[i]);
         outputs->items[worker->arrived++].tensor = come->items[i].tensor;
         come->items[i].tensor = (struct tensor){0};
     }
-    return rc;
-}
-
-static bool is_awaited(const struct driver *driver, size_t runner, const struct named_tensor *output)
-{
-    return (runner < driver->couple_count && comparison_awaits(&driver->couples[runner], output)) ||
-           (runner > 0 && comparison_awaits(&driver->couples[runner - 1], output));
+    return 0;
 }
 
 /* Lets go of what came with the last group. What still waits for its partner gets memory of its own. */
@@ -367,9 +365,11 @@ static int release_group(struct driver *driver, size_t runner, size_t iteration,
 
     for (; worker->released < worker->arrived; worker->released++) {
         struct named_tensor *output = &outputs->items[worker->released];
+        bool is_awaited = (runner < driver->couple_count && comparison_awaits(&driver->couples[runner], output)) ||
+                          (runner > 0 && comparison_awaits(&driver->couples[runner - 1], output));
         struct tensor copy;
 
-        if (!is_awaited(driver, runner, output)) {
+        if (!is_awaited) {
             tensor_release(&output->tensor);
         } else if (output->tensor.free_owner == NULL) {
             int rc = tensor_copy(&output->tensor, &copy, err);
@@ -389,7 +389,7 @@ static int compute_group(struct driver *driver, size_t group, size_t iteration, 
     const struct driver_settings *settings = driver->settings;
     int rc = 0;
 
-    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+    for (size_t r = driver->first; r < driver->end; r++) {
         struct worker *worker = &driver->workers[r];
         struct tensor_list outputs = {0};
 
@@ -403,11 +403,15 @@ static int compute_group(struct driver *driver, size_t group, size_t iteration, 
         if (rc == 0)
             rc = take_outputs(driver, r, iteration, &outputs, err);
         tensor_list_release(&outputs);
+        if (rc < 0)
+            return rc;
     }
-    for (size_t c = 0; c < driver->couple_count && rc == 0; c++) {
+    for (size_t c = 0; c < driver->couple_count; c++) {
         couple_log(driver, c);
         if (driver->couples[c].is_open)
             rc = comparison_advance(&driver->couples[c], err);
+        if (rc < 0)
+            return rc;
     }
     for (size_t r = driver->first; r < driver->end && rc == 0 && settings->in_groups; r++)
         rc = release_group(driver, r, iteration, err);
@@ -451,12 +455,18 @@ static int run_iteration(struct driver *driver, size_t index, struct error *err)
     struct tensor_list feed = {0};
     int rc = data_loader_feed(driver->loader, driver->inputs, driver->input_count, (int64_t)index, &feed, err);
 
-    if (rc == 0)
-        rc = begin_iteration(driver, index, &feed, err);
-    for (size_t g = 0; rc == 0 && g < (driver->settings->in_groups ? driver->plan.count : 1); g++)
+    if (rc < 0)
+        return rc;
+    rc = begin_iteration(driver, index, &feed, err);
+    if (rc < 0)
+        goto done;
+    for (size_t g = 0; g < (driver->settings->in_groups ? driver->plan.count : 1); g++) {
         rc = compute_group(driver, g, index, &feed, err);
-    if (rc == 0)
-        rc = end_iteration(driver, index, err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = end_iteration(driver, index, err);
+done:
     tensor_list_release(&feed);
     return rc;
 }
@@ -480,8 +490,9 @@ static int run_turn(struct driver *driver, struct error *err)
         driver->inputs = worker->runner->backend->inputs(worker->session, &driver->input_count);
     }
     rc = keep_inputs(driver, err);
-    if (rc == 0)
-        rc = begin_results(driver, iterations, err);
+    if (rc < 0)
+        goto done;
+    rc = begin_results(driver, iterations, err);
     if (rc < 0)
         goto done;
     if (driver->settings->in_groups)
@@ -491,12 +502,13 @@ static int run_turn(struct driver *driver, struct error *err)
         if (rc < 0)
             goto done;
     }
-    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
+    for (size_t r = driver->first; r < driver->end; r++) {
         if (driver->writer != NULL)
             rc = run_results_writer_end_runner(driver->writer, err);
         runner_log(driver, r);
-        if (rc == 0)
-            worker_log_completion(&driver->workers[r], iterations);
+        if (rc < 0)
+            goto done;
+        worker_log_completion(&driver->workers[r], iterations);
     }
 done:
     for (size_t r = driver->first; r < driver->end; r++)
@@ -542,22 +554,23 @@ static int end_comparisons(struct driver *driver, bool *passed, struct error *er
     struct run_results rest = {.items = driver->results->items + compared, .count = driver->results->count - compared};
     struct error ignored = {0};
     bool rest_passed = true;
-    int rc = 0, rest_rc = 0;
+    int rc, first = 0;
 
     for (size_t c = 0; c < driver->couple_count; c++) {
         bool couple_passed = true;
-        int code;
 
         couple_log(driver, c);
-        code = comparison_end(&driver->couples[c], &couple_passed, rc == 0 ? err : &ignored);
-        rc = rc == 0 ? code : rc;
+        rc = comparison_end(&driver->couples[c], &couple_passed, first == 0 ? err : &ignored);
+        first = first == 0 ? rc : first;
         *passed &= couple_passed;
     }
     couple_log(driver, driver->couple_count);
-    if (rest.count > 1 && (*passed || !driver->comparison.fail_fast))
-        rest_rc = comparison_run(&rest, &driver->comparison, &rest_passed, rc == 0 ? err : &ignored);
-    *passed &= rest_passed;
-    return rc == 0 ? rest_rc : rc;
+    if (rest.count > 1 && (*passed || !driver->comparison.fail_fast)) {
+        rc = comparison_run(&rest, &driver->comparison, &rest_passed, first == 0 ? err : &ignored);
+        first = first == 0 ? rc : first;
+        *passed &= rest_passed;
+    }
+    return first;
 }
 
 /* What has not been validated while it came, and what all of it amounts to. */
@@ -609,44 +622,35 @@ static int settle_results(struct driver *driver, bool *passed, struct error *err
     return rc;
 }
 
-/* Everything up to the comparison of what is not compared while it comes. */
-static int make_results(struct driver *driver, struct error *err)
+/* All turns. What they give is saved. */
+static int run_turns(struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
     size_t at_once = settings->in_groups ? settings->count : 1;
     struct run_results_writer writer;
     int rc = 0;
 
-    if (settings->in_groups) {
-        rc = load_results(driver, &driver->loaded, err);
-        if (rc == 0)
-            rc = postprocess(settings, &driver->loaded, err);
-        if (rc < 0)
-            return rc;
-    }
     if (settings->count > 0 && settings->save_outputs != NULL) {
         driver->writer = &writer;
         rc = run_results_writer_open(&writer, settings->save_outputs, err);
     }
-    for (size_t r = 0; r < settings->count && rc == 0; r += at_once) {
+    if (rc < 0)
+        goto done;
+    for (size_t r = 0; r < settings->count; r += at_once) {
         driver->first = r;
         driver->end = r + at_once;
         rc = settings->use_subprocess ? run_turn_apart(driver, err) : run_turn(driver, err);
+        if (rc < 0)
+            goto done;
     }
-    if (driver->writer != NULL && rc == 0) {
+    if (driver->writer != NULL) {
         log_message(saving_log(driver), LOG_INFO, "Saving inference results to %s", settings->save_outputs);
         rc = run_results_writer_commit(&writer, err);
     }
+done:
     if (driver->writer != NULL)
         run_results_writer_release(&writer);
-    if (rc < 0 || settings->in_groups)
-        return rc;
-    rc = load_results(driver, driver->results, err);
-    if (rc < 0)
-        return rc;
-    if (driver->results->count > 1)
-        warn_of_extra_rules(settings, driver->results);
-    return postprocess(settings, driver->results, err);
+    return rc;
 }
 
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
@@ -667,7 +671,10 @@ int driver_run(const struct driver_settings *settings, struct data_loader *loade
     log_sections_init(&driver.sections, settings->log, settings->in_groups);
     driver.comparison.log = driver.sections.log;
     driver.comparison.release = !settings->in_groups && !settings->validate && !settings->keep_outputs;
-    rc = make_results(&driver, err);
+    /* In groups, what was saved is compared while results come. */
+    rc = settings->in_groups ? load_results(&driver, &driver.loaded, err) : run_turns(&driver, err);
+    if (rc == 0)
+        rc = settings->in_groups ? run_turns(&driver, err) : load_results(&driver, ret, err);
     if (rc == 0) {
         rc = settle_results(&driver, ret_passed, err);
     } else {

@@ -417,13 +417,17 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
     rc = gather_feed(run, group, feed, &inputs, err);
-    if (rc == 0)
-        rc = write_group(run->plan, group, &bytes, &run->request.model_size, err);
+    if (rc < 0)
+        goto done;
+    rc = write_group(run->plan, group, &bytes, &run->request.model_size, err);
+    if (rc < 0)
+        goto done;
     run->request.model_data = bytes;
-    if (rc == 0)
-        rc = run_session(run, &inputs, &made, seconds, err);
-    if (rc == 0)
-        take_outputs(run, group, &made, ret);
+    rc = run_session(run, &inputs, &made, seconds, err);
+    if (rc < 0)
+        goto done;
+    take_outputs(run, group, &made, ret);
+done:
     run->request.log = NULL; /* that a session is made is worth a line once */
     free(bytes);
     tensor_list_release(&inputs);

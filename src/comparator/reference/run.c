@@ -142,14 +142,18 @@ static int run_sample(struct reference_run *run, struct backend_session *session
         }
     rc = run->backend->run(session, &run->feeds[sample], &(struct wanted_outputs){(const char *const *)names, count},
                            &outputs, NULL, err);
-    if (rc == 0 && sample == 0)
+    if (rc < 0)
+        goto done;
+    if (sample == 0)
         drop_by_outputs(run, positions, &outputs);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         rc = keep(run, positions[i], sample, &outputs.items[i].tensor, err);
+        if (rc < 0)
+            goto done;
         tensor_release(&outputs.items[i].tensor);
     }
-    if (rc == 0)
-        rc = value_store_commit(run->store, err);
+    rc = value_store_commit(run->store, err);
+done:
     tensor_list_release(&outputs);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
