@@ -450,7 +450,7 @@ int engine_file_save_byproducts(const struct engine_file *file, const struct eng
     const struct engine_file_values *files = file->files;
     struct log *log = file->context->log;
     struct tactic_replay replay;
-    int rc = 0;
+    int rc;
 
     if (config->save_tactics != NULL) {
         tactic_replay_init(&replay);
@@ -458,19 +458,24 @@ int engine_file_save_byproducts(const struct engine_file *file, const struct eng
         log_message(log, LOG_INFO, "Saving tactic replay file to %s", config->save_tactics);
         rc = tactic_replay_save(&replay, config->save_tactics, err);
         tactic_replay_release(&replay);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0 && files->save_timing_cache != NULL) {
+    if (files->save_timing_cache != NULL) {
         log_message(log, LOG_INFO, "Saving tactic timing cache to %s", files->save_timing_cache);
         rc = timing_cache_save(file->cache, files->save_timing_cache, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0 && config->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
+    if (config->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
         !calibration_is_loaded(file->calibration)) {
         log_message(log, LOG_INFO, "Writing calibration cache to: %s", config->calibration_cache);
         rc = calibration_save(file->calibration, config->calibration_cache, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0 && files->save_engine != NULL) {
-        log_message(log, LOG_INFO, "Saving engine to %s", files->save_engine);
-        rc = plan_save(engine, files->save_engine, err);
-    }
-    return rc;
+    if (files->save_engine == NULL)
+        return 0;
+    log_message(log, LOG_INFO, "Saving engine to %s", files->save_engine);
+    return plan_save(engine, files->save_engine, err);
 }

@@ -215,29 +215,6 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
-static int run_session(struct session *session, struct error *err)
-{
-    int rc = engine_file_init(&session->file, session->context, err);
-
-    if (rc < 0)
-        return rc;
-    choose_precisions(session);
-    rc = open_network(session, err);
-    if (rc == 0)
-        rc = loop_new(&session->loop_settings, &session->hash, session->context->log, &session->loop, err);
-    if (rc == 0) {
-        debug_session_watch_data(session->loop, session->network->model);
-        rc = open_lab(session, err);
-    }
-    if (rc == 0)
-        rc = search(session, err);
-    precision_lab_free(session->lab);
-    loop_free(session->loop);
-    network_free(session->network);
-    engine_file_release(&session->file);
-    return rc;
-}
-
 static int debug_precision_run(const struct command_context *context, struct error *err)
 {
     struct session session = {.context = context, .values = PARSE_VALUES(context->parse, struct precision_values)};
@@ -245,11 +222,31 @@ static int debug_precision_run(const struct command_context *context, struct err
 
     set_artifact(&session);
     rc = refuse_model_as_artifact(&session, err);
-    if (rc == 0)
-        rc = debug_report_open(&session.report, context, err);
     if (rc < 0)
         return rc;
-    rc = run_session(&session, err);
+    rc = debug_report_open(&session.report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = engine_file_init(&session.file, context, err);
+    if (rc < 0)
+        goto done;
+    choose_precisions(&session);
+    rc = open_network(&session, err);
+    if (rc < 0)
+        goto done;
+    rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
+    if (rc < 0)
+        goto done;
+    debug_session_watch_data(session.loop, session.network->model);
+    rc = open_lab(&session, err);
+    if (rc < 0)
+        goto done;
+    rc = search(&session, err);
+done:
+    precision_lab_free(session.lab);
+    loop_free(session.loop);
+    network_free(session.network);
+    engine_file_release(&session.file);
     debug_report_close(&session.report);
     return rc;
 }

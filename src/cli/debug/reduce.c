@@ -337,39 +337,46 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     struct debug_report report;
     int rc = refuse_results_as_artifact(context, err);
 
-    if (rc == 0)
-        rc = debug_report_open(&report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = debug_report_open(&report, context, err);
     if (rc < 0)
         return rc;
     rc = prepare(context, &model, &nodes, &hash, err);
+    if (rc < 0)
+        goto done;
+    rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
+    if (rc < 0)
+        goto done;
+    rc = check_data_look(context, model, &keep_inputs, err);
+    if (rc < 0)
+        goto done;
+    rc = start_sandbox(context, model, loader, &sandbox, err);
+    if (rc < 0)
+        goto done;
+    rc = find_sizes(context, model, sandbox, loader, err);
+    if (rc < 0)
+        goto done;
+    rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
+    if (rc < 0)
+        goto done;
+    debug_session_watch_data(loop, model);
+    settings = settings_from_options(context, loader);
+    settings.simplify.sandbox = sandbox;
+    settings.original_nodes = nodes;
+    settings.reduce_inputs &= !keep_inputs;
+    settings.candidates.golden_request = model_file_request(context);
+    settings.candidates.golden_request.engine = &golden;
+    if (settings.candidates.golden != NULL)
+        rc = engine_file_golden(&golden, context, loader, err);
+    if (rc < 0)
+        goto done;
+    rc = reduce_run(model, &settings, loop, context->log, &result, err);
     if (rc == 0)
-        rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
-    if (rc == 0)
-        rc = check_data_look(context, model, &keep_inputs, err);
-    if (rc == 0)
-        rc = start_sandbox(context, model, loader, &sandbox, err);
-    if (rc == 0)
-        rc = find_sizes(context, model, sandbox, loader, err);
-    if (rc == 0)
-        rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
-    if (rc == 0) {
-        debug_session_watch_data(loop, model);
-        settings = settings_from_options(context, loader);
-        settings.simplify.sandbox = sandbox;
-        settings.original_nodes = nodes;
-        settings.reduce_inputs &= !keep_inputs;
-        settings.candidates.golden_request = model_file_request(context);
-        settings.candidates.golden_request.engine = &golden;
-        if (settings.candidates.golden != NULL)
-            rc = engine_file_golden(&golden, context, loader, err);
-    }
-    if (rc == 0) {
-        rc = reduce_run(model, &settings, loop, context->log, &result, err);
-        if (rc == 0)
-            rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
-        rc = end_of_session(context, loop, &result, rc, err);
-        reduce_result_release(&result);
-    }
+        rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
+    rc = end_of_session(context, loop, &result, rc, err);
+done:
+    reduce_result_release(&result);
     loop_free(loop);
     sandbox_stop(sandbox);
     engine_request_release(&golden);

@@ -201,19 +201,6 @@ static int hash_session(const struct command_context *context, const struct tact
     return 0;
 }
 
-static int isolate(const struct command_context *context, struct tactic_isolation *isolation, struct loop *loop,
-                   struct debug_report *report, struct error *err)
-{
-    int rc = tactic_isolation_run(isolation, loop, err);
-
-    if (rc == 0) {
-        tactic_isolation_log(isolation, context->log);
-        loop_log_checks(loop);
-        rc = debug_report_save(report, loop, tactic_isolation_write, isolation, err);
-    }
-    return rc;
-}
-
 static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
                     struct error *err)
 {
@@ -221,7 +208,6 @@ static int run_with(const struct command_context *context, const struct tactic_p
     struct loop_settings settings = debug_loop_settings(context);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
-    enum isolation_outcome outcome;
     struct engine_builds builds;
     struct loop *loop = NULL;
     struct hash hash;
@@ -234,22 +220,29 @@ static int run_with(const struct command_context *context, const struct tactic_p
     isolation.maker = engine_builds_maker(&builds);
     tactic_isolation_announce(&isolation, context->log);
     rc = take_precision(&builds, pair, &precision, context->log, err);
-    if (rc == 0)
-        rc = hash_session(context, pair, &precision, &hash, err);
-    if (rc == 0)
-        rc = loop_new(&settings, &hash, context->log, &loop, err);
+    if (rc < 0)
+        goto done;
+    rc = hash_session(context, pair, &precision, &hash, err);
+    if (rc < 0)
+        goto done;
+    rc = loop_new(&settings, &hash, context->log, &loop, err);
+    if (rc < 0)
+        goto done;
+    debug_session_watch_data(loop, builds.network->model);
+    rc = tactic_isolation_run(&isolation, loop, err);
     if (rc == 0) {
-        debug_session_watch_data(loop, builds.network->model);
-        rc = isolate(context, &isolation, loop, report, err);
+        tactic_isolation_log(&isolation, context->log);
+        loop_log_checks(loop);
+        rc = debug_report_save(report, loop, tactic_isolation_write, &isolation, err);
     }
-    outcome = isolation.outcome;
+    if (rc < 0)
+        rc = debug_session_end(context, loop, rc);
+    else if (debug->exit_code && isolation.outcome != ISOLATION_FOUND)
+        rc = EXIT_STATUS_NOT_REPRODUCED;
+done:
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);
     engine_builds_release(&builds);
-    if (rc < 0 && loop)
-        rc = debug_session_end(context, loop, rc);
-    else if (rc == 0 && debug->exit_code && outcome != ISOLATION_FOUND)
-        rc = EXIT_STATUS_NOT_REPRODUCED;
     loop_free(loop);
     return rc;
 }
@@ -266,14 +259,17 @@ static int debug_tactics_run(const struct command_context *context, struct error
         return rc;
     tactic_diff_init(&replays);
     rc = load(&replays.good, "good", values->good, values->dir, context->log, err);
-    if (rc == 0)
-        rc = load(&replays.bad, "bad", values->bad, values->dir, context->log, err);
-    if (rc == 0)
-        rc = tactic_pair_choose(&replays.good, &replays.bad, &pair, err);
-    if (rc == 0) {
-        log_pair(&pair, context->log);
-        rc = run_with(context, &pair, &report, err);
-    }
+    if (rc < 0)
+        goto done;
+    rc = load(&replays.bad, "bad", values->bad, values->dir, context->log, err);
+    if (rc < 0)
+        goto done;
+    rc = tactic_pair_choose(&replays.good, &replays.bad, &pair, err);
+    if (rc < 0)
+        goto done;
+    log_pair(&pair, context->log);
+    rc = run_with(context, &pair, &report, err);
+done:
     tactic_diff_release(&replays);
     debug_report_close(&report);
     return rc;

@@ -331,17 +331,21 @@ static int report(const struct command_context *context, const struct subgraph *
     return rc;
 }
 
-static int inspect(const struct command_context *context, struct model *model, struct error *err)
+static int inspect_capability_run(const struct command_context *context, struct error *err)
 {
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    struct backend_request request = model_file_request_for(context, model);
     const struct backend *runtime = model_file_runtime(context);
     struct node_support_list support = {0};
     struct report_rows rows = {0};
+    struct backend_request request;
     struct subgraph whole;
+    struct model *model;
     struct error why = {0};
-    int rc = 0;
+    int rc = model_file_load(context, &model, err);
 
+    if (rc < 0)
+        return rc;
+    request = model_file_request_for(context, model);
     subgraph_init_whole(&whole, model);
     if (types_infer(model, NULL, runtime, &request, NULL, &why) < 0)
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
@@ -351,30 +355,20 @@ static int inspect(const struct command_context *context, struct model *model, s
         rc = ERR_BACKEND;
     else if (rc < 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
-    if (rc == 0 && support.not_looked_into > 0)
+    if (rc < 0)
+        goto done;
+    if (support.not_looked_into > 0)
         log_message(context->log, LOG_WARNING,
                     "%zu refused calls of local functions are listed as they are, not looked into: there are too many",
                     support.not_looked_into);
-    if (rc == 0) {
-        list_rows(model, &support, &rows);
-        rc = report(context, &whole, &support, &rows, err);
-    }
+    list_rows(model, &support, &rows);
+    rc = report(context, &whole, &support, &rows, err);
     if (rc == 0 && json->path != NULL)
         rc = save_json(&rows, json->path, err);
+done:
     free(rows.items);
     node_support_release(&support);
     subgraph_release(&whole);
-    return rc;
-}
-
-static int inspect_capability_run(const struct command_context *context, struct error *err)
-{
-    struct model *model;
-    int rc = model_file_load(context, &model, err);
-
-    if (rc < 0)
-        return rc;
-    rc = inspect(context, model, err);
     model_free(model);
     return rc;
 }

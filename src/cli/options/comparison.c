@@ -40,28 +40,24 @@ static void warn_about_ignored(struct parse *parse, enum comparison_function com
     }
 }
 
-static int check_tolerances(const struct named_numbers *tolerances, const char *option, struct error *err)
-{
-    for (size_t i = 0; i < tolerances->count; i++)
-        if (tolerances->items[i].value < 0)
-            return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match", option,
-                             tolerances->items[i].value);
-    return 0;
-}
-
 static int finish(struct parse *parse, struct error *err)
 {
     const struct comparison_values *values = PARSE_VALUES(parse, struct comparison_values);
-    int rc = check_tolerances(&values->rtol, "--rtol", err);
+    const struct {
+        const char *option;
+        const struct named_numbers *tolerances;
+    } checked[] = {{"--rtol", &values->rtol},
+                   {"--atol", &values->atol},
+                   {"--l2-tolerance", &values->l2_tolerance},
+                   {"--nmse-tolerance", &values->nmse_tolerance}};
 
-    if (rc == 0)
-        rc = check_tolerances(&values->atol, "--atol", err);
-    if (rc == 0)
-        rc = check_tolerances(&values->l2_tolerance, "--l2-tolerance", err);
-    if (rc == 0)
-        rc = check_tolerances(&values->nmse_tolerance, "--nmse-tolerance", err);
     warn_about_ignored(parse, PARSE_VALUES(parse, struct driver_settings)->comparison.function);
-    return rc;
+    for (size_t i = 0; i < ARRAY_LEN(checked); i++)
+        for (size_t k = 0; k < checked[i].tolerances->count; k++)
+            if (checked[i].tolerances->items[k].value < 0)
+                return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match",
+                                 checked[i].option, checked[i].tolerances->items[k].value);
+    return 0;
 }
 
 static const struct option options[] = {

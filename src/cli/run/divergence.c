@@ -153,10 +153,13 @@ static int log_values(const struct divergence_report *report, const struct layer
     struct validation bad;
     int rc = 0;
 
-    for (size_t k = 0; k < node->inputs.count && rc == 0; k++)
+    for (size_t k = 0; k < node->inputs.count; k++) {
         if (model_edge(model, node->inputs, k) != VALUE_NONE)
             rc = find_input(run, feed, model_edge(model, node->inputs, k), &inputs[k], err);
-    for (size_t k = 0; k < node->outputs.count && rc == 0 && !*found; k++) {
+        if (rc < 0)
+            goto done;
+    }
+    for (size_t k = 0; k < node->outputs.count && !*found; k++) {
         uint32_t value = model_edge(model, node->outputs, k);
 
         if (value == VALUE_NONE || run->values[value].data == NULL)
@@ -179,6 +182,7 @@ static int log_values(const struct divergence_report *report, const struct layer
                                                                                                 : bad.first_infinity,
                     inputs);
     }
+done:
     for (size_t k = 0; k < node->inputs.count; k++)
         tensor_release(&inputs[k]);
     free(inputs);
@@ -215,23 +219,25 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
 /* Looks for the iteration in which it happened. */
 static int show_values(const struct divergence_report *report, uint32_t node, struct error *err)
 {
-    struct backend_io *inputs;
+    struct backend_io *inputs = model_io_new(report->model, NULL, &report->model->inputs);
     size_t count = report->model->inputs.count;
     bool found = false;
     int rc = 0;
 
-    inputs = model_io_new(report->model, NULL, &report->model->inputs);
-    for (int64_t i = 0; i < data_loader_iterations(report->loader) && rc == 0 && !found; i++) {
+    for (int64_t i = 0; i < data_loader_iterations(report->loader) && !found; i++) {
         struct tensor_list feed = {0};
 
         rc = data_loader_feed(report->loader, inputs, count, i, &feed, err);
         if (rc == 0)
             rc = run_up_to(report, &feed, node, &found, err);
         tensor_list_release(&feed);
+        if (rc < 0)
+            goto done;
     }
-    model_io_free(inputs, count);
-    if (rc == 0 && !found)
+    if (!found)
         log_message(report->log, LOG_WARNING, "It did not happen again when the node was run once more");
+done:
+    model_io_free(inputs, count);
     return rc;
 }
 

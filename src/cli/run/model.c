@@ -96,24 +96,26 @@ static int change(const struct command_context *context, bool in_groups, struct 
 
     if (options.save->path != NULL)
         rc = model_file_infer(context, model, err);
+    if (rc < 0)
+        return rc;
     if (in_groups && !options.load->outputs.mark_all)
         mark_all(model);
-    if (rc == 0)
-        rc = model_file_mark_outputs(context, model, err);
-    if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, NULL, err);
+    rc = model_file_mark_outputs(context, model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_convert_to_float16(context, model, NULL, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
     rc = model_file_save(context, &whole, err);
     subgraph_release(&whole);
-    if (rc == 0)
-        rc = model_respell_four_bit_identities(model, NULL, err);
-    if (rc == 0 && in_groups)
-        rc = model_lower_constants(model, err);
-    if (rc == 0 && in_groups)
-        rc = model_sort_nodes(model, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    rc = model_respell_four_bit_identities(model, NULL, err);
+    if (rc < 0 || !in_groups)
+        return rc;
+    rc = model_lower_constants(model, err);
+    return rc == 0 ? model_sort_nodes(model, err) : rc;
 }
 
 static int load(struct run_model *ret, const struct command_context *context, struct error *err)

@@ -286,7 +286,7 @@ static int run(const struct command_context *context, struct error *err)
     struct runner *runners = NULL;
     struct run_report report;
     struct json_writer json;
-    struct plots plots;
+    struct plots plots = {0};
     struct watchers watchers = {json_path != NULL ? &report : NULL, draws ? &plots : NULL};
     int rc = check_request(context, err);
 
@@ -316,24 +316,28 @@ static int run(const struct command_context *context, struct error *err)
     if (rc < 0)
         goto done;
     rc = plots_init(&plots, &plots_settings, err);
-    if (rc == 0)
-        rc = run_models(context, &settings, &passed, err);
+    if (rc < 0)
+        goto done;
+    rc = run_models(context, &settings, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);
         rc = 0;
     }
-    if (rc == 0)
-        rc = plots_finish(&plots, err);
-    if (rc == 0 && draws && plots.saved == 0)
+    if (rc < 0)
+        goto done;
+    rc = plots_finish(&plots, err);
+    if (rc < 0)
+        goto done;
+    if (draws && plots.saved == 0)
         log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
-    plots_release(&plots);
-    if (rc == 0 && json_path != NULL) {
+    if (json_path != NULL) {
         run_report_write(&report, passed, compare_function_names[settings.comparison.function], settings.validate,
                          &json);
         rc = json_writer_commit(&json, FILE_DURABLE, err);
     }
 done:
+    plots_release(&plots);
     for (size_t i = 0; i < settings.count; i++)
         free((void *)runners[i].name);
     free(runners);

@@ -165,19 +165,21 @@ static int cut(struct model *model, const struct extract_values *values, struct 
     struct value_list inputs = {0}, missing = {0};
     int rc = find_values(model, &values->inputs, &part->inputs, err);
 
-    if (rc == 0)
-        rc = find_values(model, &values->outputs, &part->outputs, err);
-    if (rc == 0)
-        rc = check_ends(part, values, log, err);
-    if (rc == 0) {
-        value_list_assign(&inputs, &part->inputs);
-        subgraph_clean(part, NULL, NULL, &missing);
-        if (missing.count > 0)
-            rc = refuse_missing(model, &missing, err);
-        else
-            warn_of_unused(part, &inputs, log);
-        value_list_assign(&part->inputs, &inputs);
-    }
+    if (rc < 0)
+        return rc;
+    rc = find_values(model, &values->outputs, &part->outputs, err);
+    if (rc < 0)
+        return rc;
+    rc = check_ends(part, values, log, err);
+    if (rc < 0)
+        return rc;
+    value_list_assign(&inputs, &part->inputs);
+    subgraph_clean(part, NULL, NULL, &missing);
+    if (missing.count > 0)
+        rc = refuse_missing(model, &missing, err);
+    else
+        warn_of_unused(part, &inputs, log);
+    value_list_assign(&part->inputs, &inputs);
     free(inputs.items);
     free(missing.items);
     return rc;
@@ -279,24 +281,25 @@ static int complete(const struct command_context *context, struct model *model, 
 {
     const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
     bool is_forced = PARSE_VALUES(context->parse, struct shape_inference_values)->force_fallback;
-    int rc = 0;
+    bool contradicted;
+    int rc = is_forced ? candidate_maker_force_shapes(maker, err) : 0;
 
-    if (is_forced)
-        rc = candidate_maker_force_shapes(maker, err);
-    if (rc == 0)
-        rc = describe_constants(model, &part->inputs, err);
-    if (rc == 0)
-        rc = describe_constants(model, &part->outputs, err);
-    if (rc == 0)
-        rc = complete_open(maker, part, values, is_forced, err);
+    if (rc < 0)
+        return rc;
+    rc = describe_constants(model, &part->inputs, err);
+    if (rc < 0)
+        return rc;
+    rc = describe_constants(model, &part->outputs, err);
+    if (rc < 0)
+        return rc;
+    rc = complete_open(maker, part, values, is_forced, err);
+    if (rc < 0)
+        return rc;
     known_types_state(&maker->known.types, model);
-    if (rc == 0) {
-        bool contradicted = contradicts(model, values);
-
-        rc = describe_all(model, values, err);
-        if (rc == 0 && contradicted)
-            infer_anew(context, model, part);
-    }
+    contradicted = contradicts(model, values);
+    rc = describe_all(model, values, err);
+    if (rc == 0 && contradicted)
+        infer_anew(context, model, part);
     return rc;
 }
 
@@ -320,12 +323,16 @@ static int extract(const struct command_context *context, struct model *model, s
     candidate_maker_init(&maker, model, &settings, context->log);
     subgraph_init_whole(&part, model);
     rc = cut(model, values, context->log, &part, err);
-    if (rc == 0)
-        rc = complete(context, model, &maker, &part, err);
-    if (rc == 0)
-        rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
-    if (rc == 0)
-        rc = model_file_save_new(context, &part, err);
+    if (rc < 0)
+        goto done;
+    rc = complete(context, model, &maker, &part, err);
+    if (rc < 0)
+        goto done;
+    rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
+    if (rc < 0)
+        goto done;
+    rc = model_file_save_new(context, &part, err);
+done:
     subgraph_release(&part);
     candidate_maker_release(&maker);
     return rc;

@@ -142,18 +142,21 @@ static int sanitize(const struct command_context *context, struct model *model, 
     const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
     int rc = set_upper_bounds(context, model, err);
 
-    if (rc == 0)
-        rc = settle_shapes(context, model, err);
-    if (rc == 0 && values->cleanup)
+    if (rc < 0)
+        return rc;
+    rc = settle_shapes(context, model, err);
+    if (rc < 0)
+        return rc;
+    if (values->cleanup)
         rc = model_remove_unneeded_nodes(model, err);
-    if (rc == 0 && values->toposort)
+    if (rc < 0)
+        return rc;
+    if (values->toposort)
         rc = model_sort_nodes(model, err);
-    if (rc == 0 && values->fold_constants) {
-        rc = fold_constants(context, model, err);
-        if (rc == 0)
-            rc = model_file_infer(context, model, err);
-    }
-    return rc;
+    if (rc < 0 || !values->fold_constants)
+        return rc;
+    rc = fold_constants(context, model, err);
+    return rc == 0 ? model_file_infer(context, model, err) : rc;
 }
 
 static int try_and_save(const struct command_context *context, struct model *model, struct error *err)

@@ -141,17 +141,21 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
                 "The model is expected to be constant folded to successfully capture all weights eligible for "
                 "stripping");
     rc = stripped_weight_find(stripping->model, &stripping->weights, err);
-    if (rc == 0)
-        rc = keep_listed(stripping, exclude_list, err);
-    if (rc == 0) {
-        log_message(log, LOG_INFO, "Querying Sparse Initializers in the model");
-        rc = sparsity_find(stripping->model, &stripping->candidates, err);
-    }
-    for (size_t i = bitset_next(&stripping->weights, 0); rc == 0 && i < stripping->weights.size;
-         i = bitset_next(&stripping->weights, i + 1))
-        rc = strip(stripping, (uint32_t)i, err);
     if (rc < 0)
         return rc;
+    rc = keep_listed(stripping, exclude_list, err);
+    if (rc < 0)
+        return rc;
+    log_message(log, LOG_INFO, "Querying Sparse Initializers in the model");
+    rc = sparsity_find(stripping->model, &stripping->candidates, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = bitset_next(&stripping->weights, 0); i < stripping->weights.size;
+         i = bitset_next(&stripping->weights, i + 1)) {
+        rc = strip(stripping, (uint32_t)i, err);
+        if (rc < 0)
+            return rc;
+    }
     if (stripping->stripped > 0)
         stripped_model_mark(stripping->model);
     warn_of_what_stays(stripping);
