@@ -392,23 +392,30 @@ static size_t count_nodes(const struct model *model)
 static int fold_once(struct folding *folding, bool *changed, struct error *err)
 {
     struct model *model = folding->model;
+    bool keep_shapes = folding->settings->keep_shapes;
     int rc = 0;
 
     if (folding->settings->infer_types && !folding->no_runtime)
         rc = infer_types(folding, err);
-    if (rc == 0 && !folding->settings->keep_shapes)
-        rc = model_fold_shapes(model, changed, err);
-    if (rc == 0)
-        rc = model_remove_unneeded_nodes(model, err);
-    if (rc == 0 && !folding->settings->keep_shapes)
-        rc = model_elide_casts(model, changed, err);
-    if (rc == 0)
-        rc = fold_nodes(folding, changed, err);
-    if (rc == 0) /* what made the new constants has to go before nodes are put together anew */
-        rc = model_remove_unneeded_nodes(model, err);
-    if (rc == 0)
-        rc = model_inline_branches(model, changed, err);
-    return rc == 0 ? model_remove_unneeded_nodes(model, err) : rc;
+    if (rc < 0)
+        return rc;
+    rc = keep_shapes ? 0 : model_fold_shapes(model, changed, err);
+    if (rc < 0)
+        return rc;
+    rc = model_remove_unneeded_nodes(model, err);
+    if (rc < 0)
+        return rc;
+    rc = keep_shapes ? 0 : model_elide_casts(model, changed, err);
+    if (rc < 0)
+        return rc;
+    rc = fold_nodes(folding, changed, err);
+    if (rc < 0)
+        return rc;
+    rc = model_remove_unneeded_nodes(model, err); /* what made the new constants goes before nodes are put together */
+    if (rc < 0)
+        return rc;
+    rc = model_inline_branches(model, changed, err);
+    return rc < 0 ? rc : model_remove_unneeded_nodes(model, err);
 }
 
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err)
@@ -421,9 +428,12 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
     if (memory_limit_is_set()) /* constants are made one by one, and all of them are kept */
         memory_limit_enforce();
     rc = model_lower_constants(model, err);
-    if (rc == 0)
-        rc = model_sort_nodes(model, err);
-    for (int64_t pass = 1; rc == 0 && changed && !folding.stop && pass - 1 != settings->passes; pass++) {
+    if (rc < 0)
+        goto done;
+    rc = model_sort_nodes(model, err);
+    if (rc < 0)
+        goto done;
+    for (int64_t pass = 1; changed && !folding.stop && pass - 1 != settings->passes; pass++) {
         changed = false;
         log_message(settings->log, LOG_INFO, "Folding Constants | Pass %lld", (long long)pass);
         log_indent(settings->log, 1);
@@ -434,8 +444,11 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
                         "Total Nodes | Original: %5zu, After Folding: %5zu | %5lld Nodes Folded", before, after,
                         (long long)before - (long long)after);
         log_indent(settings->log, -1);
+        if (rc < 0)
+            goto done;
         before = after;
     }
+done:
     free(folding.failed.items);
     free(folding.large.items);
     return rc;

@@ -600,31 +600,35 @@ int types_find(const struct subgraph *part, const struct types_request *request,
         bitset_add(&inference.frozen, part->frozen.items[i].value);
 
     rc = list_open_nodes(&inference, &nodes, &own);
+    if (rc < 0)
+        goto done;
     if (request->assume)
         assume_sources(&inference, &nodes);
-    for (size_t i = 0; rc == 0 && i < nodes.count; i += piece) {
+    for (size_t i = 0; i < nodes.count; i += piece) {
         size_t left = nodes.count - i, count = left < piece ? left : piece;
 
         rc = ask_about(&inference, nodes.items + i, count, &own);
         if (rc == 0 && request->assume)
             rc = assume_about(&inference, nodes.items + i, count, &own);
+        if (rc < 0)
+            goto done;
     }
-    if (rc == 0 && inference.first_refusal.code != 0) {
+    rc = inference.first_refusal.code;
+    if (rc < 0) {
         own = inference.first_refusal;
-        rc = own.code;
+        goto done;
     }
+    log_once(log, LOG_VERBOSE,
+             "Inferred shapes in the model with `onnxruntime`.\n"
+             "Note: --no-onnxruntime-shape-inference turns this off where there is such an option.");
+    log_message(log, LOG_VERBOSE, "Shape inference completed successfully");
+done:
     if (rc < 0 && err != NULL)
         *err = own;
     for (size_t i = inference.stated.count; i-- > 0;)
         known->infos[inference.stated.items[i].value] = inference.stated.items[i].info;
     if (ret_not_tensors != NULL)
         bitset_unite(ret_not_tensors, &inference.not_tensors);
-    if (rc == 0) {
-        log_once(log, LOG_VERBOSE,
-                 "Inferred shapes in the model with `onnxruntime`.\n"
-                 "Note: --no-onnxruntime-shape-inference turns this off where there is such an option.");
-        log_message(log, LOG_VERBOSE, "Shape inference completed successfully");
-    }
     free(nodes.items);
     free(inference.stated.items);
     name_map_release(&inference.refused);

@@ -190,16 +190,19 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
     string_init(&warnings);
     request.log = &keeper;
     rc = lint->backend->open(&request, &session, err);
-    if (rc == 0) {
-        rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
-        tensor_list_release(&outputs);
-        lint->backend->close(session);
-    }
-    if (rc == 0 && warnings.size > 0)
+    if (rc < 0)
+        goto done;
+    rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
+    tensor_list_release(&outputs);
+    lint->backend->close(session);
+    if (rc < 0)
+        goto done;
+    if (warnings.size > 0)
         for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
             lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "%s", line);
-    if (rc == 0 && !any)
+    if (!any)
         lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: no output is a tensor");
+done:
     string_release(&warnings);
     return rc;
 }

@@ -323,24 +323,26 @@ static int apart_open(const struct backend_request *request, struct backend_sess
     message_init(&question);
     put_request(&question, request);
     rc = ask(&question, &session->bounds, 0, &session->generation, &bytes, err);
-    message_release(&question);
+    if (rc < 0)
+        goto done;
     answer = (struct message_reader){bytes.data, bytes.size, 0, false};
-    if (rc == 0)
-        rc = take_outcome(&answer, request->log, err);
-    if (rc == 0) {
-        session->number = message_take_number(&answer);
-        session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
-        session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
-        if (answer.damaged)
-            rc = refuse_answer(err);
-    }
-    free((char *)bytes.data);
-    if (rc == 0) {
+    rc = take_outcome(&answer, request->log, err);
+    if (rc < 0)
+        goto done;
+    session->number = message_take_number(&answer);
+    session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
+    session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
+    if (answer.damaged)
+        rc = refuse_answer(err);
+    else
         *ret = session;
-        return 0;
+done:
+    message_release(&question);
+    free((char *)bytes.data);
+    if (rc < 0) {
+        session->generation = 0; /* there is nothing to close */
+        apart_close(session);
     }
-    session->generation = 0; /* there is nothing to close */
-    apart_close(session);
     return rc;
 }
 
@@ -363,14 +365,6 @@ static void put_wanted(struct message *question, const struct wanted_outputs *wa
         message_put_string(question, wanted->items[i]);
 }
 
-/* The answer goes. */
-static int own(struct tensor *tensor, struct error *err)
-{
-    struct tensor borrowed = *tensor;
-
-    return borrowed.free_owner == NULL ? tensor_copy(&borrowed, tensor, err) : 0;
-}
-
 static int apart_run(struct backend_session *session, const struct tensor_list *feed,
                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
@@ -379,6 +373,7 @@ static int apart_run(struct backend_session *session, const struct tensor_list *
     struct message question;
     struct text bytes = {0};
     struct message_reader answer;
+    uint64_t bits;
     int rc;
 
     bounds.seconds *= TIMES_TO_RUN;
@@ -388,25 +383,35 @@ static int apart_run(struct backend_session *session, const struct tensor_list *
     put_wanted(&question, wanted);
     message_put_tensors(&question, feed);
     rc = ask(&question, &bounds, session->generation, NULL, &bytes, err);
-    message_release(&question);
+    if (rc < 0)
+        goto done;
     answer = (struct message_reader){bytes.data, bytes.size, 0, false};
-    if (rc == 0)
-        rc = take_outcome(&answer, session->log, err);
-    if (rc == 0) {
-        uint64_t bits = message_take_number(&answer);
-
-        if (seconds != NULL)
-            memcpy(seconds, &bits, sizeof(bits));
-        rc = message_take_tensors(&answer, &outputs, err);
-    }
-    if (rc == 0 && answer.damaged)
+    rc = take_outcome(&answer, session->log, err);
+    if (rc < 0)
+        goto done;
+    bits = message_take_number(&answer);
+    if (seconds != NULL)
+        memcpy(seconds, &bits, sizeof(bits));
+    rc = message_take_tensors(&answer, &outputs, err);
+    if (rc < 0)
+        goto done;
+    if (answer.damaged) {
         rc = refuse_answer(err);
-    for (size_t i = 0; rc == 0 && i < outputs.count; i++)
-        rc = own(&outputs.items[i].tensor, err);
-    if (rc == 0)
-        *ret = outputs;
-    else
-        tensor_list_release(&outputs);
+        goto done;
+    }
+    for (size_t i = 0; i < outputs.count; i++) {
+        struct tensor borrowed = outputs.items[i].tensor;
+
+        if (borrowed.free_owner == NULL) /* what it borrows from, the answer, goes */
+            rc = tensor_copy(&borrowed, &outputs.items[i].tensor, err);
+        if (rc < 0)
+            goto done;
+    }
+    *ret = outputs;
+    outputs = (struct tensor_list){0};
+done:
+    tensor_list_release(&outputs);
+    message_release(&question);
     free((char *)bytes.data);
     return rc;
 }

@@ -220,7 +220,7 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
     size_t count = message_take_count(reader);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < count && !reader->damaged; i++) {
+    for (size_t i = 0; i < count && !reader->damaged; i++) {
         struct text name = message_take_text(reader);
         enum data_type type = take_type(reader);
         struct tensor tensor = {0};
@@ -231,18 +231,18 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
             rc = take_string_tensor(reader, &shape, &tensor, err);
         else
             tensor_borrow(type, &shape, NULL, 0, &tensor);
-        if (rc == 0)
-            tensor_list_add(ret, name, &tensor);
+        if (rc < 0)
+            return rc;
+        tensor_list_add(ret, name, &tensor);
     }
-    for (size_t i = 0; rc == 0 && i < ret->count && !reader->damaged; i++) {
+    for (size_t i = 0; i < ret->count && !reader->damaged; i++) {
         struct tensor *tensor = &ret->items[i].tensor;
         size_t size = tensor_bytes(tensor->type, shape_elements(&tensor->shape));
 
-        if (tensor->type == DATA_STRING)
-            continue;
-        tensor_borrow(tensor->type, &tensor->shape, message_take_data(reader, size).data, size, tensor);
+        if (tensor->type != DATA_STRING)
+            tensor_borrow(tensor->type, &tensor->shape, message_take_data(reader, size).data, size, tensor);
     }
-    return rc;
+    return 0;
 }
 
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count)

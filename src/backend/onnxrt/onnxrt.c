@@ -80,14 +80,20 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     if (!status)
         status = set_options(ort->api, request, options);
     rc = onnxrt_check(ort, status, err, "ONNX Runtime does not take an option");
-    if (rc == 0)
-        rc = onnxrt_providers_append(&providers, options, err);
-    for (const char *const *library = request->custom_op_libraries; rc == 0 && library && *library; library++)
+    if (rc < 0)
+        goto done;
+    rc = onnxrt_providers_append(&providers, options, err);
+    if (rc < 0)
+        goto done;
+    for (const char *const *library = request->custom_op_libraries; library && *library; library++) {
         rc = register_custom_ops(ort, options, *library, err);
+        if (rc < 0)
+            goto done;
+    }
+    *ret = options;
+    options = NULL;
 done:
-    if (rc == 0)
-        *ret = options;
-    else if (options)
+    if (options)
         ort->api->release_session_options(options);
     free(names);
     onnxrt_providers_release(&providers);
@@ -327,12 +333,15 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
     if (rc == 0)
         rc = load_model(session, request, err);
     onnxrt_set_log(NULL);
-    if (rc == 0)
-        rc = describe_model(session, err);
-    if (rc == 0)
-        *ret = session;
-    else
-        onnxrt_close(session);
+    if (rc < 0)
+        goto done;
+    rc = describe_model(session, err);
+    if (rc < 0)
+        goto done;
+    *ret = session;
+    session = NULL;
+done:
+    onnxrt_close(session);
     return rc;
 }
 

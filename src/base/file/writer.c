@@ -132,9 +132,11 @@ int file_writer_add(struct file_writer *writer, const void *data, size_t size, s
 
     if (size > BUFFER_SIZE - writer->buffered)
         rc = file_writer_flush(writer, err);
-    if (rc == 0 && size > BUFFER_SIZE) {
+    if (rc < 0)
+        return rc;
+    if (size > BUFFER_SIZE) {
         rc = write_all(writer, data, size, err);
-    } else if (rc == 0 && size > 0) {
+    } else if (size > 0) {
         memcpy(writer->buffer + writer->buffered, data, size);
         writer->buffered += size;
     }
@@ -330,24 +332,28 @@ static int finish_descriptor(struct file_writer *writer, enum file_durability du
 
 int file_writer_commit(struct file_writer *writer, enum file_durability durability, struct error *err)
 {
-    int rc = file_writer_flush(writer, err);
-    int empty = rc == 0 && writer->temporary ? open_empty_file(writer->path) : -1;
+    int rc = file_writer_flush(writer, err), empty;
 
+    if (rc < 0)
+        goto done;
+    empty = writer->temporary ? open_empty_file(writer->path) : -1;
     if (empty >= 0) {
         rc = fill_empty_file(writer, empty, durability, err);
-    } else if (rc == 0) {
-        rc = finish_descriptor(writer, durability, err);
-        if (rc == 0 && writer->temporary) {
-            if (put_in_place(writer, durability) != 0) {
-                rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", writer->path);
-            } else {
-                interrupt_keep(writer->temporary);
-                free(writer->temporary);
-                writer->temporary = NULL;
-                rc = durability == FILE_DURABLE ? sync_folder(writer->path, err) : 0;
-            }
-        }
+        goto done;
     }
+    rc = finish_descriptor(writer, durability, err);
+    if (rc < 0 || !writer->temporary)
+        goto done;
+    if (put_in_place(writer, durability) != 0) {
+        rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", writer->path);
+        goto done;
+    }
+    interrupt_keep(writer->temporary);
+    free(writer->temporary);
+    writer->temporary = NULL;
+    if (durability == FILE_DURABLE)
+        rc = sync_folder(writer->path, err);
+done:
     file_writer_release(writer); /* removes the temporary file that was not put in place */
     return rc;
 }

@@ -153,19 +153,21 @@ static char **make_environment(const char *const *added, struct arena *arena)
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, defaults;
+    int reason;
 
     sigemptyset(&none);
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
-    int rc = posix_spawnattr_setsigmask(attributes, &none);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigdefault(attributes, &defaults);
-    if (rc == 0)
-        rc = posix_spawnattr_setpgroup(attributes, 0);
-    if (rc == 0)
-        rc = posix_spawnattr_setflags(attributes,
-                                      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    return rc;
+    reason = posix_spawnattr_setsigmask(attributes, &none);
+    if (reason != 0)
+        return reason;
+    reason = posix_spawnattr_setsigdefault(attributes, &defaults);
+    if (reason != 0)
+        return reason;
+    reason = posix_spawnattr_setpgroup(attributes, 0);
+    if (reason != 0)
+        return reason;
+    return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
 int process_spawn(const struct process_request *request, int out, int error_out, pid_t *ret, struct error *err)

@@ -82,11 +82,14 @@ static int read_array(struct json_reader *reader, json_t *object, struct tensor 
 
     if (json_reader_raw_text(reader, array, &text))
         rc = decode_base64(text, &data, &size, err);
-    if (rc == 0 && !data) {
-        rc = json_reader_long_text(reader, array, &text, err);
-        if (rc == 0)
-            rc = decode_base64(text, &data, &size, err);
-    }
+    if (rc < 0)
+        return rc;
+    if (data)
+        return read_file(data, size, ret, err);
+    rc = json_reader_long_text(reader, array, &text, err);
+    if (rc < 0)
+        return rc;
+    rc = decode_base64(text, &data, &size, err);
     if (rc == 0 && !data)
         rc = decode_latin1(text, &data, &size, err);
     return rc < 0 ? rc : read_file(data, size, ret, err);

@@ -97,16 +97,22 @@ int npz_read_first(struct span file, struct tensor *ret, struct error *err)
     zip_t *archive = NULL;
     zip_stat_t entry;
     uint8_t *data = NULL;
-    int rc = open_archive(file, &archive, err);
+    int rc;
 
-    if (rc == 0)
-        rc = find_first(archive, &entry, err);
-    if (rc == 0)
-        rc = check_entry(&entry, file.size, err);
-    if (rc == 0)
-        rc = read_entry(archive, &entry, &data, err);
-    if (rc == 0)
-        rc = npy_read_owned(data, (size_t)entry.size, ret, err);
+    rc = open_archive(file, &archive, err);
+    if (rc < 0)
+        goto done;
+    rc = find_first(archive, &entry, err);
+    if (rc < 0)
+        goto done;
+    rc = check_entry(&entry, file.size, err);
+    if (rc < 0)
+        goto done;
+    rc = read_entry(archive, &entry, &data, err);
+    if (rc < 0)
+        goto done;
+    rc = npy_read_owned(data, (size_t)entry.size, ret, err);
+done:
     if (archive)
         zip_discard(archive);
     return rc;

@@ -335,21 +335,26 @@ int debug_replay_save(const struct debug_replay *replay, const char *path, struc
     struct file_writer file;
     struct string_builder head;
     const char *tail = replay->has_session || replay->text.size > 0 ? "\n}" : "}";
-    int rc = file_writer_open(&file, path, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     string_init(&head);
+    rc = file_writer_open(&file, path, err);
+    if (rc < 0)
+        goto done;
     string_add_char(&head, '{');
     if (replay->has_session)
         add_session(replay, &head);
     rc = file_writer_add(&file, head.data, head.size, err);
-    if (rc == 0)
-        rc = file_writer_add(&file, replay->text.data, replay->text.size, err);
-    if (rc == 0)
-        rc = file_writer_add(&file, tail, strlen(tail), err);
-    if (rc == 0)
-        rc = file_writer_commit(&file, FILE_INTERMEDIATE, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&file, replay->text.data, replay->text.size, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&file, tail, strlen(tail), err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_commit(&file, FILE_INTERMEDIATE, err);
+done:
     file_writer_release(&file);
     string_release(&head);
     return rc;

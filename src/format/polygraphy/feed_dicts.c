@@ -114,42 +114,37 @@ int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file
     return 0;
 }
 
-static int add_feed(struct safetensors_writer *writer, const struct tensor_list *feed, size_t iteration,
-                    struct error *err)
-{
-    struct string_builder name;
-    int rc = 0;
-
-    string_init(&name);
-    for (size_t i = 0; i < feed->count && rc == 0; i++) {
-        string_clear(&name);
-        string_add_format(&name, "%zu/%s", iteration, feed->items[i].name);
-        rc = safetensors_writer_add(writer, name.data, &feed->items[i].tensor, err);
-    }
-    string_release(&name);
-    return rc;
-}
-
 static int save_safetensors(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
     struct safetensors_writer writer;
-    struct string_builder iterations;
-    int rc = safetensors_writer_open(&writer, path, err);
+    struct string_builder name, iterations;
+    int rc;
 
+    string_init(&name);
     string_init(&iterations);
     string_add_format(&iterations, "%zu", feeds->count);
-    for (size_t i = 0; i < feeds->count && rc == 0; i++)
+    rc = safetensors_writer_open(&writer, path, err);
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < feeds->count; i++)
         for (size_t k = 0; k < feeds->items[i].count; k++)
             safetensors_writer_expect(&writer, 1, strlen(feeds->items[i].items[k].name));
-    for (size_t i = 0; i < feeds->count && rc == 0; i++)
-        rc = add_feed(&writer, &feeds->items[i], i, err);
-    if (rc == 0) {
-        struct safetensors_metadata metadata[] = {{(char *)SAFETENSORS_KIND, (char *)SAFETENSORS_INPUTS},
-                                                  {(char *)"iterations", iterations.data}};
-
-        rc = safetensors_writer_commit(&writer, metadata, ARRAY_LEN(metadata), err);
-    }
+    for (size_t i = 0; i < feeds->count; i++)
+        for (size_t k = 0; k < feeds->items[i].count; k++) {
+            string_clear(&name);
+            string_add_format(&name, "%zu/%s", i, feeds->items[i].items[k].name);
+            rc = safetensors_writer_add(&writer, name.data, &feeds->items[i].items[k].tensor, err);
+            if (rc < 0)
+                goto done;
+        }
+    rc = safetensors_writer_commit(
+        &writer,
+        (struct safetensors_metadata[]){{(char *)SAFETENSORS_KIND, (char *)SAFETENSORS_INPUTS},
+                                        {(char *)"iterations", iterations.data}},
+        2, err);
+done:
     safetensors_writer_release(&writer);
+    string_release(&name);
     string_release(&iterations);
     return rc;
 }

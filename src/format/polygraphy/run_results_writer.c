@@ -192,14 +192,19 @@ int run_results_save(const struct run_results *results, const char *path, struct
     struct run_results_writer writer;
     int rc = run_results_writer_open(&writer, path, err);
 
-    for (size_t i = 0; i < results->count && rc == 0; i++)
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < results->count; i++)
         for (size_t k = 0; k < results->items[i].count; k++)
             run_results_writer_expect(&writer, results->items[i].items[k].outputs.count,
                                       64 * results->items[i].items[k].outputs.count);
-    for (size_t i = 0; i < results->count && rc == 0; i++)
+    for (size_t i = 0; i < results->count; i++) {
         rc = run_results_writer_add_runner(&writer, &results->items[i], err);
-    if (rc == 0)
-        rc = run_results_writer_commit(&writer, err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = run_results_writer_commit(&writer, err);
+done:
     run_results_writer_release(&writer);
     return rc;
 }

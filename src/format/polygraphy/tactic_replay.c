@@ -294,19 +294,25 @@ static void read_name(struct json_reader *reader, json_t *object, struct tactic_
 static int read_algorithm(struct json_reader *reader, json_t *object, struct tactic_algorithm *algorithm,
                           struct error *err)
 {
+    int rc;
+
     if (json_class_of(reader, object) != JSON_CLASS_ALGORITHM)
         return error_set(err, ERR_CORRUPT, "an Algorithm is expected, but it is %s",
                          json_class_describe(reader, object));
-    int rc = read_integer(object, "implementation", &algorithm->implementation, err);
-    if (rc == 0)
-        rc = read_integer(object, "tactic", &algorithm->tactic, err);
-    if (rc == 0)
-        rc = read_tensors(reader, object, "inputs", &algorithm->inputs, err);
-    if (rc == 0)
-        rc = read_tensors(reader, object, "outputs", &algorithm->outputs, err);
-    if (rc == 0)
-        read_name(reader, object, algorithm);
-    return rc;
+    rc = read_integer(object, "implementation", &algorithm->implementation, err);
+    if (rc < 0)
+        return rc;
+    rc = read_integer(object, "tactic", &algorithm->tactic, err);
+    if (rc < 0)
+        return rc;
+    rc = read_tensors(reader, object, "inputs", &algorithm->inputs, err);
+    if (rc < 0)
+        return rc;
+    rc = read_tensors(reader, object, "outputs", &algorithm->outputs, err);
+    if (rc < 0)
+        return rc;
+    read_name(reader, object, algorithm);
+    return 0;
 }
 
 /* A member of that name that is no list of texts is somebody else's. */

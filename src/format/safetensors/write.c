@@ -153,20 +153,24 @@ static int move_data(struct safetensors_writer *writer, const struct string_buil
         return fd;
     make_length(header->size, length);
     rc = file_writer_open(&larger, writer->file.path, err);
-    if (rc == 0)
-        rc = file_writer_add(&larger, length, sizeof(length), err);
-    if (rc == 0)
-        rc = file_writer_add(&larger, header->data, header->size, err);
-    if (rc == 0)
-        rc = file_writer_copy(&larger, fd, LENGTH_SIZE + writer->room, writer->data_size, err);
-    close(fd);
-    if (rc < 0) {
-        file_writer_release(&larger);
-        return rc;
-    }
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&larger, length, sizeof(length), err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_add(&larger, header->data, header->size, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_copy(&larger, fd, LENGTH_SIZE + writer->room, writer->data_size, err);
+    if (rc < 0)
+        goto done;
     file_writer_release(&writer->file);
     writer->file = larger;
-    return 0;
+done:
+    close(fd);
+    if (rc < 0)
+        file_writer_release(&larger);
+    return rc;
 }
 
 int safetensors_writer_commit(struct safetensors_writer *writer, const struct safetensors_metadata *metadata,
@@ -174,25 +178,30 @@ int safetensors_writer_commit(struct safetensors_writer *writer, const struct sa
 {
     uint8_t length[LENGTH_SIZE];
     struct string_builder header;
-    int rc = begin_data(writer, err);
+    int rc;
 
     string_init(&header);
-    finish_header(writer, metadata, metadata_count, &header);
-    if (rc == 0 && header.size > SAFETENSORS_LONGEST_HEADER)
-        rc = error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
-                       writer->file.path, header.size);
+    rc = begin_data(writer, err);
     if (rc < 0)
         goto done;
+    finish_header(writer, metadata, metadata_count, &header);
+    if (header.size > SAFETENSORS_LONGEST_HEADER) {
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
+                       writer->file.path, header.size);
+        goto done;
+    }
     if (header.size > writer->room) {
         rc = move_data(writer, &header, err);
     } else {
         make_length(writer->room, length);
         rc = file_writer_overwrite(&writer->file, 0, length, sizeof(length), err);
-        if (rc == 0)
-            rc = file_writer_overwrite(&writer->file, LENGTH_SIZE, header.data, header.size, err);
+        if (rc < 0)
+            goto done;
+        rc = file_writer_overwrite(&writer->file, LENGTH_SIZE, header.data, header.size, err);
     }
-    if (rc == 0)
-        rc = file_writer_commit(&writer->file, FILE_DURABLE, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_commit(&writer->file, FILE_DURABLE, err);
 done:
     string_release(&header);
     return rc;

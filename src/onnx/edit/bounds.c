@@ -159,33 +159,13 @@ static int bound_value(struct model *model, const struct upper_bound *bound, str
     return add_bound(model, bound, inputs[1], err);
 }
 
-static int rebuild(struct model *model, const struct upper_bound *bounds, const struct span *mins, size_t count,
-                   const struct rename_map *outputs, struct error *err)
-{
-    struct span_list fields = {0};
-    int rc = 0;
-
-    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
-        struct span field = model->nodes.items[i].field;
-
-        rc = node_rename(&model->arena, field, NULL, outputs, &field, err);
-        *VECTOR_APPEND(&fields) = field;
-        for (size_t k = 0; rc == 0 && k < count; k++)
-            if (model->values.items[bounds[k].value].producer == i)
-                *VECTOR_APPEND(&fields) = mins[k];
-    }
-    if (rc == 0)
-        rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
-    return rc;
-}
-
 int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size_t count, struct error *err)
 {
+    struct span_list fields = {0};
     struct rename_map outputs;
     struct unused_names names;
     struct span *mins;
-    int rc = 0;
+    int rc;
 
     if (count == 0)
         return 0;
@@ -198,12 +178,27 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
     mins = memory_alloc_zero(count, sizeof(*mins));
     rename_map_init(&outputs);
     unused_names_init(&names, model, &model->arena);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         rc = bound_value(model, &bounds[i], &names, &mins[i], &outputs, err);
-    if (rc == 0)
-        rc = rebuild(model, bounds, mins, count, &outputs, err);
+        if (rc < 0)
+            goto done;
+    }
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        struct span field;
+
+        rc = node_rename(&model->arena, model->nodes.items[i].field, NULL, &outputs, &field, err);
+        if (rc < 0)
+            goto done;
+        *VECTOR_APPEND(&fields) = field;
+        for (size_t k = 0; k < count; k++)
+            if (model->values.items[bounds[k].value].producer == i)
+                *VECTOR_APPEND(&fields) = mins[k];
+    }
+    rc = model_set_nodes(model, &fields, err);
+done:
     unused_names_release(&names);
     rename_map_release(&outputs);
+    free(fields.items);
     free(mins);
     return rc;
 }

@@ -32,18 +32,23 @@ static int find_tensor(const struct model *model, struct text name, uint32_t *re
 static int check_tensors(const struct model *model, const struct node_recipe *recipe, struct error *err)
 {
     uint32_t value;
-    int rc = 0;
+    int rc;
 
-    for (size_t i = 0; rc == 0 && i < recipe->input_count; i++)
+    for (size_t i = 0; i < recipe->input_count; i++) {
         rc = find_tensor(model, recipe->inputs[i], &value, err);
-    for (size_t i = 0; rc == 0 && i < recipe->output_count; i++) {
-        rc = find_tensor(model, recipe->outputs[i], &value, err);
-        for (size_t k = 0; rc == 0 && k < i; k++)
-            if (value != VALUE_NONE && text_equal(recipe->outputs[i], recipe->outputs[k]))
-                rc = error_set(err, ERR_INVALID, "the new node cannot make '" TEXT_FORMAT "' twice",
-                               TEXT_ARGS(recipe->outputs[i]));
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    for (size_t i = 0; i < recipe->output_count; i++) {
+        rc = find_tensor(model, recipe->outputs[i], &value, err);
+        if (rc < 0)
+            return rc;
+        for (size_t k = 0; k < i; k++)
+            if (value != VALUE_NONE && text_equal(recipe->outputs[i], recipe->outputs[k]))
+                return error_set(err, ERR_INVALID, "the new node cannot make '" TEXT_FORMAT "' twice",
+                                 TEXT_ARGS(recipe->outputs[i]));
+    }
+    return 0;
 }
 
 static bool is_read(const struct node_recipe *recipe, struct text name)
@@ -178,31 +183,12 @@ static int list_nodes(struct insertion *insertion, size_t place, struct span add
     return 0;
 }
 
-static int rebuild(struct insertion *insertion, const struct node_recipe *recipe, uint32_t *ret_node, struct error *err)
-{
-    struct model *model = insertion->model;
-    size_t place = place_of(model, recipe);
-    struct span_list fields = {0};
-    struct span added;
-    int rc;
-
-    connect(insertion, recipe);
-    added = node_build(&model->arena, &insertion->recipe);
-    rc = list_nodes(insertion, place, added, &fields, err);
-    if (rc == 0)
-        rc = model_set_nodes(model, &fields, err);
-    if (rc == 0)
-        rc = model_sort_nodes(model, err);
-    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
-        if (model->nodes.items[i].field.data == added.data)
-            *ret_node = i;
-    free(fields.items);
-    return rc;
-}
-
 int model_insert_node(struct model *model, const struct node_recipe *recipe, uint32_t *ret_node, struct error *err)
 {
     struct insertion insertion = {.model = model, .recipe = *recipe};
+    struct span_list fields = {0};
+    struct span added;
+    size_t place;
     int rc = check_tensors(model, recipe, err);
 
     if (rc < 0)
@@ -214,7 +200,23 @@ int model_insert_node(struct model *model, const struct node_recipe *recipe, uin
         arena_alloc_zero(&model->arena, recipe->input_count + 1, sizeof(struct text));
     insertion.recipe.outputs = insertion.outputs =
         arena_alloc_zero(&model->arena, recipe->output_count + 1, sizeof(struct text));
-    rc = rebuild(&insertion, recipe, ret_node, err);
+    place = place_of(model, recipe);
+    connect(&insertion, recipe);
+    added = node_build(&model->arena, &insertion.recipe);
+    rc = list_nodes(&insertion, place, added, &fields, err);
+    if (rc < 0)
+        goto done;
+    rc = model_set_nodes(model, &fields, err);
+    if (rc < 0)
+        goto done;
+    rc = model_sort_nodes(model, err);
+    if (rc < 0)
+        goto done;
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        if (model->nodes.items[i].field.data == added.data)
+            *ret_node = i;
+done:
+    free(fields.items);
     unused_names_release(&insertion.names);
     rename_map_release(&insertion.read);
     rename_map_release(&insertion.made);

@@ -186,38 +186,43 @@ static int add_initializers(struct locations *locations, const struct subgraph *
 /* All of the model's functions, because all of them are written with every part of it. */
 static int add_functions(struct locations *locations, const struct span_list *fields, struct error *err)
 {
-    int rc = 0;
+    int rc;
 
-    for (size_t i = 0; rc == 0 && i < fields->count; i++) {
+    for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
         struct wire_field field;
 
-        while (rc == 0 && wire_next(&reader, &field)) {
+        while (wire_next(&reader, &field)) {
             if (field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
                 continue;
             rc = scan_message(locations, field.bytes, function_fields, 0, err);
-            if (rc == 0)
-                rc = scan_message(locations, field.bytes, function_default_fields, 0, err);
+            if (rc < 0)
+                return rc;
+            rc = scan_message(locations, field.bytes, function_default_fields, 0, err);
+            if (rc < 0)
+                return rc;
         }
     }
-    return rc;
+    return 0;
 }
 
 static int add_nodes(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
-    int rc = 0;
+    int rc;
 
-    for (size_t i = bitset_next(nodes, 0); rc == 0 && i < nodes->size; i = bitset_next(nodes, i + 1)) {
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
         const struct node *node = &model->nodes.items[i];
 
-        if (node->has_tensors || node->has_subgraphs)
-            rc = scan_message(locations, node->message, node_fields, 0, err);
+        if (!node->has_tensors && !node->has_subgraphs)
+            continue;
+        rc = scan_message(locations, node->message, node_fields, 0, err);
+        if (rc < 0)
+            return rc;
     }
-    if (rc == 0)
-        rc = add_functions(locations, &model->fields_before_graph, err);
-    return rc == 0 ? add_functions(locations, &model->fields_after_graph, err) : rc;
+    rc = add_functions(locations, &model->fields_before_graph, err);
+    return rc < 0 ? rc : add_functions(locations, &model->fields_after_graph, err);
 }
 
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)

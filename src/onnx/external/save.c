@@ -124,12 +124,14 @@ static int open_file(struct external_save *save, const char **ret_name, struct e
         return 0;
     path = file_join(save->folder, name);
     rc = refuse_taken_file(save, path, err);
-    if (rc == 0 && !save->settings->one_file_per_tensor)
+    if (rc < 0)
+        goto done;
+    if (!save->settings->one_file_per_tensor)
         file_remove_leftovers(path);
-    if (rc == 0)
-        rc = file_writer_open(&save->writer, path, err);
-    free(path);
+    rc = file_writer_open(&save->writer, path, err);
     save->open = rc == 0;
+done:
+    free(path);
     return rc;
 }
 

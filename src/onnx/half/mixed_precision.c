@@ -464,21 +464,26 @@ int mixed_precision_apply(struct model *model, const struct bitset *half, struct
 {
     struct rebuild rebuild = {.model = model, .half = half, .names = names, .log = log};
     size_t count = model->values.count;
-    int rc = 0;
+    int rc;
 
     rebuild.twins = memory_alloc_zero(model->values.count + 1, sizeof(*rebuild.twins));
     bitset_init(&rebuild.outputs, model->values.count);
     for (size_t i = 0; i < model->outputs.count; i++)
         bitset_add(&rebuild.outputs, model->outputs.items[i]);
     settle_names(&rebuild);
-    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
         rc = rebuild_node(&rebuild, i, err);
-    if (rc == 0)
-        rc = narrow_weights(&rebuild, err);
-    if (rc == 0)
-        rc = model_set_nodes(model, &rebuild.fields, err);
-    if (rc == 0)
-        describe_twins(&rebuild, count);
+        if (rc < 0)
+            goto done;
+    }
+    rc = narrow_weights(&rebuild, err);
+    if (rc < 0)
+        goto done;
+    rc = model_set_nodes(model, &rebuild.fields, err);
+    if (rc < 0)
+        goto done;
+    describe_twins(&rebuild, count);
+done:
     free(rebuild.twins);
     free(rebuild.weights.items);
     free(rebuild.fields.items);

@@ -120,7 +120,7 @@ static int edit_bodies(struct body_edit *edit, struct span node, struct span *re
     int rc = 0;
 
     string_init(&message);
-    while (rc == 0 && wire_next(&reader, &field)) {
+    while (wire_next(&reader, &field)) {
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
             string_add_bytes(&message, field.whole.data, field.whole.size);
             continue;
@@ -129,11 +129,14 @@ static int edit_bodies(struct body_edit *edit, struct span node, struct span *re
         rc = edit_attribute(edit, field.bytes, &attribute, err);
         wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
         string_release(&attribute);
+        if (rc < 0)
+            goto done;
     }
-    if (rc == 0 && reader.damaged)
+    if (reader.damaged)
         rc = damaged("a node", err);
-    if (rc == 0)
+    else
         *ret = keep_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
+done:
     string_release(&message);
     return rc;
 }
@@ -314,6 +317,7 @@ static int edit_graph(struct body_edit *edit, struct span message, const struct 
 {
     struct graph_edit graph = {.layout = layout};
     struct wire_reader reader = wire_reader_of(message);
+    struct string_builder out;
     struct wire_field field;
     int rc = 0;
 
@@ -323,19 +327,21 @@ static int edit_graph(struct body_edit *edit, struct span message, const struct 
     rename_map_init(&graph.map);
     name_map_init(&graph.used);
     add_interface(&graph, message);
-    while (rc == 0 && wire_next(&reader, &field))
+    while (wire_next(&reader, &field)) {
         if (field.number == layout->node && field.type == WIRE_BYTES)
             rc = edit_node(edit, &graph, field.bytes, err);
-    if (rc == 0 && reader.damaged)
-        rc = damaged("a body", err);
-    if (rc == 0) {
-        struct string_builder out;
-
-        prune(&graph);
-        string_init(&out);
-        write_graph(&graph, message, &out);
-        *ret = keep_bytes(edit, &out);
+        if (rc < 0)
+            goto done;
     }
+    if (reader.damaged) {
+        rc = damaged("a body", err);
+        goto done;
+    }
+    prune(&graph);
+    string_init(&out);
+    write_graph(&graph, message, &out);
+    *ret = keep_bytes(edit, &out);
+done:
     rename_map_release(&graph.map);
     name_map_release(&graph.used);
     free(graph.nodes.items);
@@ -372,13 +378,17 @@ int inner_nodes_list(const struct model *model, struct inner_node_list *ret, str
     int rc = 0;
 
     arena_init(&arena);
-    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++)
+    for (size_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].has_subgraphs)
             rc = edit_bodies(&edit, model->nodes.items[i].message, &unused, err);
-    if (rc == 0)
-        rc = edit_functions(&edit, &before, err);
-    if (rc == 0)
-        rc = edit_functions(&edit, &after, err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = edit_functions(&edit, &before, err);
+    if (rc < 0)
+        goto done;
+    rc = edit_functions(&edit, &after, err);
+done:
     arena_release(&arena);
     return rc;
 }
@@ -389,19 +399,23 @@ int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error
     struct span_list fields = {0};
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+    for (size_t i = 0; i < model->nodes.count; i++) {
         struct span field = model->nodes.items[i].field;
 
         if (model->nodes.items[i].has_subgraphs)
             rc = edit_bodies(&edit, model->nodes.items[i].message, &field, err);
+        if (rc < 0)
+            goto done;
         *VECTOR_APPEND(&fields) = field;
     }
-    if (rc == 0)
-        rc = edit_functions(&edit, &model->fields_before_graph, err);
-    if (rc == 0)
-        rc = edit_functions(&edit, &model->fields_after_graph, err);
-    if (rc == 0)
-        rc = model_set_nodes(model, &fields, err);
+    rc = edit_functions(&edit, &model->fields_before_graph, err);
+    if (rc < 0)
+        goto done;
+    rc = edit_functions(&edit, &model->fields_after_graph, err);
+    if (rc < 0)
+        goto done;
+    rc = model_set_nodes(model, &fields, err);
+done:
     free(fields.items);
     return rc;
 }
@@ -437,20 +451,25 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
     int rc = 0;
 
     unused_names_init(&names, model, &model->arena);
-    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+    for (size_t i = 0; i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
 
         if (choices[i] != 0) {
             any = true;
             rc = decide(model, &names, &node, choices[i] == 1, &node.field, err);
+            if (rc < 0)
+                goto done;
         }
         *VECTOR_APPEND(&fields) = node.field;
     }
+    if (!any)
+        goto done;
+    rc = model_set_nodes(model, &fields, err);
+    if (rc < 0)
+        goto done;
+    rc = model_inline_branches(model, &changed, err);
+done:
     unused_names_release(&names);
-    if (rc == 0 && any)
-        rc = model_set_nodes(model, &fields, err);
-    if (rc == 0 && any)
-        rc = model_inline_branches(model, &changed, err);
     free(fields.items);
     return rc;
 }

@@ -307,24 +307,6 @@ int model_write_pieces(const struct subgraph *subgraph, const struct initializer
     return 0;
 }
 
-/* The model's own file and that of its external data are put in place one right after the other. */
-static int write_file(const struct subgraph *subgraph, const struct piece_list *pieces, struct external_save *external,
-                      const char *path, enum file_durability durability, struct error *err)
-{
-    struct file_writer writer;
-    int rc = file_writer_open(&writer, path, err);
-
-    if (rc < 0)
-        return rc;
-    rc = pieces_write(pieces, &subgraph->model->map, &writer, err);
-    if (rc == 0 && external != NULL)
-        rc = external_save_finish(external, err);
-    if (rc == 0)
-        rc = file_writer_commit(&writer, durability, err);
-    file_writer_release(&writer);
-    return rc;
-}
-
 static int write_outside(void *data, const struct initializer *initializer, struct piece_list *graph, struct error *err)
 {
     return external_save_initializer(data, initializer, graph, err);
@@ -337,21 +319,38 @@ static int write_once(const struct subgraph *subgraph, const char *path, const s
     struct piece_list graph, file;
     struct external_save *external = NULL;
     struct initializer_writer outside = {.write = write_outside};
+    struct file_writer writer = {.fd = -1};
     int rc = 0;
 
     pieces_init(&graph);
     pieces_init(&file);
     if (settings != NULL && settings->save)
         rc = external_save_open(subgraph, path, settings, durability, &external, err);
+    if (rc < 0)
+        goto done;
     outside.data = external;
-    if (rc == 0)
-        rc = model_write_pieces(subgraph, external != NULL ? &outside : NULL, &graph, &file, err);
-    if (rc == 0 && file.size > LARGEST_FILE)
+    rc = model_write_pieces(subgraph, external != NULL ? &outside : NULL, &graph, &file, err);
+    if (rc < 0)
+        goto done;
+    if (file.size > LARGEST_FILE) {
         rc = external == NULL
                  ? 1
                  : error_set(err, ERR_UNSUPPORTED, "%s: even without its weights the model is over 2 GB", path);
-    if (rc == 0)
-        rc = write_file(subgraph, &file, external, path, durability, err);
+        goto done;
+    }
+    rc = file_writer_open(&writer, path, err);
+    if (rc < 0)
+        goto done;
+    rc = pieces_write(&file, &subgraph->model->map, &writer, err);
+    if (rc < 0)
+        goto done;
+    if (external != NULL) /* its data and the model's own file are put in place one right after the other */
+        rc = external_save_finish(external, err);
+    if (rc < 0)
+        goto done;
+    rc = file_writer_commit(&writer, durability, err);
+done:
+    file_writer_release(&writer);
     external_save_free(external, rc == 0);
     pieces_release(&graph);
     pieces_release(&file);
