@@ -13,13 +13,11 @@
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/shape_folding.h"
+#include "onnx/model/captures.h"
 #include "onnx/model/operators.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
-
-/* As deep as onnx/model/captures.c, which has walked every body before. */
-#define MAX_DEPTH 64
 
 struct folding {
     struct model *model;
@@ -372,7 +370,7 @@ static size_t count_in_body(struct span body, unsigned depth)
     struct wire_field field;
     size_t count = 0;
 
-    while (depth < MAX_DEPTH && wire_next(&reader, &field))
+    while (depth < BODY_MAX_DEPTH && wire_next(&reader, &field))
         if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
             count += 1 + count_in_bodies(field.bytes, depth);
     return count;

@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "onnx/edit/model.h"
+#include "onnx/model/captures.h"
 #include "onnx/model/function_call.h"
 #include "onnx/proto/value_info.h"
 
@@ -172,10 +173,10 @@ static void take_refusals(struct model *model, struct node_support *call, struct
     }
 }
 
-/* The whole function is inferred first; where that is refused, types are learnt node by node. */
+/* The whole function is inferred first; where that is refused, types are learnt node by node. Functions may be nested
+ * like bodies; those that call themselves are refused by every runtime. */
 static int look_inside(struct search *search, struct model *model, struct node_support *call, struct error *err)
 {
-    enum { MAX_DEPTH = 64 };   /* as bodies; functions that call themselves are refused by every runtime */
     enum { MAX_CALLS = 1000 }; /* forty functions that call the next one twice each make 2^40 of them */
     struct node_support_list found = {0};
     struct model *body;
@@ -184,7 +185,7 @@ static int look_inside(struct search *search, struct model *model, struct node_s
 
     if (!function_call_find(model, call->node, &function))
         return 0;
-    if (search->depth >= MAX_DEPTH || search->looked_into >= MAX_CALLS) {
+    if (search->depth >= BODY_MAX_DEPTH || search->looked_into >= MAX_CALLS) {
         search->not_looked_into++;
         return 0;
     }

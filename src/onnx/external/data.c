@@ -9,12 +9,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
-
-/* As deep as onnx/model/captures.c, which has walked every body before. */
-#define MAX_DEPTH 64
 
 bool external_data_leads_out(const char *location)
 {
@@ -150,7 +148,7 @@ static int scan_message(struct locations *locations, struct span message, const 
     struct wire_field field;
     int rc = 0;
 
-    while (rc == 0 && depth < 3 * MAX_DEPTH && wire_next(&reader, &field)) {
+    while (rc == 0 && depth < 3 * BODY_MAX_DEPTH && wire_next(&reader, &field)) {
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == numbers[0])

@@ -14,9 +14,6 @@
 #include "onnx/proto/wire.h"
 #include "onnx/write/model.h"
 
-/* As deep as onnx/model/captures.c allows. */
-#define MAX_DEPTH 64
-
 struct conversion {
     const struct float16_settings *settings;
     struct model *model; /* the whole one */
@@ -276,8 +273,8 @@ static int convert_bodies(struct conversion *conversion, struct model *graph, un
     bool found = false;
     int rc = 0;
 
-    if (depth > MAX_DEPTH)
-        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    if (depth > BODY_MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", BODY_MAX_DEPTH);
     for (size_t i = 0; rc == 0 && i < graph->nodes.count; i++) {
         struct node node = graph->nodes.items[i];
         struct span field = node.field;

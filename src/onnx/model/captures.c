@@ -4,9 +4,6 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* Bodies inside bodies; real models have two or three levels. */
-#define MAX_DEPTH 64
-
 /* Defines the names in the fields `number` of a message: of a node's outputs, a ValueInfoProto, a TensorProto. */
 static void define(struct scope *scope, struct span message, uint32_t number)
 {
@@ -35,8 +32,8 @@ int scope_enter(struct scope *scope, struct span body, const struct scope *outer
 
     scope->outer = outer;
     scope->depth = outer != NULL ? outer->depth + 1 : 1;
-    if (scope->depth > MAX_DEPTH)
-        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    if (scope->depth > BODY_MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", BODY_MAX_DEPTH);
     name_map_init(&scope->defined);
     while (wire_next(&reader, &field)) {
         if (field.type != WIRE_BYTES)

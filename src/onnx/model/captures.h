@@ -8,6 +8,10 @@
 #include "base/container/name_map.h"
 #include "base/error.h"
 
+/* Bodies inside bodies; real models have two or three levels. A model with more is refused when it is read, so that
+ * every other walk over its bodies may end there. */
+#define BODY_MAX_DEPTH 64
+
 /* The names that a body defines. What else it uses is a tensor of the graph around it. */
 struct scope {
     struct name_map defined;

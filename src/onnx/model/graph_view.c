@@ -1,12 +1,10 @@
 /* onnx/model/graph_view.c: see graph_view.h. */
 #include "onnx/model/graph_view.h"
 
+#include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
-
-/* As deep as captures.c lets bodies be. */
-#define MAX_DEPTH 64
 
 struct graph_view graph_view_of(struct model *model)
 {
@@ -18,8 +16,8 @@ static int open_graph(const struct graph_view *outer, struct span graph, struct 
     struct graph_view view = {.outer = outer, .depth = outer->depth + 1};
     int rc;
 
-    if (view.depth > MAX_DEPTH)
-        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    if (view.depth > BODY_MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", BODY_MAX_DEPTH);
     rc = model_parse_graph(outer->graph, graph, &view.graph, err);
     if (rc == 0)
         *ret = view;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
@@ -228,9 +229,6 @@ bool operator_is_standard(struct text op_type)
 
 /* ---- What may be computed beforehand ---- */
 
-/* As deep as captures.c, which has walked every body when the model was read. */
-#define MAX_DEPTH 64
-
 static const char *const random_operators[] = {
     "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli",
 };
@@ -296,7 +294,7 @@ static bool body_is_random(struct span body, unsigned depth)
     struct wire_reader reader = wire_reader_of(body);
     struct wire_field field;
 
-    if (depth > MAX_DEPTH)
+    if (depth > BODY_MAX_DEPTH)
         return true;
     while (wire_next(&reader, &field))
         if (field.number == GRAPH_NODE && field.type == WIRE_BYTES && node_is_random(field.bytes, depth))

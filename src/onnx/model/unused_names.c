@@ -1,12 +1,12 @@
 /* onnx/model/unused_names.c: see unused_names.h. */
 #include "onnx/model/unused_names.h"
 
+#include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* As deep as onnx/model/captures.c, which has walked every body when the model was read: message levels, three to a
- * body. */
-#define MAX_DEPTH (3 * 64)
+/* Levels of messages: three to a body. */
+#define MAX_DEPTH (3 * BODY_MAX_DEPTH)
 
 /* The fields of each message in which the names in bodies are, and the messages inside it. */
 struct name_source {

@@ -13,9 +13,6 @@
 #include "onnx/proto/wire.h"
 #include "onnx/edit/node.h"
 
-/* As deep as onnx/model/captures.c lets bodies be. */
-#define MAX_DEPTH 64
-
 /* Where a GraphProto, or a FunctionProto, has what. */
 struct layout {
     uint32_t node, input, output, description;
@@ -239,7 +236,7 @@ static void add_names_inside(struct name_map *used, struct span message, unsigne
     struct wire_reader reader = wire_reader_of(message), inner;
     struct wire_field field, part;
 
-    while (depth < MAX_DEPTH && wire_next(&reader, &field)) {
+    while (depth < BODY_MAX_DEPTH && wire_next(&reader, &field)) {
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == NODE_INPUT)
@@ -321,8 +318,8 @@ static int edit_graph(struct body_edit *edit, struct span message, const struct 
     struct wire_field field;
     int rc = 0;
 
-    if (edit->depth >= MAX_DEPTH)
-        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", MAX_DEPTH);
+    if (edit->depth >= BODY_MAX_DEPTH)
+        return error_set(err, ERR_CORRUPT, "subgraphs are nested more than %d deep", BODY_MAX_DEPTH);
     edit->depth++;
     rename_map_init(&graph.map);
     name_map_init(&graph.used);

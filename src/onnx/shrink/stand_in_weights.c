@@ -9,14 +9,12 @@
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"
+#include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/statistics/statistics.h"
-
-/* As deep as onnx/model/captures.c lets bodies be. */
-#define MAX_DEPTH 64
 
 /* ---- Which ---- */
 
@@ -139,7 +137,7 @@ static size_t count_in_attribute(struct span attribute, unsigned depth)
             continue;
         if (field.number == ATTRIBUTE_TENSOR || field.number == ATTRIBUTE_TENSORS)
             count += count_tensor(field.bytes);
-        else if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && depth < MAX_DEPTH)
+        else if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && depth < BODY_MAX_DEPTH)
             count += count_in_graph(field.bytes, depth + 1);
     }
     return count;
