@@ -60,60 +60,6 @@ static int choose(const struct command_context *context, struct error *err)
     return 0;
 }
 
-/* ---- Profiles ---- */
-
-static const struct shape *find_shape(const struct shape_profiles *profiles, size_t profile, const char *name)
-{
-    for (size_t i = 0; profile < profiles->count && i < profiles->items[profile].count; i++)
-        if (strcmp(profiles->items[profile].items[i].name, name) == 0)
-            return &profiles->items[profile].items[i].shape;
-    return NULL;
-}
-
-/* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
-static struct input_profile profile_of(const struct engine_config_values *config, size_t profile, const char *name)
-{
-    const struct shape *minimum = find_shape(&config->minimum, profile, name);
-    const struct shape *optimum = find_shape(&config->optimum, profile, name);
-    const struct shape *maximum = find_shape(&config->maximum, profile, name);
-
-    if (optimum == NULL)
-        optimum = maximum != NULL ? maximum : minimum;
-    return (struct input_profile){
-        .name = name,
-        .minimum = minimum != NULL ? *minimum : *optimum,
-        .optimum = *optimum,
-        .maximum = maximum != NULL ? *maximum : *optimum,
-    };
-}
-
-static void set_profiles(struct engine_file *file)
-{
-    const struct engine_config_values *config = file->config;
-    const struct shape_profiles *named = config->optimum.count > 0   ? &config->optimum
-                                         : config->maximum.count > 0 ? &config->maximum
-                                                                     : &config->minimum;
-    struct input_profile *next;
-    size_t inputs = 0;
-
-    for (size_t i = 0; i < named->count; i++)
-        inputs += named->items[i].count;
-    if (named->count == 0)
-        return;
-    file->profile_items = next = memory_alloc_zero(inputs, sizeof(*next));
-    file->profiles = memory_alloc_zero(named->count, sizeof(*file->profiles));
-    file->profile_sizes = memory_alloc_zero(named->count, sizeof(*file->profile_sizes));
-    for (size_t i = 0; i < named->count; i++) {
-        file->profiles[i] = next;
-        file->profile_sizes[i] = named->items[i].count;
-        for (size_t k = 0; k < named->items[i].count; k++)
-            *next++ = profile_of(config, i, named->items[i].items[k].name);
-    }
-    file->request.builder.profiles = file->profiles;
-    file->request.builder.profile_sizes = file->profile_sizes;
-    file->request.builder.profile_count = named->count;
-}
-
 /* ---- The sample ---- */
 
 static int feed_sample(void *data, const struct backend_io *inputs, size_t count, int64_t iteration,
@@ -134,17 +80,19 @@ static struct sample_source sample_of(struct data_loader *loader)
  * files hold may have others, and is only taken where values matter, for calibration. */
 static int open_sample(struct engine_file *file, struct error *err)
 {
+    const struct builder_settings *builder = &file->request.builder;
     const struct model_values *model = model_file_options(file->context).model;
     struct model_values sample = *model;
     struct input_shape *shapes = NULL;
     int rc;
 
     if (file->request.builder.profile_count > 0) {
-        size_t count = file->profile_sizes[0];
+        size_t count = builder->profile_sizes[0];
 
         shapes = memory_alloc_zero(count, sizeof(*shapes));
         for (size_t i = 0; i < count; i++)
-            shapes[i] = (struct input_shape){.name = file->profiles[0][i].name, .shape = file->profiles[0][i].optimum};
+            shapes[i] =
+                (struct input_shape){.name = builder->profiles[0][i].name, .shape = builder->profiles[0][i].optimum};
         sample.shapes = (struct input_shapes){shapes, count};
     }
     if (file->request.builder.profile_count > 0 && !file->request.builder.precision.enabled[PRECISION_INT8])
@@ -161,28 +109,28 @@ static int open_sample(struct engine_file *file, struct error *err)
 
 static int load_caches(struct engine_file *file, struct error *err)
 {
-    const struct engine_config_values *config = file->config;
+    const struct engine_file_values *values = file->values;
     struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
 
     builder->cache = file->cache = timing_cache_new();
-    builder->calibration = file->calibration = calibration_new(config->calibration_method, config->quantile);
-    if (config->load_timing_cache != NULL && !file_exists(config->load_timing_cache))
-        log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", config->load_timing_cache);
-    else if (config->load_timing_cache != NULL && timing_cache_load(file->cache, config->load_timing_cache, err) < 0)
+    builder->calibration = file->calibration = calibration_new(values->calibration_method, values->quantile);
+    if (values->load_timing_cache != NULL && !file_exists(values->load_timing_cache))
+        log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", values->load_timing_cache);
+    else if (values->load_timing_cache != NULL && timing_cache_load(file->cache, values->load_timing_cache, err) < 0)
         return err->code;
-    if (file->files->save_timing_cache != NULL && timing_cache_check(file->files->save_timing_cache, err) < 0)
+    if (values->save_timing_cache != NULL && timing_cache_check(values->save_timing_cache, err) < 0)
         return err->code;
-    if (config->calibration_cache != NULL && file_exists(config->calibration_cache)) {
-        log_message(log, LOG_INFO, "Reading calibration cache from %s", config->calibration_cache);
-        if (calibration_load(file->calibration, config->calibration_cache, err) < 0)
+    if (values->calibration_cache != NULL && file_exists(values->calibration_cache)) {
+        log_message(log, LOG_INFO, "Reading calibration cache from %s", values->calibration_cache);
+        if (calibration_load(file->calibration, values->calibration_cache, err) < 0)
             return err->code;
     }
-    if (config->load_tactics == NULL)
+    if (values->load_tactics == NULL)
         return 0;
     builder->replay = file->replay = memory_alloc_zero(1, sizeof(*file->replay));
     tactic_replay_init(file->replay);
-    return tactic_replay_load(file->replay, config->load_tactics, err);
+    return tactic_replay_load(file->replay, values->load_tactics, err);
 }
 
 /* ---- Precisions of replays ---- */
@@ -199,7 +147,7 @@ static void warn_of_other_precision(const struct engine_file *file)
     precision_words_of(&file->request.builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {
         string_init(&text);
-        string_add_format(&text, "The tactics of '%s' are those of a build with ", file->config->load_tactics);
+        string_add_format(&text, "The tactics of '%s' are those of a build with ", file->values->load_tactics);
         tactic_options_text(&file->replay->precision, &text);
         string_add(&text, ", and this one has ");
         tactic_options_text(&own, &text);
@@ -302,41 +250,6 @@ static int save_byproducts(void *data, const struct engine *engine, struct error
     return engine_file_save_byproducts(data, engine, err);
 }
 
-static void set_builder(struct engine_file *file)
-{
-    const struct engine_config_values *config = file->config;
-    const struct engine_network_values *network = file->network_values;
-    const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
-    struct builder_settings *builder = &file->request.builder;
-    struct precision_settings *precision = &builder->precision;
-
-    *precision = (struct precision_settings){
-        .constraints = config->constraints,
-        .policy = config->policy,
-        .layers = network->layer_precisions.items,
-        .layer_count = network->layer_precisions.count,
-        .tensors = network->tensor_types.items,
-        .tensor_count = network->tensor_types.count,
-    };
-    for (size_t i = 0; i < PRECISION_COUNT; i++) {
-        precision->enabled[i] = config->enabled[i] && (i == PRECISION_FLOAT32 || !network->strongly_typed);
-        if (config->enabled[i] && !precision->enabled[i])
-            log_message(file->context->log, LOG_WARNING,
-                        "No layer is lowered to %s, which was asked for: with --strongly-typed, types are those of the "
-                        "model",
-                        precision_name((enum precision)i));
-    }
-    builder->error_on_cache_miss = config->error_on_timing_cache_miss;
-    builder->deterministic = config->deterministic;
-    builder->optimization_level = (int)config->optimization_level;
-    builder->explore_within = 2;
-    builder->seed = (uint64_t)data->seed;
-    builder->threads = model_file_request(file->context).intra_threads;
-    builder->log = file->context->log;
-    builder->progress = show_progress;
-    builder->progress_context = file;
-}
-
 static struct folding_settings folding_of(struct backend_request request, uint64_t size_limit)
 {
     return (struct folding_settings){.backend = &onnxrt_backend,
@@ -348,31 +261,37 @@ static struct folding_settings folding_of(struct backend_request request, uint64
                                      .size_limit = size_limit};
 }
 
-static void set_network(struct engine_file *file)
+/* What options do not say. */
+static void complete_request(struct engine_file *file)
 {
-    const struct engine_config_values *config = file->config;
-    const struct engine_network_values *values = file->network_values;
+    const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
     struct backend_request request = model_file_request(file->context);
+    struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
 
-    file->request.network = (struct network_settings){
-        .folding = folding_of(request, LARGEST_FOLDED_CONSTANT),
-        .outputs = values->outputs.names.items,
-        .output_count = values->outputs.names.count,
-        .mark_all = values->outputs.mark_all,
-        .excluded = values->exclude_outputs.items,
-        .excluded_count = values->exclude_outputs.count,
-        .log = log,
-    };
-    file->request.providers = (struct provider_settings){
-        .sources = config->has_tactic_sources ? config->tactic_sources.items : NULL,
-        .source_count = config->tactic_sources.count,
-        .plugins = values->plugins.items,
-        .plugin_count = values->plugins.count,
-        .request = request,
-        .threads = request.intra_threads,
-        .log = log,
-    };
+    for (size_t i = 0; file->values->strongly_typed && i < PRECISION_COUNT; i++)
+        if (i != PRECISION_FLOAT32 && builder->precision.enabled[i]) {
+            builder->precision.enabled[i] = false;
+            log_message(log, LOG_WARNING,
+                        "No layer is lowered to %s, which was asked for: with --strongly-typed, types are those of the "
+                        "model",
+                        precision_name((enum precision)i));
+        }
+    builder->explore_within = 2;
+    builder->seed = (uint64_t)data->seed;
+    builder->threads = request.intra_threads;
+    builder->log = log;
+    builder->progress = show_progress;
+    builder->progress_context = file;
+    file->request.network.folding = folding_of(request, LARGEST_FOLDED_CONSTANT);
+    file->request.network.log = log;
+    file->request.providers.request = request;
+    file->request.providers.threads = request.intra_threads;
+    file->request.providers.log = log;
+    file->request.built = save_byproducts;
+    file->request.data = file;
+    if (file->values->decide_branches)
+        file->request.network.branch_sample = &builder->sample;
 }
 
 /* Nobody asked for what is built here, so it is not worth a line. */
@@ -402,27 +321,19 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
 
     *file = (struct engine_file){
         .context = context,
-        .config = PARSE_VALUES(context->parse, struct engine_config_values),
-        .network_values = PARSE_VALUES(context->parse, struct engine_network_values),
-        .files = PARSE_VALUES(context->parse, struct engine_file_values),
+        .values = PARSE_VALUES(context->parse, struct engine_file_values),
+        .request = *PARSE_VALUES(context->parse, struct engine_request),
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
     rc = choose(context, err);
     if (rc < 0)
         return rc;
-    set_network(file);
-    set_builder(file);
-    set_profiles(file);
-    file->request.built = save_byproducts;
-    file->request.data = file;
-    file->request.profile = file->files->profile;
+    complete_request(file);
     rc = load_caches(file, err);
     if (rc == 0)
         rc = open_sample(file, err);
     if (rc == 0)
         warn_of_other_precision(file);
-    if (file->network_values->decide_branches)
-        file->request.network.branch_sample = &file->request.builder.sample;
     if (rc < 0)
         engine_file_release(file);
     return rc;
@@ -437,45 +348,41 @@ void engine_file_release(struct engine_file *file)
     if (file->replay != NULL)
         tactic_replay_release(file->replay);
     free(file->replay);
-    free(file->profile_items);
-    free(file->profiles);
-    free(file->profile_sizes);
     arena_release(&file->arena);
     *file = (struct engine_file){0};
 }
 
 int engine_file_save_byproducts(const struct engine_file *file, const struct engine *engine, struct error *err)
 {
-    const struct engine_config_values *config = file->config;
-    const struct engine_file_values *files = file->files;
+    const struct engine_file_values *values = file->values;
     struct log *log = file->context->log;
     struct tactic_replay replay;
     int rc;
 
-    if (config->save_tactics != NULL) {
+    if (values->save_tactics != NULL) {
         tactic_replay_init(&replay);
         engine_replay(engine, &replay);
-        log_message(log, LOG_INFO, "Saving tactic replay file to %s", config->save_tactics);
-        rc = tactic_replay_save(&replay, config->save_tactics, err);
+        log_message(log, LOG_INFO, "Saving tactic replay file to %s", values->save_tactics);
+        rc = tactic_replay_save(&replay, values->save_tactics, err);
         tactic_replay_release(&replay);
         if (rc < 0)
             return rc;
     }
-    if (files->save_timing_cache != NULL) {
-        log_message(log, LOG_INFO, "Saving tactic timing cache to %s", files->save_timing_cache);
-        rc = timing_cache_save(file->cache, files->save_timing_cache, err);
+    if (values->save_timing_cache != NULL) {
+        log_message(log, LOG_INFO, "Saving tactic timing cache to %s", values->save_timing_cache);
+        rc = timing_cache_save(file->cache, values->save_timing_cache, err);
         if (rc < 0)
             return rc;
     }
-    if (config->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
+    if (values->calibration_cache != NULL && file->request.builder.precision.enabled[PRECISION_INT8] &&
         !calibration_is_loaded(file->calibration)) {
-        log_message(log, LOG_INFO, "Writing calibration cache to: %s", config->calibration_cache);
-        rc = calibration_save(file->calibration, config->calibration_cache, err);
+        log_message(log, LOG_INFO, "Writing calibration cache to: %s", values->calibration_cache);
+        rc = calibration_save(file->calibration, values->calibration_cache, err);
         if (rc < 0)
             return rc;
     }
-    if (files->save_engine == NULL)
+    if (values->save_engine == NULL)
         return 0;
-    log_message(log, LOG_INFO, "Saving engine to %s", files->save_engine);
-    return plan_save(engine, files->save_engine, err);
+    log_message(log, LOG_INFO, "Saving engine to %s", values->save_engine);
+    return plan_save(engine, values->save_engine, err);
 }

@@ -21,18 +21,13 @@
  * moved. */
 struct engine_file {
     const struct command_context *context;
-    const struct engine_config_values *config;
-    const struct engine_network_values *network_values;
-    const struct engine_file_values *files;
+    const struct engine_file_values *values;
     struct engine_request request;
 
     struct data_loader *loader; /* of the sample; owned, like all that follows */
     struct timing_cache *cache; /* always there, so that a second build takes few times */
     struct calibration *calibration;
     struct tactic_replay *replay;
-    struct input_profile *profile_items;
-    const struct input_profile **profiles;
-    size_t *profile_sizes;
     struct arena arena; /* of precisions that come out of a replay */
     bool shows_progress;
 };

@@ -62,7 +62,7 @@ static void restore(const struct network *network)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int marked = 0; marked < 2; marked++) {
-        struct network_settings settings = {.mark_all = marked};
+        struct network_settings settings = {.outputs.mark_all = marked};
         struct network *network = NULL;
         struct model *model = NULL;
         struct error error;

@@ -71,7 +71,7 @@ static int build_all(const struct command_context *context, struct debug_report 
         struct build_session session = {.maker = engine_builds_maker(&builds),
                                         .log = context->log,
                                         .until = until->until,
-                                        .tactics = builds.file.config->save_tactics};
+                                        .tactics = builds.file.values->save_tactics};
 
         builds.file.request.builder.explore = explore->explore;
         builds.file.request.builder.explore_within = explore->within;

@@ -37,7 +37,7 @@ static void forget_times(struct engine_builds *builds)
 {
     struct engine_file *file = &builds->file;
 
-    if (builds->times_are_kept || file->config->load_timing_cache)
+    if (builds->times_are_kept || file->values->load_timing_cache)
         return;
     timing_cache_free(file->cache);
     file->cache = timing_cache_new();

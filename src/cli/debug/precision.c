@@ -120,8 +120,8 @@ static int hash_session(struct session *session, struct model *model, struct err
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
     for (size_t i = 0; i < PRECISION_COUNT; i++)
         string_add_format(&text, " %d", precision->enabled[i]);
-    add_overrides(&text, &session->file.network_values->layer_precisions);
-    add_overrides(&text, &session->file.network_values->tensor_types);
+    add_overrides(&text, &precision->layers);
+    add_overrides(&text, &precision->tensors);
     session->hash = hash_combine(session->hash, hash_bytes(text.data, text.size));
     string_release(&text);
     return rc;

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "cli/parse/option.h"
 #include "comparator/data/settings.h"
+#include "onnx/model/mark_outputs.h"
 #include "tensor/compare/ranking.h"
 
 /* ---- `[<name>:]<value>`. The name may be a pattern; "" stands for everything that is not named ---- */
@@ -61,13 +62,6 @@ struct input_shapes {
     size_t count;
 };
 
-/* ---- Output names: a list, or `mark all` ---- */
-
-struct output_names {
-    bool mark_all;
-    struct words names; /* empty when mark_all */
-};
-
 /* ---- `[<name>:]top-<K>[,axis=<A>]` ---- */
 
 struct top_ks {
@@ -91,7 +85,7 @@ option_convert convert_named_statistics;   /* struct named_words */
 option_convert convert_shapes;             /* struct input_shapes */
 option_convert convert_ranges;             /* `[<name>:][min,max]`: struct data_loader_ranges */
 option_convert convert_size;               /* int64_t, bytes */
-option_convert convert_outputs;            /* struct output_names */
+option_convert convert_outputs;            /* a list, or `mark all`: struct output_names */
 option_convert convert_top_k;              /* struct top_ks */
 option_convert convert_external_data_wish; /* struct external_data_wish */
 

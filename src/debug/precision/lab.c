@@ -15,8 +15,7 @@
 struct precision_lab {
     const struct precision_lab_settings *settings;
     const struct network *network;
-    const struct precision_override *given; /* before anything was chosen */
-    size_t given_count;
+    struct precision_overrides given;     /* before anything was chosen */
     struct precision_override *overrides; /* those, then one for each chosen layer */
     struct layer_precision *low, *high;   /* of each layer, with none and with all chosen */
     struct engine *engine;                /* the candidate, or */
@@ -46,7 +45,7 @@ static void add_override(struct precision_lab *lab, size_t layer)
 {
     struct precision_settings *precision = &lab->settings->engine->builder.precision;
 
-    lab->overrides[precision->layer_count++] =
+    lab->overrides[precision->layers.count++] =
         (struct precision_override){lab->network->layers.items[layer].name, lab->settings->high};
 }
 
@@ -54,10 +53,9 @@ static void reset_overrides(struct precision_lab *lab)
 {
     struct precision_settings *precision = &lab->settings->engine->builder.precision;
 
-    if (lab->given_count > 0)
-        memcpy(lab->overrides, lab->given, lab->given_count * sizeof(*lab->given));
-    precision->layers = lab->overrides;
-    precision->layer_count = lab->given_count;
+    if (lab->given.count > 0)
+        memcpy(lab->overrides, lab->given.items, lab->given.count * sizeof(*lab->overrides));
+    precision->layers = (struct precision_overrides){lab->overrides, lab->given.count};
 }
 
 static int assign(struct precision_lab *lab, struct log *log, struct layer_precision **ret, struct error *err)
@@ -273,12 +271,9 @@ int precision_lab_new(const struct precision_lab_settings *settings, struct prec
     struct precision_lab *lab = memory_alloc_zero(1, sizeof(*lab));
     const struct precision_settings *precision = &settings->engine->builder.precision;
 
-    *lab = (struct precision_lab){.settings = settings,
-                                  .network = settings->network,
-                                  .given = precision->layers,
-                                  .given_count = precision->layer_count};
+    *lab = (struct precision_lab){.settings = settings, .network = settings->network, .given = precision->layers};
     lab->overrides =
-        memory_alloc_zero(precision->layer_count + settings->network->layers.count, sizeof(*lab->overrides));
+        memory_alloc_zero(precision->layers.count + settings->network->layers.count, sizeof(*lab->overrides));
     int rc = find_precisions(lab, err);
     if (rc == 0)
         rc = refuse_without_choice(lab, err);
@@ -306,7 +301,6 @@ void precision_lab_free(struct precision_lab *lab)
     if (lab->high != NULL)
         precisions_release(lab->high, count);
     lab->settings->engine->builder.precision.layers = lab->given;
-    lab->settings->engine->builder.precision.layer_count = lab->given_count;
     free(lab->low);
     free(lab->high);
     free(lab->overrides);

@@ -25,7 +25,7 @@ struct builder_settings {
     struct timing_cache *cache;      /* may be NULL */
     bool error_on_cache_miss;        /* a time that is not in `cache`: ERR_MISSING */
     bool deterministic;              /* no timing: the first tactic of the first provider that has one */
-    int optimization_level; /* 0..5, default 3: how many tactics are timed and how often; 0: as with deterministic */
+    int64_t optimization_level;      /* 0..5: how many tactics are timed and how often; 0: as with deterministic */
     /* --load-tactics: layers that it names take what it says, by name or else by numbers; the others are timed.
      * ERR_MISSING names the layer and the tactic that do not exist here. */
     const struct tactic_replay *replay;

@@ -34,13 +34,13 @@ struct layer_timer {
     double spent; /* seconds, by all tactics so far */
 };
 
-const struct timing_effort *timing_effort_of(int level)
+const struct timing_effort *timing_effort_of(int64_t level)
 {
     static const struct timing_effort efforts[] = {
         {3, 1, 10, 0.001, 0.01},           {8, 2, 20, 0.003, 0.05},          {SIZE_MAX, 5, 50, 0.01, 0.4},
         {SIZE_MAX, 7, MOST_RUNS, 0.03, 1}, {SIZE_MAX, 9, MOST_RUNS, 0.1, 4},
     };
-    int last = (int)ARRAY_LEN(efforts);
+    int64_t last = (int)ARRAY_LEN(efforts);
 
     return &efforts[(level < 1 ? 1 : level > last ? last : level) - 1];
 }

@@ -18,7 +18,7 @@ struct timing_effort {
 };
 
 /* `level` is 1 to 5, and is brought into that range. */
-const struct timing_effort *timing_effort_of(int level);
+const struct timing_effort *timing_effort_of(int64_t level);
 
 struct layer_timer;
 

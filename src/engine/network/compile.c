@@ -41,14 +41,14 @@ static int name_outputs(struct model *model, const struct network_settings *sett
     struct subgraph whole;
     int rc;
 
-    if (settings->mark_all || settings->outputs == NULL)
+    if (settings->outputs.mark_all || settings->outputs.names.count == 0)
         return 0;
-    for (size_t i = 0; i < settings->output_count; i++)
-        if (model_find_tensor(model, text_of(settings->outputs[i])) == VALUE_NONE)
+    for (size_t i = 0; i < settings->outputs.names.count; i++)
+        if (model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
             return error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output", model->display_name,
-                             settings->outputs[i]);
+                             settings->outputs.names.items[i]);
     subgraph_init_whole(&whole, model);
-    rc = outputs_mark_named(&whole, settings->outputs, settings->output_count, err);
+    rc = outputs_mark_named(&whole, settings->outputs.names.items, settings->outputs.names.count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
     subgraph_release(&whole);
@@ -159,7 +159,7 @@ static int prepare(struct network_builder *builder, struct error *err)
     rc = computes ? decide_branches(builder, err) : model_sort_nodes(model, err);
     if (rc < 0)
         return rc;
-    rc = settings->mark_all ? 0 : model_remove_unneeded_nodes(model, err);
+    rc = settings->outputs.mark_all ? 0 : model_remove_unneeded_nodes(model, err);
     if (rc < 0)
         return rc;
     rc = model_respell_sums(model, err);
@@ -194,7 +194,7 @@ static void leave_out_not_tensors(const struct network_builder *builder, struct 
     struct string_builder names;
     size_t kept = 0;
 
-    if (builder->settings->outputs != NULL)
+    if (builder->settings->outputs.names.count > 0)
         return;
     string_init(&names);
     for (size_t i = 0; i < outputs->count; i++) {
@@ -242,11 +242,11 @@ static int mark_outputs(struct network_builder *builder, struct error *err)
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
-    if (settings->mark_all)
+    if (settings->outputs.mark_all)
         mark_all(model, &whole);
     leave_out_not_tensors(builder, &whole.outputs);
-    if (settings->excluded_count > 0)
-        rc = outputs_exclude(&whole, settings->excluded, settings->excluded_count, err);
+    if (settings->excluded.count > 0)
+        rc = outputs_exclude(&whole, settings->excluded.items, settings->excluded.count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
     subgraph_release(&whole);

@@ -5,16 +5,14 @@
 #include "backend/constant_folding.h"
 #include "engine/network/branch_decision.h"
 #include "engine/network/network.h"
+#include "onnx/model/mark_outputs.h"
 
 struct network_settings {
     /* Backend, request, `log` and size_limit (0: none) for constant folding and type inference; the rest is decided
      * here. Without a backend nothing is computed, and types are what the model says. */
     struct folding_settings folding;
-    const char *const *outputs; /* --trt-outputs: names; NULL: the model's own */
-    size_t output_count;
-    bool mark_all;               /* --trt-outputs mark all */
-    const char *const *excluded; /* --trt-exclude-outputs */
-    size_t excluded_count;
+    struct output_names outputs; /* --trt-outputs; no names: the model's own */
+    struct words excluded;       /* --trt-exclude-outputs */
     /* Not NULL: If nodes that depend on sizes and on inputs that are no floating-point numbers take the branch of this
      * sample for good (engine/network/branch_decision.h). Other inputs are an error then when the engine runs. Needs a
      * backend. */

@@ -134,8 +134,8 @@ static int constrain_layers(const struct network *network, const struct layer_na
                             const struct precision_settings *settings, struct layer_precision *ret,
                             struct complaints *complaints, struct error *err)
 {
-    for (size_t i = 0; i < settings->layer_count; i++) {
-        const struct precision_override *override = &settings->layers[i];
+    for (size_t i = 0; i < settings->layers.count; i++) {
+        const struct precision_override *override = &settings->layers.items[i];
         const struct layer *layer = layer_names_find(names, text_of(override->name));
         enum precision precision;
         int rc = read_type("--layer-precisions", override, &precision, err);
@@ -162,8 +162,8 @@ static int constrain_tensors(const struct network *network, const struct name_ma
                              const struct precision_settings *settings, struct layer_precision *ret,
                              struct complaints *complaints, struct error *err)
 {
-    for (size_t i = 0; i < settings->tensor_count; i++) {
-        const struct precision_override *override = &settings->tensors[i];
+    for (size_t i = 0; i < settings->tensors.count; i++) {
+        const struct precision_override *override = &settings->tensors.items[i];
         size_t output = 0;
         const struct layer *layer = find_output(network, tensors, text_of(override->name), &output);
         enum precision precision;
@@ -205,7 +205,7 @@ static void store_outputs(const struct network *network, struct layer_precision 
 static int settle_complaints(const struct precision_settings *settings, struct complaints *complaints, struct log *log,
                              struct error *err)
 {
-    if (settings->layer_count > 0 && settings->constraints == PRECISION_CONSTRAINTS_NONE)
+    if (settings->layers.count > 0 && settings->constraints == PRECISION_CONSTRAINTS_NONE)
         log_message(log, LOG_WARNING,
                     "--layer-precisions are ignored: they count only with --precision-constraints prefer or obey");
     if (complaints->count == 0)

@@ -40,6 +40,11 @@ struct precision_override {
     enum data_type type;
 };
 
+struct precision_overrides {
+    const struct precision_override *items;
+    size_t count;
+};
+
 enum precision_constraints { PRECISION_CONSTRAINTS_NONE, PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY };
 enum precision_policy { PRECISION_POLICY_LOWEST, PRECISION_POLICY_FASTEST };
 
@@ -47,10 +52,8 @@ struct precision_settings {
     bool enabled[PRECISION_COUNT]; /* float32 always counts as enabled */
     enum precision_constraints constraints;
     enum precision_policy policy;
-    const struct precision_override *layers; /* --layer-precisions */
-    size_t layer_count;
-    const struct precision_override *tensors; /* --tensor-dtypes: an output of a layer is stored in this type */
-    size_t tensor_count;
+    struct precision_overrides layers;  /* --layer-precisions */
+    struct precision_overrides tensors; /* --tensor-dtypes: an output of a layer is stored in this type */
 };
 
 /* What one layer stores. */

@@ -19,14 +19,13 @@ static const struct {
 #define LAYER "--layer-precisions "
 #define TENSOR "--tensor-dtypes "
 
-static void add_overrides(const char *option, const struct precision_override *items, size_t count,
-                          struct tactic_options *ret)
+static void add_overrides(const char *option, const struct precision_overrides *overrides, struct tactic_options *ret)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < overrides->count; i++) {
         struct string_builder word;
 
         string_init(&word);
-        string_add_format(&word, "%s%s:%s", option, items[i].name, data_type_name(items[i].type));
+        string_add_format(&word, "%s%s:%s", option, overrides->items[i].name, data_type_name(overrides->items[i].type));
         tactic_options_add(ret, (struct text){word.data, word.size});
         string_release(&word);
     }
@@ -42,9 +41,9 @@ void precision_words_of(const struct precision_settings *settings, struct tactic
         tactic_options_add(ret, text_of(FASTEST));
     if (settings->constraints != PRECISION_CONSTRAINTS_NONE) {
         tactic_options_add(ret, text_of(settings->constraints == PRECISION_CONSTRAINTS_OBEY ? OBEY : PREFER));
-        add_overrides(LAYER, settings->layers, settings->layer_count, ret);
+        add_overrides(LAYER, &settings->layers, ret);
     }
-    add_overrides(TENSOR, settings->tensors, settings->tensor_count, ret);
+    add_overrides(TENSOR, &settings->tensors, ret);
 }
 
 /* "NAME:TYPE"; names may hold colons. */
@@ -71,9 +70,9 @@ static bool read_word(const char *word, struct arena *arena, struct precision_ov
         if (strcmp(word, flags[i].word) == 0)
             return ret->enabled[flags[i].precision] = true;
     if (starts_with(word, LAYER))
-        return read_override(word + strlen(LAYER), arena, &layers[ret->layer_count++]);
+        return read_override(word + strlen(LAYER), arena, &layers[ret->layers.count++]);
     if (starts_with(word, TENSOR))
-        return read_override(word + strlen(TENSOR), arena, &tensors[ret->tensor_count++]);
+        return read_override(word + strlen(TENSOR), arena, &tensors[ret->tensors.count++]);
     if (strcmp(word, FASTEST) == 0)
         ret->policy = PRECISION_POLICY_FASTEST;
     else if (strcmp(word, OBEY) == 0)
@@ -91,7 +90,7 @@ int precision_words_read(const struct tactic_options *words, struct arena *arena
     struct precision_override *layers = arena_alloc_zero(arena, words->count, sizeof(*layers));
     struct precision_override *tensors = arena_alloc_zero(arena, words->count, sizeof(*tensors));
     struct precision_settings settings = {
-        .enabled = {[PRECISION_FLOAT32] = true}, .layers = layers, .tensors = tensors};
+        .enabled = {[PRECISION_FLOAT32] = true}, .layers.items = layers, .tensors.items = tensors};
 
     for (size_t i = 0; i < words->count; i++)
         if (!read_word(words->items[i], arena, layers, tensors, &settings))

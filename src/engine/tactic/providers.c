@@ -62,8 +62,8 @@ static int read_sources(const struct provider_settings *settings, const struct p
 {
     size_t meaningful = 0;
 
-    for (size_t i = 0; i < settings->source_count; i++) {
-        const char *name = settings->sources[i];
+    for (size_t i = 0; i < settings->sources.count; i++) {
+        const char *name = settings->sources.items[i];
         size_t source = find_source(name);
 
         if (source < SOURCE_COUNT)
@@ -83,24 +83,24 @@ static int read_sources(const struct provider_settings *settings, const struct p
 
 static bool is_wanted(const struct provider_settings *settings, const char *name)
 {
-    for (size_t i = 0; i < settings->source_count; i++)
-        if (strcasecmp(settings->sources[i], name) == 0)
+    for (size_t i = 0; i < settings->sources.count; i++)
+        if (strcasecmp(settings->sources.items[i], name) == 0)
             return true;
     return false;
 }
 
 static int load_plugins(const struct provider_settings *settings, struct provider_list *ret, struct error *err)
 {
-    for (size_t i = 0; i < settings->plugin_count; i++) {
+    for (size_t i = 0; i < settings->plugins.count; i++) {
         struct tactic_provider *provider;
-        int rc = plugin_provider_load(settings->plugins[i], &provider, err);
+        int rc = plugin_provider_load(settings->plugins.items[i], &provider, err);
 
         if (rc < 0)
             return rc;
         if (is_plugin(ret, provider->name) || find_source(provider->name) < SOURCE_COUNT) {
             rc = error_set(err, ERR_INVALID,
                            "plug-in '%s' calls itself '%s', and there is a provider of that name already",
-                           settings->plugins[i], provider->name);
+                           settings->plugins.items[i], provider->name);
             provider->free(provider);
             return rc;
         }

@@ -100,10 +100,8 @@ void kernel_free(struct kernel *kernel); /* NULL is fine */
 
 /* The providers of a process: what --tactic-sources and --plugins select. */
 struct provider_settings {
-    const char *const *sources; /* --tactic-sources, case does not matter; NULL: all */
-    size_t source_count;
-    const char *const *plugins; /* --plugins: paths of shared libraries */
-    size_t plugin_count;
+    struct words sources;           /* --tactic-sources, case does not matter; none: all */
+    struct words plugins;           /* --plugins: paths of shared libraries */
     struct backend_request request; /* ONNX Runtime's library, custom operators */
     int threads;
     struct log *log;

@@ -6,6 +6,11 @@
 
 #include "onnx/model/subgraph.h"
 
+struct output_names {
+    bool mark_all;
+    struct words names; /* empty when mark_all */
+};
+
 /* Makes every output of every node the outputs, in the order of nodes, each once. Left out are constants, omitted
  * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. Outputs that no
  * node makes, inputs and initializers, stay, behind the others. */

@@ -373,8 +373,7 @@ static void check_network(uint32_t number)
 static void random_networks_compute_what_onnxruntime_does(void **state)
 {
     static const char *const onnxrt[] = {"onnxrt"};
-    struct provider_settings all = {.threads = 1},
-                             one = {.threads = 1, .sources = onnxrt, .source_count = ARRAY_LEN(onnxrt)};
+    struct provider_settings all = {.threads = 1}, one = {.threads = 1, .sources = {onnxrt, ARRAY_LEN(onnxrt)}};
     uint32_t count = getenv("POLYGRAPHY_TEST_THOROUGH") != NULL ? MANY : FEW;
     struct error err = {0};
 

@@ -59,7 +59,7 @@ static int check_same_names(const char *option, const struct shape_profiles *pro
     return 0;
 }
 
-static int check_profiles(const struct engine_config_values *values, struct error *err)
+static int check_profiles(const struct engine_file_values *values, struct error *err)
 {
     static const char *const names[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
     const struct shape_profiles *all[] = {&values->minimum, &values->optimum, &values->maximum};
@@ -69,6 +69,53 @@ static int check_profiles(const struct engine_config_values *values, struct erro
             if (i != k && check_same_names(names[i], all[i], names[k], all[k], err) < 0)
                 return err->code;
     return 0;
+}
+
+static const struct shape *find_shape(const struct shape_profiles *profiles, size_t profile, const char *name)
+{
+    for (size_t i = 0; profile < profiles->count && i < profiles->items[profile].count; i++)
+        if (strcmp(profiles->items[profile].items[i].name, name) == 0)
+            return &profiles->items[profile].items[i].shape;
+    return NULL;
+}
+
+/* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
+static struct input_profile profile_of(const struct engine_file_values *values, size_t profile, const char *name)
+{
+    const struct shape *minimum = find_shape(&values->minimum, profile, name);
+    const struct shape *optimum = find_shape(&values->optimum, profile, name);
+    const struct shape *maximum = find_shape(&values->maximum, profile, name);
+
+    if (optimum == NULL)
+        optimum = maximum != NULL ? maximum : minimum;
+    return (struct input_profile){
+        .name = name,
+        .minimum = minimum != NULL ? *minimum : *optimum,
+        .optimum = *optimum,
+        .maximum = maximum != NULL ? *maximum : *optimum,
+    };
+}
+
+static void set_profiles(struct parse *parse, const struct engine_file_values *values, struct builder_settings *ret)
+{
+    const struct shape_profiles *named = values->optimum.count > 0   ? &values->optimum
+                                         : values->maximum.count > 0 ? &values->maximum
+                                                                     : &values->minimum;
+    const struct input_profile **profiles = arena_alloc_zero(parse_arena(parse), named->count, sizeof(*profiles));
+    size_t *sizes = arena_alloc_zero(parse_arena(parse), named->count, sizeof(*sizes));
+
+    for (size_t i = 0; i < named->count; i++) {
+        const struct input_shapes *inputs = &named->items[i];
+        struct input_profile *items = arena_alloc_zero(parse_arena(parse), inputs->count, sizeof(*items));
+
+        for (size_t k = 0; k < inputs->count; k++)
+            items[k] = profile_of(values, i, inputs->items[k].name);
+        profiles[i] = items;
+        sizes[i] = inputs->count;
+    }
+    ret->profiles = profiles;
+    ret->profile_sizes = sizes;
+    ret->profile_count = named->count;
 }
 
 /* ---- The rest ---- */
@@ -101,23 +148,26 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
 
 static int finish(struct parse *parse, struct error *err)
 {
-    struct engine_config_values *values = PARSE_VALUES(parse, struct engine_config_values);
+    const struct engine_file_values *values = PARSE_VALUES(parse, struct engine_file_values);
+    struct builder_settings *builder = &PARSE_VALUES(parse, struct engine_request)->builder;
 
-    values->enabled[PRECISION_FLOAT32] = true;
-    values->has_tactic_sources = parse_given(parse, "--tactic-sources") != NULL;
-    if (values->optimization_level < 0 || values->optimization_level > 5)
+    builder->precision.enabled[PRECISION_FLOAT32] = true;
+    if (builder->optimization_level < 0 || builder->optimization_level > 5)
         return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not among 0 .. 5",
-                         (long long)values->optimization_level);
+                         (long long)builder->optimization_level);
     if (values->quantile < 0 || values->quantile > 1)
         return error_set(err, ERR_INVALID, "--quantile: %g is not between 0 and 1", values->quantile);
     if (parse_given(parse, "--exclude-lean-runtime") && !parse_given(parse, "--version-compatible"))
         return error_set(err, ERR_INVALID, "--exclude-lean-runtime needs --version-compatible");
-    if (!values->enabled[PRECISION_INT8] &&
+    if (!builder->precision.enabled[PRECISION_INT8] &&
         (parse_given(parse, "--calibration-base-class") || values->calibration_cache != NULL))
         log_message(parse_log(parse), LOG_WARNING,
                     "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options "
                     "will be ignored. Please set --int8 to enable calibration.");
-    return check_profiles(values, err);
+    if (check_profiles(values, err) < 0)
+        return err->code;
+    set_profiles(parse, values, builder);
+    return 0;
 }
 
 #define NO_CONFIG_SCRIPTS                                                                                              \
@@ -128,7 +178,7 @@ static int finish(struct parse *parse, struct error *err)
     {                                                                                                                  \
         .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
         .choice_values = constraint_values, .fallback = default_constraint,                                            \
-        OPTION_FIELD(struct engine_config_values, constraints),                                                        \
+        OPTION_FIELD(struct engine_request, builder.precision.constraints),                                            \
         .help = "what happens when a layer cannot have the precision that was asked for: the build fails (obey), "     \
                 "warns (prefer), or nothing is asked for (none)",                                                      \
     }
@@ -142,7 +192,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        OPTION_FIELD(struct engine_config_values, minimum),
+        OPTION_FIELD(struct engine_file_values, minimum),
         .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile",
     },
     {
@@ -151,7 +201,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        OPTION_FIELD(struct engine_config_values, optimum),
+        OPTION_FIELD(struct engine_file_values, optimum),
         .help = "the shapes for which the engine is built",
     },
     {
@@ -160,31 +210,31 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
-        OPTION_FIELD(struct engine_config_values, maximum),
+        OPTION_FIELD(struct engine_file_values, maximum),
         .help = "the largest shapes that inputs may have",
     },
     {
         .names = {"--tf32"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_TF32]),
+        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_TF32]),
         .help = "allow TF32, which is computed as float32 here",
     },
     {
         .names = {"--fp16"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_FLOAT16]),
+        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_FLOAT16]),
         .help = "let layers store float16",
     },
     {
         .names = {"--bf16"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_BFLOAT16]),
+        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_BFLOAT16]),
         .help = "let layers store bfloat16",
     },
     {
         .names = {"--int8"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, enabled[PRECISION_INT8]),
+        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_INT8]),
         .help = "let convolutions and matrix products with constant weights compute in int8; "
                 "scales come from the input data",
     },
@@ -200,7 +250,7 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE,
         .choices = policies,
         .fallback = "lowest",
-        OPTION_FIELD(struct engine_config_values, policy),
+        OPTION_FIELD(struct engine_request, builder.precision.policy),
         .help = "what a layer that nothing is said of gets of the precisions that are allowed",
     },
     {
@@ -208,7 +258,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct engine_config_values, calibration_cache),
+        OPTION_FIELD(struct engine_file_values, calibration_cache),
         .help = "scales for int8: read when the file has some, else written",
     },
     {
@@ -216,7 +266,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "CLASS",
         .convert = convert_calibrator,
-        OPTION_FIELD(struct engine_config_values, calibration_method),
+        OPTION_FIELD(struct engine_file_values, calibration_method),
         .help = "how scales are found, by TensorRT's name: "
                 "IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or IInt8LegacyCalibrator",
     },
@@ -226,7 +276,7 @@ static const struct option rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "Q",
         .fallback = "0.5",
-        OPTION_FIELD(struct engine_config_values, quantile),
+        OPTION_FIELD(struct engine_file_values, quantile),
         .help = "with IInt8LegacyCalibrator: the share of values that are not clipped",
     },
     {
@@ -234,13 +284,13 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct engine_config_values, load_timing_cache),
+        OPTION_FIELD(struct engine_file_values, load_timing_cache),
         .help = "times of tactics that need not be taken again",
     },
     {
         .names = {"--error-on-timing-cache-miss"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, error_on_timing_cache_miss),
+        OPTION_FIELD(struct engine_request, builder.error_on_cache_miss),
         .help = "fail instead of taking a time",
     },
     {
@@ -249,7 +299,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct engine_config_values, save_tactics),
+        OPTION_FIELD(struct engine_file_values, save_tactics),
         .help = "write which tactic each layer got",
     },
     {
@@ -258,14 +308,14 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_READS,
-        OPTION_FIELD(struct engine_config_values, load_tactics),
+        OPTION_FIELD(struct engine_file_values, load_tactics),
         .help = "give each layer the tactic that this file names",
     },
     {
         .names = {"--tactic-sources"},
         .kind = OPTION_ANY,
         .value_name = "NAME",
-        OPTION_FIELD(struct engine_config_values, tactic_sources),
+        OPTION_FIELD(struct engine_request, providers.sources),
         .help = "who may provide tactics: onednn, onnxrt, or a plug-in's name; all unless given",
     },
     {
@@ -274,13 +324,13 @@ static const struct option rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "0..5",
         .fallback = "3",
-        OPTION_FIELD(struct engine_config_values, optimization_level),
+        OPTION_FIELD(struct engine_request, builder.optimization_level),
         .help = "how many tactics are timed, and how well; 0 takes no times",
     },
     {
         .names = {"--deterministic"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_config_values, deterministic),
+        OPTION_FIELD(struct engine_request, builder.deterministic),
         .help = "take no times: every build chooses the same tactics",
     },
     {

@@ -10,9 +10,9 @@
 #define CLI_OPTIONS_RUNNERS_ENGINE_H
 
 #include "cli/options/groups.h"
-#include "engine/build/builder.h"
+#include "engine/backend.h"
 
-/* ---- Building ---- */
+/* ---- Building: struct engine_request, and ---- */
 
 /* Shapes of the inputs for several profiles: a name that comes again begins the next one. */
 struct shape_profiles {
@@ -20,51 +20,23 @@ struct shape_profiles {
     size_t count;
 };
 
-struct engine_config_values {
+/* What engine_file_init() makes the rest of a request of. Paths are NULL where nothing is wanted. */
+struct engine_file_values {
     struct shape_profiles minimum, optimum, maximum; /* as many of each, or none, with the same names */
-    bool enabled[PRECISION_COUNT];                   /* --tf32, --fp16, --bf16, --int8 */
-    enum precision_constraints constraints;
-    enum precision_policy policy;
-    const char *calibration_cache; /* path; NULL: none */
+    const char *calibration_cache;
     enum calibration_method calibration_method;
     double quantile;
-    const char *load_timing_cache; /* path; NULL: none */
-    bool error_on_timing_cache_miss;
-    const char *save_tactics, *load_tactics; /* paths; NULL: none */
-    struct words tactic_sources;             /* names */
-    bool has_tactic_sources;
-    int64_t optimization_level; /* 0 .. 5 */
-    bool deterministic;
+    const char *load_timing_cache, *save_timing_cache;
+    const char *load_tactics, *save_tactics;
+    bool strongly_typed; /* types are those of the model: nothing is lowered */
+    bool decide_branches;
+    const char *save_engine;
 };
 
 extern const struct option_group engine_config_options;           /* run, convert, debug build and tactics */
 extern const struct option_group engine_config_precision_options; /* constraints are obeyed: debug precision */
 
-/* ---- The network ---- */
-
-struct precision_overrides {
-    const struct precision_override *items;
-    size_t count;
-};
-
-struct engine_network_values {
-    struct output_names outputs;
-    struct words exclude_outputs;
-    struct precision_overrides layer_precisions, tensor_types;
-    bool strongly_typed; /* types are those of the model: nothing is lowered */
-    bool decide_branches;
-    struct words plugins;
-};
-
 extern const struct option_group engine_network_options;
-
-/* ---- Files and runs ---- */
-
-struct engine_file_values {
-    const char *save_engine;       /* path; NULL: not wanted */
-    const char *save_timing_cache; /* path; NULL: not wanted */
-    bool profile;
-};
 
 extern const struct option_group engine_file_options;  /* run */
 extern const struct option_group engine_cache_options; /* only the timing cache: convert, debug */

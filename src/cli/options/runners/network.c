@@ -27,14 +27,14 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_outputs,
-        OPTION_FIELD(struct engine_network_values, outputs),
+        OPTION_FIELD(struct engine_request, network.outputs),
         .help = "what the engine gives out: names of tensors, or 'mark all'",
     },
     {
         .names = {"--trt-exclude-outputs"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
-        OPTION_FIELD(struct engine_network_values, exclude_outputs),
+        OPTION_FIELD(struct engine_request, network.excluded),
         .help = "tensors that it does not give out",
     },
     {
@@ -42,7 +42,7 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "LAYER:TYPE",
         .convert = convert_precisions,
-        OPTION_FIELD(struct engine_network_values, layer_precisions),
+        OPTION_FIELD(struct engine_request, builder.precision.layers),
         .help =
             "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey",
     },
@@ -51,19 +51,19 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "TENSOR:TYPE",
         .convert = convert_precisions,
-        OPTION_FIELD(struct engine_network_values, tensor_types),
+        OPTION_FIELD(struct engine_request, builder.precision.tensors),
         .help = "what outputs of layers are stored in",
     },
     {
         .names = {"--strongly-typed"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_network_values, strongly_typed),
+        OPTION_FIELD(struct engine_file_values, strongly_typed),
         .help = "types are those that the model has, whatever precisions are allowed",
     },
     {
         .names = {"--decide-branches"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_network_values, decide_branches),
+        OPTION_FIELD(struct engine_file_values, decide_branches),
         .help = "put the branch that sample data take in the place of an If that sizes or integers decide; "
                 "inputs that would take another one are refused then",
     },
@@ -72,7 +72,7 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct engine_network_values, plugins),
+        OPTION_FIELD(struct engine_request, providers.plugins),
         .help = "shared libraries that provide tactics (docs/tactic-plugins.md)",
     },
     {
@@ -117,7 +117,7 @@ static const struct option file_rows[] = {
     {
         .names = {"--profile"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_file_values, profile),
+        OPTION_FIELD(struct engine_request, profile),
         .help = "show how long each layer takes",
     },
 };

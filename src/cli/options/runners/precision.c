@@ -22,7 +22,7 @@ static int convert_direction(struct parse *parse, const char *spelling, struct w
 
 static int finish(struct parse *parse, struct error *err)
 {
-    const struct engine_config_values *config = PARSE_VALUES(parse, struct engine_config_values);
+    const struct precision_settings *precision = &PARSE_VALUES(parse, struct engine_request)->builder.precision;
     const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
     const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
 
@@ -34,13 +34,13 @@ static int finish(struct parse *parse, struct error *err)
                          "for --emit onnx");
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
         return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
-    if (config->constraints == PRECISION_CONSTRAINTS_NONE)
+    if (precision->constraints == PRECISION_CONSTRAINTS_NONE)
         return error_set(err, ERR_INVALID,
                          "--precision-constraints none: layers would not get the precision that is chosen for them; "
                          "take prefer or obey");
     if (values->emit == PRECISION_EMIT_ENGINE && values->output_onnx == NULL)
         return 0;
-    if (values->high != DATA_FLOAT32 || config->enabled[PRECISION_BFLOAT16] || config->enabled[PRECISION_INT8])
+    if (values->high != DATA_FLOAT32 || precision->enabled[PRECISION_BFLOAT16] || precision->enabled[PRECISION_INT8])
         return error_set(err, ERR_UNSUPPORTED,
                          "%s: an ONNX model gets float16 beside float32, nothing else; leave out --bf16, --int8 and "
                          "--precision float16",

@@ -129,7 +129,7 @@ static void test_layers_are_counted_by_what_they_hold(void **state)
 
     fixture_init(&fixture, tactics, 1);
     fixture.settings.precision =
-        (struct precision_settings){.constraints = PRECISION_CONSTRAINTS_OBEY, .layers = &override, .layer_count = 1};
+        (struct precision_settings){.constraints = PRECISION_CONSTRAINTS_OBEY, .layers = {&override, 1}};
     fixture.settings.precision.enabled[PRECISION_FLOAT16] = true;
     engine_free(build(&fixture));
     assert_true(captured_log_has(&fixture.log, "Built 3 layers: 2 float16, 1 float32; "));

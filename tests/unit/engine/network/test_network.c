@@ -77,7 +77,7 @@ static void outputs_on_request_stay_and_a_warning_counts_what_they_cost(void **s
     REQUIRE_ONNXRUNTIME();
     captured_log_init(&log);
     settings.log = &log.log;
-    settings.mark_all = true;
+    settings.outputs.mark_all = true;
     make_block(&made);
     network = network_of(made_open(&made), &settings);
     assert_layers(network, "conv1: convolution(x w) -> t\nbn1: batch_normalization(t c c c c) -> n\n"
@@ -86,8 +86,7 @@ static void outputs_on_request_stay_and_a_warning_counts_what_they_cost(void **s
     assert_true(captured_log_has(&log, "W Outputs that were marked prevent 3 fusions of layers"));
     network_free(network);
 
-    settings.excluded = (const char *const[]){"t", "n"};
-    settings.excluded_count = 2;
+    settings.excluded = (struct words){(const char *const[]){"t", "n"}, 2};
     network = network_of(made_open(&made), &settings);
     assert_int_equal(network->layers.count, 3);
     assert_string_equal(names_of_values(network->model, &network->outputs), "u v y");
@@ -123,15 +122,14 @@ static void named_outputs_take_the_place_of_the_models(void **state)
     struct network *network;
 
     REQUIRE_ONNXRUNTIME();
-    settings.outputs = (const char *const[]){"u", "c"};
-    settings.output_count = 2;
+    settings.outputs.names = (struct words){(const char *const[]){"u", "c"}, 2};
     make_block(&made);
     network = network_of(made_open(&made), &settings);
     assert_layers(network, "conv1 + bn1 + relu1: convolution(x conv1 + bn1.weight conv1 + bn1.bias) -> u "
                            "[relu 0 0]\n");
     assert_string_equal(names_of_values(network->model, &network->outputs), "u c");
     network_free(network);
-    settings.outputs = (const char *const[]){"u", "nothing"};
+    settings.outputs.names.items = (const char *const[]){"u", "nothing"};
     fails_to_build(made_open(&made), &settings, ERR_MISSING, "'nothing'");
     made_release(&made);
 }
@@ -182,8 +180,7 @@ static void sequences_are_refused_as_inputs_and_as_outputs_that_were_asked_for(v
     fails_to_build(
         fixture_open("sequences"), &settings, ERR_BACKEND,
         "input 'sequence' is no tensor: the engine takes and gives tensors only, so cut the model behind it");
-    settings.outputs = (const char *const[]){"pair"};
-    settings.output_count = 1;
+    settings.outputs.names = (struct words){(const char *const[]){"pair"}, 1};
     fails_to_build(fixture_open("sequence_output"), &settings, ERR_BACKEND, "output 'pair' is no tensor");
 }
 
@@ -198,7 +195,7 @@ static void other_outputs_that_are_sequences_are_left_out_with_what_makes_nothin
 
         captured_log_init(&log);
         settings.log = &log.log;
-        settings.mark_all = all == 1;
+        settings.outputs.mark_all = all == 1;
         network = network_of(fixture_open("sequence_output"), &settings);
         assert_string_equal(names_of_values(network->model, &network->outputs), "negative");
         assert_int_equal(network->layers.count, 1);
@@ -409,7 +406,7 @@ static size_t restore_folder(const char *folder)
             struct model *model = NULL;
             char path[1024];
 
-            settings.mark_all = marked;
+            settings.outputs.mark_all = marked;
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
             if (model_open(path, NULL, &model, NULL) < 0)
                 continue;

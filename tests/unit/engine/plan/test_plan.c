@@ -330,7 +330,7 @@ static void descriptions_that_say_nonsense_are_refused(void **state)
 static void a_damaged_weight_is_noticed_before_it_is_run(void **state)
 {
     static const char *const sources[] = {"onnxrt"};
-    struct provider_settings providers = {.sources = sources, .source_count = 1};
+    struct provider_settings providers = {.sources = {sources, 1}};
     struct engine *engine;
     struct error err = {0};
     size_t size;
@@ -354,7 +354,7 @@ static void a_damaged_weight_is_noticed_before_it_is_run(void **state)
 static void another_version_of_a_provider_is_warned_of(void **state)
 {
     static const char *const sources[] = {"onnxrt"};
-    struct provider_settings providers = {.sources = sources, .source_count = 1};
+    struct provider_settings providers = {.sources = {sources, 1}};
     struct tactic_provider older = fake_provider;
     struct captured_log log;
     struct fake_engine fake;

@@ -118,10 +118,8 @@ static void layers_and_tensors_take_what_is_asked_for(void **state)
     init(&a);
     a.settings.enabled[PRECISION_FLOAT16] = a.settings.enabled[PRECISION_BFLOAT16] = true;
     a.settings.constraints = PRECISION_CONSTRAINTS_OBEY;
-    a.settings.layers = layers;
-    a.settings.layer_count = ARRAY_LEN(layers);
-    a.settings.tensors = tensors;
-    a.settings.tensor_count = ARRAY_LEN(tensors);
+    a.settings.layers = (struct precision_overrides){layers, ARRAY_LEN(layers)};
+    a.settings.tensors = (struct precision_overrides){tensors, ARRAY_LEN(tensors)};
     assign(&a);
     assert_int_equal(a.rc, 0);
     assert_int_equal(precision_of(&a, "conv")->precision, PRECISION_FLOAT32); /* the last word, by a node's name */
@@ -147,8 +145,7 @@ static void what_cannot_be_had_is_an_error_a_warning_or_ignored(void **state)
         init(&a);
         a.settings.enabled[PRECISION_FLOAT16] = true;
         a.settings.constraints = i;
-        a.settings.layers = layers;
-        a.settings.layer_count = ARRAY_LEN(layers);
+        a.settings.layers = (struct precision_overrides){layers, ARRAY_LEN(layers)};
         assign(&a);
         assert_int_equal(a.rc, i == PRECISION_CONSTRAINTS_OBEY ? ERR_INVALID : 0);
         if (i == PRECISION_CONSTRAINTS_OBEY)
@@ -168,10 +165,8 @@ static void assert_refused(const struct precision_override *layer, const struct 
 
     init(&a);
     a.settings.constraints = PRECISION_CONSTRAINTS_PREFER;
-    a.settings.layers = layer;
-    a.settings.layer_count = layer != NULL;
-    a.settings.tensors = tensor;
-    a.settings.tensor_count = tensor != NULL;
+    a.settings.layers = (struct precision_overrides){layer, layer != NULL};
+    a.settings.tensors = (struct precision_overrides){tensor, tensor != NULL};
     assign(&a);
     assert_int_equal(a.rc, ERR_INVALID);
     assert_string_equal(a.err.message, message);
@@ -217,13 +212,12 @@ static void a_precision_that_no_layer_has_is_explained(void **state)
     precisions_release(a.precisions, a.network->layers.count);
     a.settings.policy = PRECISION_POLICY_LOWEST;
     a.settings.constraints = PRECISION_CONSTRAINTS_OBEY;
-    a.settings.layers = layers;
-    a.settings.layer_count = ARRAY_LEN(layers);
+    a.settings.layers = (struct precision_overrides){layers, ARRAY_LEN(layers)};
     assign(&a);
     assert_explains(&a, PRECISION_FLOAT16, false, "asked to be something else");
     precisions_release(a.precisions, a.network->layers.count);
     a.settings.constraints = PRECISION_CONSTRAINTS_NONE;
-    a.settings.layer_count = 0;
+    a.settings.layers.count = 0;
     for (size_t i = 0; i < a.network->model->values.count; i++) /* as without ONNX Runtime */
         if (a.network->model->values.items[i].producer != NODE_NONE)
             a.network->model->values.items[i].info = (struct span){0};

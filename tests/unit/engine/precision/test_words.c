@@ -43,7 +43,7 @@ static void settings_come_back_from_their_words(void **state)
 {
     const struct precision_override layers[] = {{"a: b:c", DATA_FLOAT32}, {"d", DATA_BFLOAT16}};
     const struct precision_override tensors[] = {{"t", DATA_FLOAT16}};
-    struct precision_settings settings = {.layers = layers, .layer_count = 2, .tensors = tensors, .tensor_count = 1};
+    struct precision_settings settings = {.layers = {layers, 2}, .tensors = {tensors, 1}};
 
     assert_words(&(struct precision_settings){0}, "no option for precision");
     assert_come_back(&(struct precision_settings){0});

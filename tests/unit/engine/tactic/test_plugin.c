@@ -268,11 +268,8 @@ static int open_sources(const char *const *sources, size_t count, const char *pl
                         struct error *err)
 {
     struct log log = {.threshold = LOG_INFO, .write = capture};
-    struct provider_settings settings = {.sources = sources,
-                                         .source_count = count,
-                                         .plugins = plugin ? &plugin : NULL,
-                                         .plugin_count = plugin ? 1 : 0,
-                                         .log = &log};
+    struct provider_settings settings = {
+        .sources = {sources, count}, .plugins = {plugin ? &plugin : NULL, plugin ? 1 : 0}, .log = &log};
     int rc;
 
     captured.text[0] = '\0';
