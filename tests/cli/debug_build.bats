@@ -230,6 +230,27 @@ END
     [ "$(files_in mixtures)" -eq $(($(grep -o '"builds": [0-9]*' found.json | tr -dc 0-9) - 3)) ]
 }
 
+@test "debug tactics checks several mixtures at a time where none is timed, and nothing else is different" {
+    explore 12
+    local good bad jobs
+    good=$(find "$PWD/replays/good" -type f | sort | head -1)
+    bad=$(find "$PWD/replays/bad" -type f | sort | head -1)
+    tactics model.onnx --good "$good" --bad "$bad" "${hunt[@]}" -j 4 "${check_against_golden[@]}"
+    refused '--jobs: engines are chosen by their times'
+    for jobs in 1 4; do
+        mkdir "j$jobs"
+        cp model.onnx golden.json "j$jobs"
+        (cd "j$jobs" && polygraphy debug tactics model.onnx --good "$good" --bad "$bad" "${hunt[@]}" --deterministic -j $jobs \
+            --json found.json "${check_against_golden[@]}" >log 2>&1) || {
+            cat "j$jobs/log"
+            return 1
+        }
+        sed -i -E 's/(Duration|Runtime:) [0-9.e-]+s/\1/; s/ -j [0-9]+ / /; s/; [0-9.]+ s\b//; s/[0-9.]+ ms\b//g; s/-N[0-9]-[^ ]*//g; s,/j[14]/,/,g' "j$jobs/log"
+    done
+    diff -r j1 j4
+    grep '^    Layer: conv3$' j4/log
+}
+
 @test "debug tactics goes on where it was interrupted" {
     explore 12
     local good bad

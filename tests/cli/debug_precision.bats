@@ -126,10 +126,31 @@ answer_is_minimal()
     done
 }
 
-@test "several checks at a time are refused where engines are timed" {
+@test "engines are checked several at a time where none is timed, and nothing else is different" {
+    local mode jobs
+    make_golden "$attention"
+    for mode in bisect linear minimal; do
+        for jobs in 1 4; do
+            rm -rf "j$jobs" && mkdir "j$jobs"
+            (cd "j$jobs" && polygraphy debug precision "$attention" --fp16 --deterministic --mode $mode -j $jobs \
+                --json result.json --hide-fail-output --check polygraphy run '{artifact}' --trt \
+                --load-outputs ../golden.json --atol 1e-2 --rtol 1e-2 >log 2>&1) || {
+                cat "j$jobs/log"
+                return 1
+            }
+            sed -i -E 's/(Duration|Runtime:) [0-9.e-]+s/\1/; s/ -j [0-9]+ / /; s/( in|;) [0-9.]+ s\b//' "j$jobs/log"
+        done
+        diff -r j1 j4 || return 1
+    done
+}
+
+@test "several checks at a time are refused where engines are timed, or leave a file under one name" {
     precision "$attention" --fp16 -j 2 --check polygraphy run polygraphy_debug.engine --trt
     [ "$status" -eq 1 ]
-    [[ $stderr == *'--jobs: engines are chosen by their times'*'it is for --emit onnx'* ]]
+    [[ $stderr == *'--jobs: engines are chosen by their times'*'add --deterministic, or '* ]]
+    precision "$attention" --fp16 -j 2 --deterministic --save-tactics replay.json --check polygraphy run polygraphy_debug.engine --trt
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--save-tactics: with --jobs engines that are built ahead of their turn would replace that file'* ]]
     precision "$attention" --emit onnx -j 0 --check true
     [ "$status" -eq 1 ]
     [[ $stderr == *'--jobs: 1 to 64 checks can run at a time'* ]]

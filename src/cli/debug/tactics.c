@@ -32,7 +32,7 @@ static int finish_tactics(struct parse *parse, struct error *err)
                          "sorted them into");
     if (values->dir && values->good && values->bad)
         return error_set(err, ERR_INVALID, "--dir means nothing beside --good and --bad: leave it out");
-    return 0;
+    return jobs_check(parse, true, err);
 }
 
 static const struct option tactics_rows[] = {
@@ -58,6 +58,18 @@ static const struct option tactics_rows[] = {
         .value_name = "FOLDER",
         OPTION_FIELD(struct tactics_values, dir),
         .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
+    },
+    {
+        .names = {"-j", "--jobs"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "1",
+        OPTION_FIELD(struct loop_settings, jobs),
+        .help = "run so many checks at a time: those that will probably be needed next, "
+                "where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. "
+                "The result, the replay and the log are the same. "
+                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path",
     },
 };
 

@@ -221,8 +221,8 @@ extern const struct option_group iteration_options; /* all debug tools */
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
 
-/* Of --jobs. More at a time hardly help: searches know too little of what comes next. */
-#define MOST_JOBS 64
+/* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
+int jobs_check(const struct parse *parse, bool engines, struct error *err);
 
 struct until_values {
     struct repetition until;

@@ -6,6 +6,33 @@
 #include "cli/options/groups.h"
 #include "debug/candidate/hash.h"
 
+/* ---- Several at a time ---- */
+
+#define MOST_JOBS 64 /* more hardly help: searches know too little of what comes next */
+
+int jobs_check(const struct parse *parse, bool engines, struct error *err)
+{
+    static const char *const one_file[] = {"--save-tactics", "--save-timing-cache"};
+    int64_t jobs = PARSE_VALUES(parse, struct loop_settings)->jobs;
+
+    if (jobs < 1 || jobs > MOST_JOBS)
+        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
+    if (jobs == 1 || !engines)
+        return 0;
+    if (!parse_given(parse, "--deterministic") && !parse_given(parse, "--error-on-timing-cache-miss"))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--jobs: engines are chosen by their times, which checks that run beside would falsify; add "
+                         "--deterministic, or --load-timing-cache with --error-on-timing-cache-miss, so that none are "
+                         "taken");
+    for (size_t i = 0; i < ARRAY_LEN(one_file); i++)
+        if (parse_given(parse, one_file[i]))
+            return error_set(err, ERR_UNSUPPORTED,
+                             "%s: with --jobs engines that are built ahead of their turn would replace that file; "
+                             "leave out one of the two",
+                             one_file[i]);
+    return 0;
+}
+
 /* ---- Artifacts ---- */
 
 static int finish_expected_artifacts(struct parse *parse, struct error *err)

@@ -67,7 +67,10 @@ static int finish(struct parse *parse, struct error *err)
     struct reduce_settings *settings = PARSE_VALUES(parse, struct reduce_settings);
     const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
     bool is_minimal = settings->mode == REDUCE_MINIMAL;
+    int rc = jobs_check(parse, false, err);
 
+    if (rc < 0)
+        return rc;
     if (!settings->min_good && !parse_given(parse, "--output"))
         return error_set(
             err, ERR_INVALID,
@@ -80,8 +83,6 @@ static int finish(struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID,
                          "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are "
                          "for the other modes");
-    if (loop->jobs < 1 || loop->jobs > MOST_JOBS)
-        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
     if (!is_minimal && settings->all)
         return error_set(err, ERR_INVALID, "--all needs --mode minimal");
     return choose_simplifications(settings, parse, err);

@@ -15,7 +15,6 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
     size_t common = 0;
 
     *isolation = (struct tactic_isolation){.good = good, .bad = bad};
-    tactic_replay_init(&isolation->mixture);
     for (size_t i = 0; i < bad->count; i++) {
         const struct tactic_algorithm *algorithm = tactic_replay_find(good, bad->items[i].layer);
 
@@ -25,11 +24,13 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
                 (struct tactic_difference){bad->items[i].layer, algorithm, &bad->items[i].algorithm};
     }
     isolation->only_in_one = good->count - common + (bad->count - common);
+    bitset_init(&isolation->chosen, isolation->differences.count);
 }
 
 void tactic_isolation_release(struct tactic_isolation *isolation)
 {
-    tactic_replay_release(&isolation->mixture);
+    engine_free(isolation->engine);
+    bitset_release(&isolation->chosen);
     if (isolation->search.count > 0)
         set_isolation_ops.release(&isolation->search);
     free(isolation->differences.items);
@@ -62,12 +63,11 @@ static void add_choice(struct tactic_replay *replay, const char *layer, const st
 
 /* The good replay, with the tactics of `from_bad` (differences) out of the bad one. Layers that only one of them has
  * are left to the builder. */
-static void mix(struct tactic_isolation *isolation, const struct bitset *from_bad)
+static void mix(const struct tactic_isolation *isolation, const struct bitset *from_bad, struct tactic_replay *ret)
 {
     size_t next = 0;
 
-    tactic_replay_release(&isolation->mixture);
-    tactic_replay_init(&isolation->mixture);
+    tactic_replay_init(ret);
     for (size_t i = 0; i < isolation->bad->count; i++) {
         const char *layer = isolation->bad->items[i].layer;
         const struct tactic_algorithm *algorithm = tactic_replay_find(isolation->good, layer);
@@ -78,7 +78,7 @@ static void mix(struct tactic_isolation *isolation, const struct bitset *from_ba
         if (differs && bitset_has(from_bad, next))
             algorithm = isolation->differences.items[next].bad;
         next += differs;
-        add_choice(&isolation->mixture, layer, algorithm);
+        add_choice(ret, layer, algorithm);
     }
 }
 
@@ -100,9 +100,11 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
                     struct error *err)
 {
     const struct bitset *candidate = &((const struct set_isolation *)search)->candidate;
-    const struct tactic_isolation *isolation = data;
+    struct tactic_isolation *isolation = data;
 
     (void)err;
+    if (turn != CANDIDATE_AHEAD)
+        bitset_assign(&isolation->chosen, candidate);
     if (turn == CANDIDATE_NOW)
         log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
                     bitset_count(candidate), candidate->size);
@@ -111,27 +113,50 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
 }
 
 /* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
-static int build(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *path, struct error *err)
+static int build(const struct tactic_isolation *isolation, const struct bitset *from_bad, struct engine **ret,
+                 struct error *err)
 {
-    struct engine *engine = NULL;
+    struct tactic_replay mixture;
     int rc;
 
-    mix(isolation, from_bad);
-    rc = isolation->maker.make(isolation->maker.data, -1, &isolation->mixture, &engine, err);
+    mix(isolation, from_bad, &mixture);
+    rc = isolation->maker.make(isolation->maker.data, -1, &mixture, ret, err);
+    tactic_replay_release(&mixture);
+    return rc;
+}
+
+static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
+                   struct error *err)
+{
+    struct tactic_isolation *isolation = data;
+    int rc;
+
+    (void)search, (void)candidate;
+    engine_free(isolation->engine);
+    isolation->engine = NULL;
+    rc = build(isolation, &isolation->chosen, &isolation->engine, err);
     if (rc < 0)
         return rc;
     isolation->builds++;
     log_message(isolation->log, LOG_INFO, "Saving engine to %s", path);
-    rc = plan_save(engine, path, err);
-    engine_free(engine);
-    return rc;
+    return 0;
 }
 
 static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
                  struct error *err)
 {
-    (void)turn;
-    return build(data, &((const struct set_isolation *)search)->candidate, paths->items[CANDIDATE_ARTIFACT], err);
+    const struct tactic_isolation *isolation = data;
+    struct engine *engine;
+    int rc;
+
+    if (turn != CANDIDATE_AHEAD)
+        return plan_save(isolation->engine, paths->items[CANDIDATE_ARTIFACT], err);
+    rc = build(isolation, &((const struct set_isolation *)search)->candidate, &engine, err);
+    if (rc < 0)
+        return rc;
+    rc = plan_save(engine, paths->items[CANDIDATE_ARTIFACT], err);
+    engine_free(engine);
+    return rc;
 }
 
 /* ---- The replays themselves ---- */
@@ -149,23 +174,22 @@ static int describe_given(void *data, const void *search, enum candidate_turn tu
                           struct error *err)
 {
     const struct given_mixture *given = search;
+    struct tactic_isolation *isolation = data;
 
-    (void)data, (void)turn, (void)err;
+    (void)turn, (void)err;
+    bitset_assign(&isolation->chosen, &given->from_bad);
     *ret = describe_mixture(&given->from_bad, given->expectation);
     return 0;
 }
 
-static int write_given(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                       struct error *err)
-{
-    (void)turn;
-    return build(data, &((const struct given_mixture *)search)->from_bad, paths->items[CANDIDATE_ARTIFACT], err);
-}
-
 static struct loop_subject given_subject(struct tactic_isolation *isolation, struct given_mixture *given)
 {
-    return (struct loop_subject){
-        .data = isolation, .search = given, .kind = "engine", .describe = describe_given, .write = write_given};
+    return (struct loop_subject){.data = isolation,
+                                 .search = given,
+                                 .kind = "engine",
+                                 .describe = describe_given,
+                                 .prepare = prepare,
+                                 .write = write};
 }
 
 /* All tactics of one replay. */
@@ -262,6 +286,7 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
                                    .search = &isolation->search,
                                    .kind = "engine",
                                    .describe = describe,
+                                   .prepare = prepare,
                                    .write = write};
     struct end_check end = {isolation, loop};
     const struct loop_ends ends = {.data = &end, .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};

@@ -39,8 +39,9 @@ struct tactic_isolation {
     enum isolation_outcome outcome;
     struct set_isolation search; /* over the differences: search.found is the result */
 
-    struct tactic_replay mixture; /* of the current iteration */
-    size_t builds;                /* so far, those of the replays themselves included */
+    struct bitset chosen;  /* differences that the candidate that was described last, for now, has of the bad replay */
+    struct engine *engine; /* it, ready to be saved; or NULL */
+    size_t builds;         /* so far, those of the replays themselves included, without those ahead of their turn */
 };
 
 /* Compares the replays; nothing is built yet. */

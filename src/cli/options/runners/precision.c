@@ -24,14 +24,10 @@ static int finish(struct parse *parse, struct error *err)
 {
     const struct precision_settings *precision = &PARSE_VALUES(parse, struct engine_request)->builder.precision;
     const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
-    const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
+    int rc = jobs_check(parse, values->emit == PRECISION_EMIT_ENGINE, err);
 
-    if (loop->jobs < 1 || loop->jobs > MOST_JOBS)
-        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
-    if (loop->jobs > 1 && values->emit == PRECISION_EMIT_ENGINE)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "--jobs: engines are chosen by their times, which checks that run beside would falsify; it is "
-                         "for --emit onnx");
+    if (rc < 0)
+        return rc;
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
         return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
     if (precision->constraints == PRECISION_CONSTRAINTS_NONE)
@@ -98,7 +94,8 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "1",
         OPTION_FIELD(struct loop_settings, jobs),
-        .help = "with --emit onnx, run so many checks at a time: those that will probably be needed next. "
+        .help = "run so many checks at a time: those that will probably be needed next. "
+                "With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. "
                 "The result, the replay and the log are the same. "
                 "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path",
     },
