@@ -263,6 +263,15 @@ static int confirm(struct session *session, const struct bitset *chosen, const c
                : 0;
 }
 
+/* All layers in one precision have another verdict than they should. */
+static int question_end(struct session *session, const struct bitset *chosen, enum verdict verdict, struct error *err)
+{
+    bool high = chosen == &session->lowered;
+    int rc = loop_question_end(session->loop, high ? ALL_HIGH : ALL_LOW, verdict, err);
+
+    return rc < 0 ? rc : confirm(session, chosen, high ? "the engine " ALL_HIGH : "the engine " ALL_LOW, verdict, err);
+}
+
 /* Sets the outcome when there is nothing to search. */
 static int verify(struct session *session, struct precision_result *result, bool *ret_verified, struct error *err)
 {
@@ -278,10 +287,7 @@ static int verify(struct session *session, struct precision_result *result, bool
     if (rc < 0)
         return rc;
     if (high != VERDICT_PASS) {
-        rc = loop_question_end(session->loop, ALL_HIGH, high, err);
-        if (rc < 0)
-            return rc;
-        rc = confirm(session, &session->lowered, "the engine " ALL_HIGH, high, err);
+        rc = question_end(session, &session->lowered, high, err);
         if (rc < 0)
             return rc;
         result->outcome = PRECISION_NOT_FOUND;
@@ -301,10 +307,7 @@ static int verify(struct session *session, struct precision_result *result, bool
         if (rc < 0 || low != VERDICT_PASS)
             goto done;
     }
-    rc = loop_question_end(session->loop, ALL_LOW, low, err);
-    if (rc < 0)
-        goto done;
-    rc = confirm(session, &none, "the engine " ALL_LOW, low, err);
+    rc = question_end(session, &none, low, err);
     if (rc < 0)
         goto done;
     result->outcome = PRECISION_FOUND;

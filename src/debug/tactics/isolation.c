@@ -233,15 +233,17 @@ static int confirm(struct tactic_isolation *isolation, const struct bitset *from
                : 0;
 }
 
-/* The same for one of the replays. */
-static int confirm_whole(struct tactic_isolation *isolation, bool bad, enum verdict expected, struct loop *loop,
-                         struct error *err)
+/* One of the replays has another verdict than it should. */
+static int question_whole(struct tactic_isolation *isolation, bool bad, enum verdict verdict, struct loop *loop,
+                          struct error *err)
 {
     struct bitset from_bad;
-    int rc;
+    int rc = loop_question_end(loop, bad ? WITH_BAD : WITH_GOOD, verdict, err);
 
+    if (rc < 0)
+        return rc;
     take_whole(isolation, bad, &from_bad);
-    rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, expected, loop, err);
+    rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, verdict, loop, err);
     bitset_release(&from_bad);
     return rc;
 }
@@ -256,15 +258,13 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
         return rc;
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
-        rc = loop_question_end(loop, WITH_GOOD, verdict, err);
-        return rc < 0 ? rc : confirm_whole(isolation, false, verdict, loop, err);
+        return question_whole(isolation, false, verdict, loop, err);
     }
     rc = check_whole(isolation, true, false, loop, &verdict, err);
     if (rc < 0 || verdict == VERDICT_FAIL)
         return rc;
     isolation->outcome = ISOLATION_BAD_PASSES;
-    rc = loop_question_end(loop, WITH_BAD, verdict, err);
-    return rc < 0 ? rc : confirm_whole(isolation, true, verdict, loop, err);
+    return question_whole(isolation, true, verdict, loop, err);
 }
 
 struct end_check {
