@@ -236,24 +236,6 @@ static int decide_node(struct decision *decision, uint32_t number, struct error 
     return rc;
 }
 
-static int decide_all(struct decision *decision, struct error *err)
-{
-    struct model *model = decision->model;
-    int rc = 0;
-
-    unused_names_init(&decision->names, model, &model->arena);
-    for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
-        if (bitset_has(&decision->nodes, i))
-            rc = decide_node(decision, i, err);
-        else
-            *VECTOR_APPEND(&decision->fields) = model->nodes.items[i].field;
-    }
-    if (rc == 0)
-        rc = model_set_nodes(model, &decision->fields, err);
-    unused_names_release(&decision->names);
-    return rc;
-}
-
 int branches_decide(struct model *model, const struct folding_settings *folding, const struct sample_source *sample,
                     struct value_list *guards, bool *ret_any, struct error *err)
 {
@@ -263,10 +245,23 @@ int branches_decide(struct model *model, const struct folding_settings *folding,
     bitset_init(&decision.nodes, model->nodes.count);
     find_nodes(&decision);
     *ret_any = decision.conditions.count > 0;
-    if (*ret_any)
-        rc = find_values(&decision, err);
-    if (rc == 0 && *ret_any)
-        rc = decide_all(&decision, err);
+    if (!*ret_any)
+        goto done;
+    rc = find_values(&decision, err);
+    if (rc < 0)
+        goto done;
+    unused_names_init(&decision.names, model, &model->arena);
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        if (bitset_has(&decision.nodes, i))
+            rc = decide_node(&decision, i, err);
+        else
+            *VECTOR_APPEND(&decision.fields) = model->nodes.items[i].field;
+        if (rc < 0)
+            goto done;
+    }
+    rc = model_set_nodes(model, &decision.fields, err);
+done:
+    unused_names_release(&decision.names);
     tensor_list_release(&decision.values);
     bitset_release(&decision.nodes);
     free(decision.conditions.items);
