@@ -371,8 +371,9 @@ int onnxrt_provider_new(const struct backend_request *request, struct tactic_pro
     if (!status)
         status = provider->ort->api->set_session_log_severity(provider->options, onnxrt_severity_for(request->log));
     rc = onnxrt_check(provider->ort, status, err, "ONNX Runtime does not take an option");
-    if (rc == 0)
-        rc = register_custom_operators(provider, request->custom_op_libraries, err);
+    if (rc < 0)
+        goto done;
+    rc = register_custom_operators(provider, request->custom_op_libraries, err);
 done:
     if (rc == 0)
         *ret = &provider->base;

@@ -111,16 +111,16 @@ static int read_tensor(struct plugin_layer *layer, const struct attribute *from,
                        struct error *err)
 {
     struct tensor tensor = {0};
-    int rc;
+    int rc = tensor_proto_decode(from->bytes, &tensor, err);
 
-    rc = tensor_proto_decode(from->bytes, &tensor, err);
-    if (rc == 0 && tensor.type == DATA_STRING) {
+    if (rc < 0)
+        return rc;
+    if (tensor.type == DATA_STRING) {
         tensor_release(&tensor);
-        rc = error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' holds strings in a tensor",
-                       TEXT_ARGS(from->name));
+        return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' holds strings in a tensor",
+                         TEXT_ARGS(from->name));
     }
-    if (rc == 0)
-        rc = keep_tensor(layer, &tensor, err);
+    rc = keep_tensor(layer, &tensor, err);
     if (rc < 0)
         return rc;
     ret->count = 1;
