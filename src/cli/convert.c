@@ -280,7 +280,6 @@ static int convert_to_onnx(const struct command_context *context, struct error *
 {
     const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
     struct model_file_options options = model_file_options(context);
-    struct external_settings external = model_file_external(options.save);
     struct subgraph whole;
     struct model *model;
     int rc = model_file_load(context, &model, err);
@@ -295,7 +294,7 @@ static int convert_to_onnx(const struct command_context *context, struct error *
     if (rc < 0)
         goto done;
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", output);
-    rc = model_save(&whole, output, &external, options.load->ignore_external_data, err);
+    rc = model_save(&whole, output, &options.save->external, options.load->ignore_external_data, err);
 done:
     subgraph_release(&whole);
     model_free(model);

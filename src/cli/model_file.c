@@ -92,16 +92,6 @@ int model_file_report_end(const struct error *why, const char *wanted, const str
     return ERR_BACKEND;
 }
 
-struct external_settings model_file_external(const struct onnx_save_values *save)
-{
-    return (struct external_settings){
-        .save = save->external_data.wanted,
-        .file_name = save->external_data.file,
-        .threshold = (uint64_t)save->external_data_size_threshold,
-        .one_file_per_tensor = save->no_save_all_tensors_to_one_file,
-    };
-}
-
 /* ---- Loading ---- */
 
 int model_file_open(const struct command_context *context, struct model **ret, struct error *err)
@@ -296,13 +286,11 @@ int model_file_override_shapes(const struct command_context *context, struct mod
 int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
 {
     struct model_file_options options = model_file_options(context);
-    struct external_settings external;
 
     if (options.save == NULL || options.save->path == NULL)
         return 0;
-    external = model_file_external(options.save);
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", options.save->path);
-    return model_save(subgraph, options.save->path, &external,
+    return model_save(subgraph, options.save->path, &options.save->external,
                       options.load != NULL && options.load->ignore_external_data, err);
 }
 

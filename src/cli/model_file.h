@@ -35,9 +35,6 @@ struct backend_request model_file_request_for(const struct command_context *cont
 /* ONNX Runtime: in a process of its own where the command has options on that. */
 const struct backend *model_file_runtime(const struct command_context *context);
 
-/* How the options on external data want a model to be saved. */
-struct external_settings model_file_external(const struct onnx_save_values *save);
-
 /* Everything that the options ask of loading, in this order: the steps below, each of which does nothing where its
  * options were not given. */
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err);

@@ -93,7 +93,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     struct reduce_settings ret = *PARSE_VALUES(context->parse, struct reduce_settings);
 
     ret.output = save->path;
-    ret.external = model_file_external(save);
+    ret.external = save->external;
     ret.keep_intermediate = loop->keep_intermediate;
     ret.copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights;
     ret.ignore_external_data = PARSE_VALUES(context->parse, struct onnx_load_values)->ignore_external_data;

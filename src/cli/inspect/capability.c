@@ -228,7 +228,7 @@ static int save_part(const struct command_context *context, const struct subgrap
     char *path = path_in(
         values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
         first, end - 1);
-    struct external_settings external = model_file_external(PARSE_VALUES(context->parse, struct onnx_save_values));
+    struct external_settings external = PARSE_VALUES(context->parse, struct onnx_save_values)->external;
     struct string_builder file_name;
     struct subgraph part;
     struct bitset nodes;

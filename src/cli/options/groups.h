@@ -155,9 +155,7 @@ extern const struct option_group shape_inference_fallback_options; /* off, fallb
 
 struct onnx_save_values {
     const char *path; /* where to save the model; NULL: not wanted */
-    struct external_data_wish external_data;
-    int64_t external_data_size_threshold; /* bytes; tensors smaller than this stay inside */
-    bool no_save_all_tensors_to_one_file;
+    struct external_settings external;
 };
 
 extern const struct option_group onnx_save_options;          /* -o, --output, optional: debug reduce */

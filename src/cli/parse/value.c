@@ -466,21 +466,20 @@ static char *output_folder(const struct parse *parse)
     return memory_strdup(".");
 }
 
-int convert_external_data_wish(struct parse *parse, const char *spelling, struct words words, void *field,
-                               struct error *err)
+int convert_external_data(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    struct external_data_wish *wish = field;
+    struct external_settings *external = field;
     char *folder, *location;
     struct error why = {0};
     int rc;
 
-    wish->wanted = true;
+    external->save = true;
     if (words.items[0][0] == '\0')
         return 0;
     folder = output_folder(parse);
     rc = external_data_location(words.items[0], folder, &location, &why);
     if (rc == 0)
-        wish->file = arena_strdup(parse_arena(parse), location);
+        external->file_name = arena_strdup(parse_arena(parse), location);
     else
         error_set(err, rc, "%s: %s", spelling, why.message);
     if (rc == 0)

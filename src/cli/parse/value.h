@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "cli/parse/option.h"
 #include "comparator/data/settings.h"
+#include "onnx/external/save.h"
 #include "onnx/model/mark_outputs.h"
 #include "tensor/compare/ranking.h"
 
@@ -69,25 +70,18 @@ struct top_ks {
     size_t count;
 };
 
-/* ---- --save-external-data [<file>], where only the first occurrence counts ---- */
-
-struct external_data_wish {
-    bool wanted;
-    const char *file; /* relative to the model; NULL: a name is made up */
-};
-
 /* ---- Converters, with the type of the field that each one fills ---- */
 
-option_convert convert_named_numbers;      /* struct named_numbers */
-option_convert convert_named_quantiles;    /* struct named_numbers, 0 .. 1 */
-option_convert convert_named_counts;       /* struct named_integers, >= 0 */
-option_convert convert_named_statistics;   /* struct named_words */
-option_convert convert_shapes;             /* struct input_shapes */
-option_convert convert_ranges;             /* `[<name>:][min,max]`: struct data_loader_ranges */
-option_convert convert_size;               /* int64_t, bytes */
-option_convert convert_outputs;            /* a list, or `mark all`: struct output_names */
-option_convert convert_top_k;              /* struct top_ks */
-option_convert convert_external_data_wish; /* struct external_data_wish */
+option_convert convert_named_numbers;    /* struct named_numbers */
+option_convert convert_named_quantiles;  /* struct named_numbers, 0 .. 1 */
+option_convert convert_named_counts;     /* struct named_integers, >= 0 */
+option_convert convert_named_statistics; /* struct named_words */
+option_convert convert_shapes;           /* struct input_shapes */
+option_convert convert_ranges;           /* `[<name>:][min,max]`: struct data_loader_ranges */
+option_convert convert_size;             /* int64_t or uint64_t, bytes */
+option_convert convert_outputs;          /* a list, or `mark all`: struct output_names */
+option_convert convert_top_k;            /* struct top_ks */
+option_convert convert_external_data;    /* in struct external_settings: whether, and the file; the first word counts */
 
 /* A command line in a single word, taken apart at blanks as a shell does: 'quotes', "quotes" and backslashes keep what
  * they hold together. Nothing is expanded. Fills struct words. */

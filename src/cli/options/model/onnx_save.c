@@ -8,7 +8,7 @@ static int finish(struct parse *parse, struct error *err)
     const struct onnx_save_values *values = PARSE_VALUES(parse, struct onnx_save_values);
 
     (void)err;
-    for (size_t i = 0; !values->external_data.wanted && i < ARRAY_LEN(details); i++)
+    for (size_t i = 0; !values->external.save && i < ARRAY_LEN(details); i++)
         if (parse_given(parse, details[i]))
             log_message(parse_log(parse), LOG_WARNING, "%s has no effect without --save-external-data", details[i]);
     return 0;
@@ -19,26 +19,26 @@ static int finish(struct parse *parse, struct error *err)
     {                                                                                                                  \
         .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = is_required,                \
         .file = OPTION_WRITES, .shares = may_be,                                                                       \
-        OPTION_FIELD(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",           \
+        OPTION_FIELD(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",                 \
     }
 
 #define EXTERNAL_DATA                                                                                                  \
     {                                                                                                                  \
         .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
-        .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data_wish,                           \
-        OPTION_FIELD(struct onnx_save_values, external_data),                                                    \
+        .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data,                                \
+        OPTION_FIELD(struct onnx_save_values, external),                                                               \
         .help = "put large tensors into a file beside the model: FILE, or one named after the model. FILE is a path "  \
                 "from the model's folder, or an absolute one in that folder. Takes the next word for FILE, so put it " \
                 "behind the model",                                                                                    \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--external-data-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES", .fallback = "1024",    \
-        .convert = convert_size, OPTION_FIELD(struct onnx_save_values, external_data_size_threshold),            \
+        .convert = convert_size, OPTION_FIELD(struct onnx_save_values, external.threshold),                            \
         .help = "tensors smaller than this stay in the model; K, M and G may follow the number",                       \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-save-all-tensors-to-one-file"}, .kind = OPTION_FLAG,                                           \
-        OPTION_FIELD(struct onnx_save_values, no_save_all_tensors_to_one_file),                                  \
+        OPTION_FIELD(struct onnx_save_values, external.one_file_per_tensor),                                           \
         .help = "give every external tensor a file of its own",                                                        \
     }
 /* clang-format on */

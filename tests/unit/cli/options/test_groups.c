@@ -287,7 +287,7 @@ static void shape_inference_is_on_in_reduce_unless_refused_or_replaced(void **st
 static void details_of_external_data_without_external_data_earn_a_warning(void **state)
 {
     REDUCE("--external-data-size-threshold", "16M", "--no-save-all-tensors-to-one-file");
-    assert_int_equal(VALUES(struct onnx_save_values)->external_data_size_threshold, 16 << 20);
+    assert_int_equal(VALUES(struct onnx_save_values)->external.threshold, 16 << 20);
     assert_logs("W --external-data-size-threshold has no effect without --save-external-data");
     assert_logs("W --no-save-all-tensors-to-one-file has no effect without --save-external-data");
     REDUCE("--save-external-data", "--no-save-all-tensors-to-one-file");

@@ -18,7 +18,7 @@ struct values {
     int64_t size;
     struct output_names outputs;
     struct top_ks top_ks;
-    struct external_data_wish external;
+    struct external_settings external;
 };
 
 #define ROW(option_name, how_many, converter, field)                                                                   \
@@ -39,7 +39,7 @@ static const struct option rows[] = {
     {.names = {"--external"},
      .kind = OPTION_MAYBE,
      .append = true,
-     .convert = convert_external_data_wish,
+     .convert = convert_external_data,
      OPTION_FIELD(struct values, external)},
 };
 
@@ -349,12 +349,12 @@ static void malformed_top_k_is_refused(void **state)
 static void first_wish_for_external_data_counts(void **state)
 {
     PARSE("--external", "a.bin", "--external", "b.bin");
-    assert_string_equal(values()->external.file, "a.bin");
+    assert_string_equal(values()->external.file_name, "a.bin");
     PARSE("--external", "--external", "b.bin");
-    assert_true(values()->external.wanted);
-    assert_null(values()->external.file);
+    assert_true(values()->external.save);
+    assert_null(values()->external.file_name);
     PARSE("--size", "1");
-    assert_false(values()->external.wanted);
+    assert_false(values()->external.save);
 }
 
 #define TEST_LINE(function) cmocka_unit_test_setup_teardown(function, new_line, release_line)
