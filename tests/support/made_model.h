@@ -29,6 +29,23 @@ struct made_model {
         .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = { __VA_ARGS__ }                            \
     }
 
+/* Attributes of a node. */
+#define FLOAT(attribute, value)                                                                                        \
+    (struct node_attribute)                                                                                            \
+    {                                                                                                                  \
+        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_FLOAT, .number = (value)                                       \
+    }
+#define INTEGER(attribute, value)                                                                                      \
+    (struct node_attribute)                                                                                            \
+    {                                                                                                                  \
+        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_INTEGER, .integer = (value)                                    \
+    }
+#define STRING(attribute, value)                                                                                       \
+    (struct node_attribute)                                                                                            \
+    {                                                                                                                  \
+        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_STRING, .string = text_of(value)                               \
+    }
+
 void made_init(struct made_model *made, int64_t opset);
 void made_release(struct made_model *made);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "onnx/edit/model.h"
@@ -161,4 +162,15 @@ void run_python(const char *script, const char *first, const char *second)
         fail_msg("%s %s %s failed", script, first, second != NULL ? second : "");
     }
     process_result_release(&result);
+}
+
+void require_onnxruntime(void)
+{
+    const struct onnxrt *runtime;
+    struct error err;
+
+    if (onnxrt_load(NULL, &runtime, &err) == ERR_MISSING) {
+        print_message("%s\n", err.message);
+        skip();
+    }
 }

@@ -31,6 +31,9 @@ struct rewritten {
 void rewritten_init(struct rewritten *rewritten, const struct subgraph *subgraph);
 void rewritten_release(struct rewritten *rewritten);
 
+/* Skips the test when there is no ONNX Runtime. */
+void require_onnxruntime(void);
+
 /* Runs tests/support/<script> with python3 and up to two arguments. Skips the test when python3-onnx is not there,
  * or when the script says so (exit status 77); fails it when the script does. */
 void run_python(const char *script, const char *first, const char *second);

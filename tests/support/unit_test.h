@@ -1,4 +1,4 @@
-/* support/unit_test.h: cmocka, with the headers that it needs before it. */
+/* support/unit_test.h: cmocka, with the headers that it needs before it, and what most tests ask. */
 #ifndef SUPPORT_UNIT_TEST_H
 #define SUPPORT_UNIT_TEST_H
 
@@ -8,5 +8,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "base/error.h"
+
+void assert_message_contains(const struct error *error, const char *part);
 
 #endif

@@ -2,17 +2,19 @@
  * once, and its values are held no longer than they are needed. */
 #include "support/unit_test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/constant_folding.h"
 #include "backend/constant_values.h"
+#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "onnx/edit/model.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/write/model.h"
 #include "support/made_model.h"
-#include "unit/backend/onnxrt/onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
 #define WHOLE ((size_t)1 << 30)
 
@@ -82,13 +84,13 @@ static void compare_real(const char *path)
 
 static void small_models_in_pieces_are_folded_like_the_whole(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     check_small_models(compare_small);
 }
 
 static void real_models_in_pieces_are_folded_like_the_whole(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     if (check_real_models(real_models, ARRAY_LEN(real_models), compare_real) == 0)
         skip();
 }

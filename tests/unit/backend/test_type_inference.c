@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/library.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "onnx/edit/model.h"
+#include "onnx/proto/value_info.h"
 #include "support/made_model.h"
-#include "unit/backend/onnxrt/onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
 #define WHOLE ((size_t)1 << 30)
 
@@ -115,13 +117,13 @@ static void compare_real(const char *path)
 
 static void small_models_in_pieces_have_the_types_of_the_whole(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     check_small_models(compare_small);
 }
 
 static void real_models_in_pieces_have_the_types_of_the_whole(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     if (check_real_models(real_models, ARRAY_LEN(real_models), compare_real) == 0)
         skip();
 }
@@ -135,7 +137,7 @@ static void shape_that_is_computed_is_known_in_pieces_of_one_node(void **state)
     struct value_type type;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(2, 3));
     made_input(&made, "w", MADE_SHAPE(-1, -1));
@@ -169,7 +171,7 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
     struct model *model;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(2, 3));
     made_node(&made, "neg", "Neg", "x", "a", NULL, 0);
@@ -181,7 +183,7 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
     model = made_open(&made);
     forget_types(model);
     assert_int_equal(types_infer(model, NULL, &onnxrt_backend, &request, NULL, &err), ERR_BACKEND);
-    assert_mentions(err.message, "NoSuchOperator");
+    assert_message_contains(&err, "NoSuchOperator");
     for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
         struct value_type type;
 

@@ -16,16 +16,6 @@
 #include "support/onnx_fixture.h"
 #include "support/scratch_folder.h"
 
-#define REQUIRE_ONNXRUNTIME()                                                                                          \
-    do {                                                                                                               \
-        const struct onnxrt *runtime_;                                                                                 \
-        struct error error_;                                                                                           \
-        if (onnxrt_load(NULL, &runtime_, &error_) == ERR_MISSING) {                                                    \
-            print_message("%s\n", error_.message);                                                                     \
-            skip();                                                                                                    \
-        }                                                                                                              \
-    } while (0)
-
 /* --- data --- */
 
 /* Dynamic dimensions are 2. Integers are 0 or 1, so that they are indices of anything. */
@@ -256,7 +246,7 @@ static void small_models_give_what_onnx_runtime_gives(void **state)
 {
     size_t failed = 0;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_true(compare_folder(fixture_path(""), &failed) > 30);
     assert_int_equal(failed, 0);
 }
@@ -268,7 +258,7 @@ static void real_models_give_what_onnx_runtime_gives(void **state)
     size_t failed = 0;
     char *path;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     path = file_join(folder != NULL ? folder : "", models[0]);
     if (folder == NULL || compare_folder(path, &failed) == 0) {
         free(path);
@@ -314,7 +304,7 @@ static void what_the_caller_does_with_a_new_engine_may_fail(void **state)
     struct request request;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     request_init(&request, fixture_path("identity.onnx"), NULL);
     request.engine.built = refuse;
     assert_int_equal(engine_backend.open(&request.backend, &session, &err), ERR_IO);
@@ -332,7 +322,7 @@ static void the_profile_is_logged_when_the_session_is_closed(void **state)
     struct error err = {0};
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     captured_log_init(&log);
     request_init(&request, fixture_path("matmul_chain_64.onnx"), &log.log);
     request.engine.profile = true;
@@ -359,7 +349,7 @@ static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
     struct request request;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     request_init(&request, fixture_path("dynamic_identity.onnx"), NULL);
     session = open_session(&engine_backend, &request.backend);
     inputs = engine_backend.inputs(session, &count);
@@ -393,7 +383,7 @@ static void kernels_are_made_anew_for_other_shapes(void **state)
     char name[] = "x";
     struct span bytes;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(-1, 3, -1, -1));
     made_constant(&made, "w", MADE_SHAPE(20, 3, 3, 3), -1, 1);
@@ -441,7 +431,7 @@ static void a_hundred_engines_leave_no_file_open(void **state)
     int open_files = 0;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (int i = 0; i < 100; i++) {
         struct backend_session *session;
         struct request request;

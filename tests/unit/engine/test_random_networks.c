@@ -1,7 +1,11 @@
 /* Random networks through the engine: what it computes is what ONNX Runtime computes, for batches of 1 to 5, whatever
  * tactics are drawn, in float32 and float16, fused and not, with and without oneDNN. Each network comes from its
  * number, which a failure names. 25 run each time; with POLYGRAPHY_TEST_THOROUGH, 2,000. */
-#include "unit/engine/network/network_test.h"
+#include "support/network_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "engine/build/builder.h"
@@ -377,7 +381,7 @@ static void random_networks_compute_what_onnxruntime_does(void **state)
     uint32_t count = getenv("POLYGRAPHY_TEST_THOROUGH") != NULL ? MANY : FEW;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     if (providers_open(&all, &providers[0], &err) < 0 || providers_open(&one, &providers[1], &err) < 0)
         fail_msg("%s", err.message);
     for (uint32_t number = 1; number <= count; number++)

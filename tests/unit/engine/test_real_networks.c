@@ -1,8 +1,13 @@
 /* Models through the engine: what it computes is what ONNX Runtime computes, layers fused or apart. */
-#include "unit/engine/network/network_test.h"
+#include "support/network_fixture.h"
 
 #include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "engine/build/builder.h"
 #include "engine/run/executor.h"
@@ -10,6 +15,7 @@
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
+#include "onnx/write/model.h"
 #include "support/onnx_fixture.h"
 #include "tensor/values/elements.h"
 
@@ -331,7 +337,7 @@ static void small_models_compute_what_onnxruntime_does(void **state)
     const char *models_folder = getenv("POLYGRAPHY_TEST_MODELS");
     char path[1024];
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_true(check_folder(fixture_path("")) > 30);
     snprintf(path, sizeof(path), "%s/polygraphy", models_folder != NULL ? models_folder : "");
     print_message("# and %zu models of POLYGRAPHY_TEST_MODELS\n", check_folder(path));
@@ -339,13 +345,13 @@ static void small_models_compute_what_onnxruntime_does(void **state)
 
 static void fused_layers_compute_what_onnxruntime_does(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     check_all(false);
 }
 
 static void every_tensor_is_what_onnxruntime_computes(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     check_all(true);
 }
 
@@ -386,7 +392,7 @@ static void the_branches_of_a_speech_model_are_decided_by_a_sample(void **state)
     struct error err = {0};
     char path[1024];
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     snprintf(path, sizeof(path), "%s/%s.onnx", folder != NULL ? folder : "", real->path);
     if (model_open(path, NULL, &model, &err) < 0)
         skip();

@@ -19,16 +19,6 @@
 
 #define DETECTOR "../../examples/overflow/detector.onnx"
 
-#define REQUIRE_ONNXRUNTIME()                                                                                          \
-    do {                                                                                                               \
-        const struct onnxrt *runtime_;                                                                                 \
-        struct error error_;                                                                                           \
-        if (onnxrt_load(NULL, &runtime_, &error_) == ERR_MISSING) {                                                    \
-            print_message("%s\n", error_.message);                                                                     \
-            skip();                                                                                                    \
-        }                                                                                                              \
-    } while (0)
-
 /* An oracle for which models with all of these nodes fail, and what else a test wants of it. */
 struct scripted {
     const char *culprits[3]; /* names of nodes */
@@ -192,7 +182,7 @@ static void two_nodes_far_apart_are_found(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "block1/norm/div", "block3/left/relu");
     search.script.load = true;
     assert_found(&search, POLYGRAPHY_MINIMAL);
@@ -207,7 +197,7 @@ static void result_need_not_be_written(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "head", NULL);
     search.request.output = NULL;
     assert_int_equal(search_run(&search), 0);
@@ -233,7 +223,7 @@ static void budget_ends_the_search_with_a_model_that_fails(void **state)
     struct model *model;
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "block1/norm/div", "block3/left/relu");
     search.request.max_checks = 5;
     assert_found(&search, POLYGRAPHY_OUT_OF_CHECKS);
@@ -250,7 +240,7 @@ static void oracle_can_stop_the_search(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "block1/norm/div", NULL);
     search.script.answer = POLYGRAPHY_STOP;
     search.script.from = 4;
@@ -270,7 +260,7 @@ static void answer_that_is_none_is_an_error_and_keeps_what_was_found(void **stat
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "block1/norm/div", NULL);
     search.script.answer = -1;
     search.script.from = 4;
@@ -288,7 +278,7 @@ static void candidates_and_results_find_external_weights(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path("external_weights.onnx"), NULL, NULL);
     search.script.load = true;
     assert_found(&search, POLYGRAPHY_MINIMAL);
@@ -322,7 +312,7 @@ static void data_of_a_candidate_are_written_when_wanted(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (int wanted = 0; wanted < 2; wanted++) {
         search_init(&search, fixture_path(DETECTOR), "block2/norm/div", NULL);
         search.request.replace_output = true;
@@ -345,7 +335,7 @@ static void oracle_may_move_a_candidate_away(void **state)
     struct search search;
     struct model *model;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "block2/norm/div", NULL);
     search.script.look = move_away;
     assert_found(&search, POLYGRAPHY_MINIMAL);
@@ -380,7 +370,7 @@ static void output_that_exists_is_replaced_only_on_demand(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     scratch_file("out.onnx", "precious");
     search_init(&search, fixture_path(DETECTOR), "head", NULL);
     assert_refused(&search, POLYGRAPHY_ERROR_EXISTS, "'out.onnx' already exists, refusing to overwrite");
@@ -402,7 +392,7 @@ static void output_that_has_come_to_exist_is_not_replaced_either(void **state)
 {
     struct search search;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     search_init(&search, fixture_path(DETECTOR), "head", NULL);
     search.script.look = put_a_file_in_the_way;
     assert_int_equal(search_run(&search), POLYGRAPHY_ERROR_EXISTS);
@@ -473,7 +463,7 @@ static void several_threads_may_search_in_one_folder(void **state)
     struct search searches[ARRAY_LEN(outputs)];
     pthread_t threads[ARRAY_LEN(outputs)];
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
         search_init(&searches[i], fixture_path(DETECTOR), "block2/norm/div", "block3/left/relu");
         searches[i].request.output = outputs[i];

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "plot/picture.h"
+#include "support/tensor_fixture.h"
 #include "support/unit_test.h"
-#include "unit/tensor/tensor_test.h"
 
 static struct picture_fold fold_of(struct shape shape)
 {

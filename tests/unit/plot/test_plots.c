@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "plot/picture.h"
+#include "support/results_fixture.h"
 #include "support/unit_test.h"
-#include "unit/comparator/comparator_test.h"
 
 static const char *name = "out";
 static struct svg svg;

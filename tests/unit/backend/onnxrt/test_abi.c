@@ -1,6 +1,10 @@
 /* Our table of ONNX Runtime's functions: each one that we use is called, and does what its name says. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/library.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "tensor/values/data_type.h"
@@ -10,7 +14,7 @@ static const struct onnxrt *ort;
 
 #define REQUIRE_API()                                                                                                  \
     do {                                                                                                               \
-        REQUIRE_ONNXRUNTIME();                                                                                         \
+        require_onnxruntime();                                                                                         \
         assert_int_equal(onnxrt_load(NULL, &ort, NULL), 0);                                                            \
         api = ort->api;                                                                                                \
     } while (0)

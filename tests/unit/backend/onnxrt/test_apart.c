@@ -1,7 +1,10 @@
 /* test_onnxrt_apart.c: ONNX Runtime in a process of its own gives what it gives in this one. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
+
+#include <string.h>
 
 #include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/library.h"
 
 static const char *const models[] = {"symbolic_dimensions", "sequence_output", "scalar_and_unknown_shape", "every_type",
                                      "strings"};
@@ -48,7 +51,7 @@ static void make_feed(const struct backend_io *inputs, size_t count, struct tens
 static void sessions_say_and_compute_the_same(void **state)
 {
     (void)state;
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
         struct backend_request request = {
             .model_path = model_path(models[i]), .optimization_level = -1, .bounds = onnxrt_apart_bounds(0, 0)};
@@ -96,7 +99,7 @@ static void refusal_is_the_runtime_s_own(void **state)
     struct backend_session *session;
 
     (void)state;
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(onnxrt_backend.open(&request, &session, &here), ERR_BACKEND);
     assert_int_equal(onnxrt_apart_backend.open(&request, &session, &apart), ERR_BACKEND);
     assert_string_equal(apart.message, here.message);
@@ -115,7 +118,7 @@ static void sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_ano
     struct tensor tensor;
 
     (void)state;
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(onnxrt_apart_backend.open(&request, &session, &err), 0);
     request.bounds.seconds = 1e-9;
     assert_int_equal(onnxrt_apart_backend.open(&request, &late, &err), ERR_BACKEND);
@@ -123,7 +126,7 @@ static void sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_ano
     tensor_borrow(DATA_FLOAT32, &shape, values, sizeof(values), &tensor);
     tensor_list_add(&feed, TEXT("x"), &tensor);
     assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, &outputs, NULL, &err), ERR_BACKEND);
-    assert_mentions(err.message, "has ended");
+    assert_message_contains(&err, "has ended");
     onnxrt_apart_backend.close(session);
 
     request.bounds.seconds = 0;

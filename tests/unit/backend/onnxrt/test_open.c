@@ -1,10 +1,16 @@
 /* test_onnxrt_open.c: what a session with ONNX Runtime is made of, and what can be wrong with it. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "backend/onnxrt/library.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "support/captured_log.h"
@@ -61,9 +67,9 @@ static void library_that_is_missing_is_an_error_and_may_be_named_better_later(vo
     struct error err;
 
     open_fails(&request, ERR_MISSING, &err);
-    assert_mentions(err.message, "'/no/such/folder'");
-    assert_mentions(err.message, "--onnxruntime-lib");
-    REQUIRE_ONNXRUNTIME();
+    assert_message_contains(&err, "'/no/such/folder'");
+    assert_message_contains(&err, "--onnxruntime-lib");
+    require_onnxruntime();
     onnxrt_backend.close(open_model("identity"));
 }
 
@@ -73,7 +79,7 @@ static void missing_model_is_an_error(void **state)
     struct error err;
 
     open_fails(&request, ERR_MISSING, &err);
-    assert_mentions(err.message, "'no_such_model.onnx'");
+    assert_message_contains(&err, "'no_such_model.onnx'");
 }
 
 static void damaged_model_is_an_error_in_one_line(void **state)
@@ -82,19 +88,19 @@ static void damaged_model_is_an_error_in_one_line(void **state)
     size_t size;
     char *data;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(file_read(model_path("every_type"), SIZE_MAX, &data, &size, NULL), 0);
     for (size_t cut = 1; cut < size; cut += size / 20) {
         struct backend_request request = {.model_data = data, .model_size = size - cut};
 
         open_fails(&request, ERR_BACKEND, &err);
-        assert_mentions(err.message, "the model in memory: ");
+        assert_message_contains(&err, "the model in memory: ");
     }
     memset(data, 0xff, size);
     open_fails(&(struct backend_request){.model_data = data, .model_size = size}, ERR_BACKEND, &err);
     write_file("damaged.onnx", data, size);
     open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_CORRUPT, &err);
-    assert_mentions(err.message, "'damaged.onnx': Protobuf parsing failed");
+    assert_message_contains(&err, "'damaged.onnx': Protobuf parsing failed");
     free(data);
 }
 
@@ -106,7 +112,7 @@ static void model_in_memory_need_not_outlive_the_opening(void **state)
     struct backend_session *session;
     char *data;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(file_read(model_path("input_and_weight_are_outputs"), SIZE_MAX, &data, &request.model_size, NULL),
                      0);
     request.model_data = data;
@@ -125,7 +131,7 @@ static void external_data_are_found_beside_the_model(void **state)
 {
     struct backend_session *session;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("external_weights");
     run_with_weights(session);
     onnxrt_backend.close(session);
@@ -138,7 +144,7 @@ static void external_data_of_a_model_in_memory_are_found_in_the_folder_named(voi
     struct error err;
     char *data;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(file_read(model_path("external_weights"), SIZE_MAX, &data, &request.model_size, NULL), 0);
     request.model_data = data;
     session = open_request(&request);
@@ -147,7 +153,7 @@ static void external_data_of_a_model_in_memory_are_found_in_the_folder_named(voi
 
     request.external_folder = ".";
     open_fails(&request, ERR_BACKEND, &err);
-    assert_mentions(err.message, "weights");
+    assert_message_contains(&err, "weights");
     free(data);
 }
 
@@ -158,7 +164,7 @@ static void external_data_may_be_a_hard_link(void **state)
     struct backend_session *session;
     char weights[PATH_MAX];
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     snprintf(weights, sizeof(weights), "%s/weights.data", models_folder);
     assert_int_equal(mkdir("candidate", 0700), 0);
     copy_file(weights, "original.data");
@@ -173,7 +179,7 @@ static void provider_may_be_spelled_in_part_and_in_any_case(void **state)
 {
     static const char *const spellings[] = {"CPUExecutionProvider", "cpu", "CPUExecutionProvider, please", "cpuexec"};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
         struct captured_log captured;
         const char *providers[] = {spellings[i], NULL};
@@ -195,11 +201,11 @@ static void provider_that_there_is_not_is_an_error_that_lists_the_others(void **
     struct backend_request request = {.model_path = model_path("identity"), .providers = providers};
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     open_fails(&request, ERR_INVALID, &err);
     assert_ptr_equal(strstr(err.message, "Could not find specified ONNX-Runtime execution provider: 'nonsense'"),
                      err.message);
-    assert_mentions(err.message, "'CPUExecutionProvider'");
+    assert_message_contains(&err, "'CPUExecutionProvider'");
 }
 
 static void optimization_level_and_threads_reach_the_runtime(void **state)
@@ -208,11 +214,11 @@ static void optimization_level_and_threads_reach_the_runtime(void **state)
         .model_path = model_path("identity"), .optimization_level = 99, .intra_threads = 1, .inter_threads = 1};
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     onnxrt_backend.close(open_request(&request));
     request.optimization_level = 55;
     open_fails(&request, ERR_INVALID, &err);
-    assert_mentions(err.message, "optimization");
+    assert_message_contains(&err, "optimization");
 }
 
 static void library_of_custom_operators_that_is_missing_or_none_is_an_error(void **state)
@@ -221,13 +227,13 @@ static void library_of_custom_operators_that_is_missing_or_none_is_an_error(void
     struct backend_request request = {.model_path = model_path("identity"), .custom_op_libraries = missing};
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     open_fails(&request, ERR_MISSING, &err);
-    assert_mentions(err.message, "'no_such_library.so'");
+    assert_message_contains(&err, "'no_such_library.so'");
     scratch_file("text.so", "not a library");
     request.custom_op_libraries = text;
     open_fails(&request, ERR_INVALID, &err);
-    assert_mentions(err.message, "'text.so'");
+    assert_message_contains(&err, "'text.so'");
 }
 
 static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
@@ -237,7 +243,7 @@ static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
     struct error err;
     int saved, file;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     captured_log_init(&captured);
     scratch_file("damaged.onnx", "damaged");
     fflush(stderr);
@@ -274,7 +280,7 @@ static void child_of_a_process_with_the_library_can_use_it_and_end(void **state)
     int status;
     pid_t child;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     onnxrt_backend.close(open_model("external_weights"));
     child = fork();
     assert_true(child >= 0);
@@ -292,7 +298,7 @@ static void child_of_a_process_with_the_library_can_use_it_and_end(void **state)
 
 static void environment_variables_stay_as_they_were(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     onnxrt_backend.close(open_model("identity"));
     assert_null(getenv("ORT_DISABLE_TELEMETRY"));
 }

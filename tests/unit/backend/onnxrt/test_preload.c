@@ -1,6 +1,10 @@
 /* What ONNX Runtime does once in a process, done beforehand. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/library.h"
 #include "backend/onnxrt/preload.h"
 #include "support/in_child.h"
 
@@ -57,7 +61,7 @@ static void children_open_sessions_of_their_own(void **state)
     struct error err = {0};
 
     (void)state;
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(onnxrt_preload(&err), 0);
     assert_int_equal(in_child(run_identity), 0);
     assert_int_equal(in_child(run_identity), 0);

@@ -1,6 +1,10 @@
 /* test_onnxrt_run.c: what goes into ONNX Runtime and what comes out. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/library.h"
 #include "backend/onnxrt/values.h"
 #include "base/memory.h"
 
@@ -16,7 +20,7 @@ static void identity_gives_back_what_it_is_fed(void **state)
     double seconds = -1;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("identity");
     inputs = onnxrt_backend.inputs(session, &count);
     assert_int_equal(count, 1);
@@ -45,7 +49,7 @@ static void symbolic_dimensions_have_names_and_take_any_size(void **state)
     const struct backend_io *inputs;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("symbolic_dimensions");
     inputs = onnxrt_backend.inputs(session, &count);
     assert_int_equal(count, 2);
@@ -89,7 +93,7 @@ static void every_element_type_passes_bit_by_bit(void **state)
     struct text words[] = {TEXT("a"), TEXT(""), TEXT("größe")};
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     memset(bytes, 0xf9, sizeof(bytes));
     session = open_model("every_type");
     inputs = onnxrt_backend.inputs(session, &count);
@@ -131,7 +135,7 @@ static void strings_may_be_empty_or_long_or_hold_a_nul(void **state)
     struct backend_session *session;
     struct tensor tensor;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     memset(long_word, 'w', sizeof(long_word));
     session = open_model("strings");
     assert_int_equal(tensor_set_strings(&shape, words, &tensor, NULL), 0);
@@ -155,7 +159,7 @@ static void empty_string_tensor_passes(void **state)
     struct backend_session *session;
     struct tensor tensor;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("strings");
     assert_int_equal(tensor_set_strings(&shape, NULL, &tensor, NULL), 0);
     tensor_list_add(&feed, TEXT("words"), &tensor);
@@ -176,7 +180,7 @@ static void unknown_shape_is_no_scalar(void **state)
     const struct backend_io *inputs;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("scalar_and_unknown_shape");
     inputs = onnxrt_backend.inputs(session, &count);
     assert_int_equal(inputs[0].shape.rank, 0);
@@ -202,7 +206,7 @@ static void data_that_are_not_aligned_are_copied(void **state)
     struct tensor tensor;
     void *data;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(onnxrt_load(NULL, &ort, NULL), 0);
     memcpy(bytes + 1, values, sizeof(values));
     tensor_borrow(DATA_FLOAT32, &shape, bytes + 1, sizeof(values), &tensor);
@@ -225,7 +229,7 @@ static void outputs_outlive_session_and_feed(void **state)
     struct backend_session *session;
     float *values;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     values = memory_alloc(2 * sizeof(float));
     values[0] = 1, values[1] = 2;
     session = open_model("input_and_weight_are_outputs");
@@ -250,7 +254,7 @@ static void wanted_outputs_come_in_the_order_asked_for(void **state)
     struct backend_session *session;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("input_and_weight_are_outputs");
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
     assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 2}, &outputs, NULL, &err), 0);
@@ -262,7 +266,7 @@ static void wanted_outputs_come_in_the_order_asked_for(void **state)
 
     assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){unknown, 2}, &outputs, NULL, &err),
                      ERR_INVALID);
-    assert_mentions(err.message, "has no output 'nonsense'");
+    assert_message_contains(&err, "has no output 'nonsense'");
     assert_null(outputs.items);
     tensor_list_release(&feed);
     onnxrt_backend.close(session);
@@ -277,28 +281,28 @@ static void feed_that_does_not_fit_is_an_error_that_says_how(void **state)
     struct tensor tensor;
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("symbolic_dimensions");
     run_fails(session, &feed, ERR_MISSING, &err);
-    assert_mentions(err.message, "input 'a' of ");
-    assert_mentions(err.message, "symbolic_dimensions.onnx' is not fed");
+    assert_message_contains(&err, "input 'a' of ");
+    assert_message_contains(&err, "symbolic_dimensions.onnx' is not fed");
 
     feed_add(&feed, "a", DATA_FLOAT32, 2, values);
     run_fails(session, &feed, ERR_INVALID, &err);
-    assert_mentions(err.message, "takes float32 (-1, -1, 2), but is fed float32 (2,)");
+    assert_message_contains(&err, "takes float32 (-1, -1, 2), but is fed float32 (2,)");
     tensor_list_release(&feed);
 
     tensor_borrow(DATA_FLOAT32, &shape, values, 12, &tensor);
     tensor_list_add(&feed, TEXT("a"), &tensor);
     run_fails(session, &feed, ERR_INVALID, &err);
-    assert_mentions(err.message, "takes float32 (-1, -1, 2), but is fed float32 (1, 1, 3)");
+    assert_message_contains(&err, "takes float32 (-1, -1, 2), but is fed float32 (1, 1, 3)");
     tensor_list_release(&feed);
 
     shape.dims[2] = 2;
     tensor_borrow(DATA_FLOAT64, &shape, values, 16, &tensor);
     tensor_list_add(&feed, TEXT("a"), &tensor);
     run_fails(session, &feed, ERR_INVALID, &err);
-    assert_mentions(err.message, "takes float32 (-1, -1, 2), but is fed float64 (1, 1, 2)");
+    assert_message_contains(&err, "takes float32 (-1, -1, 2), but is fed float64 (1, 1, 2)");
     tensor_list_release(&feed);
     onnxrt_backend.close(session);
 }
@@ -313,7 +317,7 @@ static void sequence_output_is_described_and_refused(void **state)
     struct error err;
     size_t count;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("sequence_output");
     described = onnxrt_backend.outputs(session, &count);
     assert_int_equal(count, 2);
@@ -323,8 +327,8 @@ static void sequence_output_is_described_and_refused(void **state)
 
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
     run_fails(session, &feed, ERR_UNSUPPORTED, &err);
-    assert_mentions(err.message, "output 'pair'");
-    assert_mentions(err.message, "is no tensor but a sequence");
+    assert_message_contains(&err, "output 'pair'");
+    assert_message_contains(&err, "is no tensor but a sequence");
 
     assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 1}, &outputs, NULL, &err), 0);
     assert_floats(output_named(&outputs, "negative"), (const float[]){-1, -2}, 2);
@@ -340,12 +344,12 @@ static void sequence_input_is_refused(void **state)
     struct backend_session *session;
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("sequences");
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
     feed_add(&feed, "sequence", DATA_FLOAT32, 2, values);
     run_fails(session, &feed, ERR_UNSUPPORTED, &err);
-    assert_mentions(err.message, "input 'sequence'");
+    assert_message_contains(&err, "input 'sequence'");
     tensor_list_release(&feed);
     onnxrt_backend.close(session);
 }
@@ -357,7 +361,7 @@ static void failure_at_run_time_names_the_model_in_one_line(void **state)
     struct backend_session *session;
     struct error err;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     session = open_model("symbolic_dimensions");
     for (int64_t n = 2; n <= 3; n++) {
         struct shape shape = {3, {n, 1, 2}};
@@ -367,8 +371,8 @@ static void failure_at_run_time_names_the_model_in_one_line(void **state)
         tensor_list_add(&feed, text_of(n == 2 ? "a" : "b"), &tensor);
     }
     run_fails(session, &feed, ERR_BACKEND, &err);
-    assert_mentions(err.message, "symbolic_dimensions.onnx': ");
-    assert_mentions(err.message, "'add'");
+    assert_message_contains(&err, "symbolic_dimensions.onnx': ");
+    assert_message_contains(&err, "'add'");
     assert_null(strchr(err.message, '\n'));
     tensor_list_release(&feed);
     onnxrt_backend.close(session);

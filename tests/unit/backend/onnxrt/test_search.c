@@ -1,11 +1,12 @@
 /* test_onnxrt_search.c: where ONNX Runtime's library is looked for. A text file of the right name cannot be loaded: the
  * message then shows that it was tried. */
-#include "onnxrt_test.h"
+#include "support/onnxrt_fixture.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "backend/onnxrt/search.h"
 #include "support/scratch_folder.h"
-
-#include <sys/stat.h>
 
 static int enter(void **state)
 {
@@ -33,12 +34,12 @@ static void place_that_the_user_names_is_the_only_one(void **state)
     struct error err;
 
     search_fails("nowhere", &err);
-    assert_mentions(err.message, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); name");
+    assert_message_contains(&err, "where --onnxruntime-lib points; looked at: 'nowhere' (not there); name");
     assert_int_equal(setenv("POLYGRAPHY_ONNXRUNTIME", "elsewhere", 1), 0);
     search_fails(NULL, &err);
-    assert_mentions(err.message, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); name");
+    assert_message_contains(&err, "where POLYGRAPHY_ONNXRUNTIME points; looked at: 'elsewhere' (not there); name");
     search_fails("nowhere", &err);
-    assert_mentions(err.message, "looked at: 'nowhere' (not there); name");
+    assert_message_contains(&err, "looked at: 'nowhere' (not there); name");
 }
 
 static void file_and_folder_are_both_taken(void **state)
@@ -46,11 +47,11 @@ static void file_and_folder_are_both_taken(void **state)
     struct error err;
 
     search_fails("folder", &err);
-    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+    assert_message_contains(&err, "/folder/libonnxruntime.so: ");
     search_fails("folder/libonnxruntime.so", &err);
-    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+    assert_message_contains(&err, "/folder/libonnxruntime.so: ");
     search_fails(".", &err);
-    assert_mentions(err.message, "looked at: folder '.'; name");
+    assert_message_contains(&err, "looked at: folder '.'; name");
 }
 
 /* A test program has no library beside itself. */
@@ -60,8 +61,8 @@ static void variable_of_other_programs_comes_after_what_is_beside_the_program(vo
 
     assert_int_equal(setenv("ORT_DYLIB_PATH", "folder", 1), 0);
     search_fails(NULL, &err);
-    assert_mentions(err.message, "/../lib/polygraphy' (not there), ");
-    assert_mentions(err.message, "/folder/libonnxruntime.so: ");
+    assert_message_contains(&err, "/../lib/polygraphy' (not there), ");
+    assert_message_contains(&err, "/folder/libonnxruntime.so: ");
 }
 
 /* Any library that every system has will do: the search looks into none. */
@@ -72,14 +73,14 @@ static void library_of_the_system_is_loaded_only_when_it_is_named(void **state)
     char *path = NULL;
 
     search_fails(NULL, &err);
-    assert_mentions(err.message, "/../lib/polygraphy' (not there); name");
-    assert_mentions(err.message, "(libonnxruntime.so.1 alone means the system's own)");
+    assert_message_contains(&err, "/../lib/polygraphy' (not there); name");
+    assert_message_contains(&err, "(libonnxruntime.so.1 alone means the system's own)");
     assert_int_equal(onnxrt_search("libc.so.6", &handle, &path, &err), 0);
     assert_non_null(handle);
     assert_string_equal(path, "libc.so.6");
     free(path);
     search_fails("libnonesuch.so.1", &err);
-    assert_mentions(err.message, "libnonesuch.so.1: cannot open shared object file");
+    assert_message_contains(&err, "libnonesuch.so.1: cannot open shared object file");
 }
 
 #define SEARCH_TEST(test) cmocka_unit_test_setup_teardown(test, enter, scratch_folder_leave)

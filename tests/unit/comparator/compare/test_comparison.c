@@ -1,8 +1,11 @@
 /* test_comparison.c: verdicts on results, and what the log says about them. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "comparator/compare/comparison.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 struct fixture {
     struct captured_log log;

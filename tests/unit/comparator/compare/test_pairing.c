@@ -1,6 +1,9 @@
 /* test_pairing.c: which outputs are compared with which. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "comparator/compare/pairing.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 /* Pairs outputs of these names, NULL-terminated; the result is "a=b c=d | alone in first | alone in second". */
 static char *pair_up(const char *const *first_names, const char *const *second_names, bool by_name)

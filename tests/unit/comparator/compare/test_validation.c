@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "comparator/compare/validation.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 static void good_outputs_pass(void **state)
 {

@@ -1,8 +1,9 @@
 /* test_cast.c: values in another element type. */
 #include <math.h>
 
+#include "base/memory.h"
 #include "comparator/data/cast.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 static struct tensor cast(const struct tensor *from, enum data_type type, size_t expected_clips)
 {

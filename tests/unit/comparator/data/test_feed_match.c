@@ -1,6 +1,9 @@
 /* test_feed_match.c: which tensor of a feed dict an input gets. */
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "comparator/data/feed_match.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 struct fixture {
     struct captured_log log;

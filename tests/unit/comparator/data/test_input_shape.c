@@ -1,6 +1,7 @@
 /* test_input_shape.c: for which shapes data are made. */
+#include "base/memory.h"
 #include "comparator/data/input_shape.h"
-#include "unit/comparator/comparator_test.h"
+#include "support/results_fixture.h"
 
 /* What is chosen for one input when the user gave one shape (NULL: none). */
 struct choice {

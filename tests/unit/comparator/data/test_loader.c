@@ -1,9 +1,12 @@
 /* test_data_loader.c: what inputs are fed, generated or loaded. */
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/memory_limit.h"
 #include "comparator/data/loader.h"
+#include "support/results_fixture.h"
 #include "support/scratch_folder.h"
 #include "tensor/generate/data_generator.h"
-#include "unit/comparator/comparator_test.h"
 
 static struct data_loader *loader_of(const struct data_loader_settings *settings, struct log *log)
 {

@@ -1,7 +1,10 @@
 /* test_driver.c: a model run on every iteration of its data, and its results validated. */
+#include <stdlib.h>
+
 #include "comparator/infer/driver.h"
+#include "support/fake_backend.h"
+#include "support/results_fixture.h"
 #include "support/scratch_folder.h"
-#include "unit/comparator/fake_backend.h"
 
 struct fixture {
     struct captured_log log;

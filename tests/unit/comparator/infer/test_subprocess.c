@@ -3,12 +3,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/fake_backend.h"
+#include "support/results_fixture.h"
 #include "support/scratch_folder.h"
-#include "unit/comparator/fake_backend.h"
 
 static char *outer_folder; /* of temporary files, or NULL */
 

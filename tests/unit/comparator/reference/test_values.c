@@ -15,18 +15,9 @@
 #include "support/captured_log.h"
 #include "support/in_child.h"
 #include "support/made_model.h"
+#include "support/onnx_fixture.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
-
-#define REQUIRE_ONNXRUNTIME()                                                                                          \
-    do {                                                                                                               \
-        const struct onnxrt *runtime_;                                                                                 \
-        struct error error_;                                                                                           \
-        if (onnxrt_load(NULL, &runtime_, &error_) == ERR_MISSING) {                                                    \
-            print_message("%s\n", error_.message);                                                                     \
-            skip();                                                                                                    \
-        }                                                                                                              \
-    } while (0)
 
 #define SAMPLES 3
 #define LAYERS 6
@@ -226,7 +217,7 @@ static void all_values_come_from_one_run(void **state)
 {
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     must_get(&bench, "y3");
     assert_int_equal(watched.runs, SAMPLES);
@@ -250,7 +241,7 @@ static void large_values_lie_on_disk_and_small_ones_in_memory(void **state)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const struct tensor *large, *small, *input;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     must_get(&bench, "y3");
     large = reference_values_get(bench.reference, value_of(&bench, "y5"));
@@ -269,7 +260,7 @@ static void what_nobody_asked_for_stays_within_its_bound(void **state)
 {
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     bench_bound(&bench, UINT64_MAX, 0);
     must_get(&bench, "y3");
@@ -292,7 +283,7 @@ static void groups_give_the_same_values(void **state)
     const uint64_t bounds[] = {1, 20000, 40000, 80000};
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
         bench_bound(&bench, bounds[i], UINT64_MAX);
@@ -315,7 +306,7 @@ static void groups_behind_what_is_asked_for_are_not_run(void **state)
 {
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     bench_bound(&bench, 1, 0);
     must_get(&bench, "y1");
@@ -331,7 +322,7 @@ static void what_nobody_asked_for_is_no_reason_to_fail(void **state)
 {
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     watched.most_outputs = 1;
     must_get(&bench, "y3");
@@ -348,7 +339,7 @@ static void sequences_are_left_out(void **state)
     struct bench bench;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_init(&bench);
     make_layers(&bench);
     made_node(&bench.made, "sequence", "SequenceConstruct", "y3 y4", "sequence", NULL, 0);
@@ -371,7 +362,7 @@ static void the_run_is_announced_when_somebody_listens(void **state)
 {
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     reference_values_announce(bench.reference); /* there is nothing to say yet */
     bench.log.log.muted = true;
@@ -403,7 +394,7 @@ static void what_the_loader_says_to_a_muted_log_is_said_later(void **state)
     struct string_builder expected;
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     string_init(&expected);
     for (int muted = 0; muted < 2; muted++) {
         bench_init(&bench);
@@ -448,7 +439,7 @@ static int record_on_a_full_disk(void)
 
 static void a_full_disk_is_an_error(void **state)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     assert_int_equal(in_child(record_on_a_full_disk), 0);
 }
 
@@ -457,7 +448,7 @@ static void without_a_folder_for_them_there_are_no_values(void **state)
     struct error err = {0};
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_open(&bench);
     setenv("TMPDIR", "./missing", 1);
     assert_int_equal(ask(&bench, "y3", &err), ERR_IO);
@@ -475,7 +466,7 @@ static void what_lies_before_a_failure_has_values_and_constants_need_no_data(voi
     struct error err = {0};
     struct bench bench;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bench_init(&bench);
     made_input(&bench.made, "x", MADE_SHAPE(-1));
     made_integers(&bench.made, "seven", &seven, 1);

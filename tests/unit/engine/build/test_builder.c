@@ -1,18 +1,19 @@
 /* The builder: which tactic it takes, what it asks of the providers for that, what it remembers, and what it refuses.
  */
+#include "support/build_fixture.h"
 #include "support/captured_log.h"
 #include "support/in_child.h"
 #include "support/unit_test.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "engine/build/builder.h"
 #include "engine/plan/replay.h"
 #include "format/polygraphy/tactic_replay.h"
-
-#include "unit/engine/fake_provider.h"
-#include "unit/engine/small_network.h"
 
 #define SLOW 0.03 /* seconds: far more than anything else here takes */
 

@@ -1,5 +1,7 @@
 /* What scales and shifts channels by constants is folded into the node before it. */
-#include "network_test.h"
+#include "support/network_fixture.h"
+
+#include <stdio.h>
 
 #include "base/memory.h"
 
@@ -33,7 +35,7 @@ static void batch_normalizations_are_folded_into_convolutions(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(2, 3, 6, 5));
     made_constant(&made, "w", MADE_SHAPE(4, 3, 3, 3), -1, 1);
@@ -49,7 +51,7 @@ static void a_convolution_without_bias_gets_one(void **state)
     struct made_model made;
     struct node_attribute group = INTEGER("group", 2);
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 9);
     made_input(&made, "x", MADE_SHAPE(1, 4, 7));
     made_constant(&made, "w", MADE_SHAPE(6, 2, 3), -1, 1);
@@ -63,7 +65,7 @@ static void groups_of_a_transposed_convolution_keep_their_channels(void **state)
     struct made_model made;
     struct node_attribute group = INTEGER("group", 2);
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 4, 3, 3));
     made_constant(&made, "w", MADE_SHAPE(4, 3, 2, 2), -1, 1);
@@ -78,7 +80,7 @@ static void the_factors_of_a_gemm_are_respected(void **state)
     struct made_model made;
     struct node_attribute attributes[] = {FLOAT("alpha", 0.5F), FLOAT("beta", 3), INTEGER("transB", 1)};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t scalar = 0; scalar < 2; scalar++) {
         made_init(&made, 13);
         made_input(&made, "x", MADE_SHAPE(3, 5));
@@ -100,7 +102,7 @@ static void products_and_sums_with_constants_of_channels_are_folded_too(void **s
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 3, 4, 4));
     made_constant(&made, "a", MADE_SHAPE(3, 1, 1), 0.5F, 2);
@@ -120,7 +122,7 @@ static void constants_that_are_not_for_channels_stay(void **state)
     struct network *network;
     const struct shape shapes[] = {MADE_SHAPE(4, 1), MADE_SHAPE(4), MADE_SHAPE(1, 4, 4, 1), MADE_SHAPE(1, 1, 4, 1, 1)};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
         made_init(&made, 13);
         made_input(&made, "x", MADE_SHAPE(1, 2, 4, 4));
@@ -140,7 +142,7 @@ static void what_others_read_is_not_folded_away(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 2, 4, 4));
     made_constant(&made, "w", MADE_SHAPE(2, 2, 1, 1), -1, 1);
@@ -157,7 +159,7 @@ static void an_output_of_the_model_is_not_folded_away(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 2, 4, 4));
     made_constant(&made, "w", MADE_SHAPE(2, 2, 1, 1), -1, 1);
@@ -174,7 +176,7 @@ static void a_weight_of_two_convolutions_is_changed_for_one_only(void **state)
     struct made_model made;
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 2, 4, 4));
     made_constant(&made, "w", MADE_SHAPE(2, 2, 1, 1), -1, 1);
@@ -195,7 +197,7 @@ static void a_normalization_that_would_divide_by_zero_stays(void **state)
     struct made_model made;
     struct node_attribute epsilon = FLOAT("epsilon", 0);
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 2, 4, 4));
     made_constant(&made, "w", MADE_SHAPE(2, 2, 1, 1), -1, 1);

@@ -1,5 +1,7 @@
 /* Which nodes become one layer. */
-#include "network_test.h"
+#include "support/network_fixture.h"
+
+#include <stdio.h>
 
 #include "base/memory.h"
 
@@ -46,7 +48,7 @@ static void an_activation_is_fused_with_its_numbers(void **state)
         {"Clip", 13, {{.count = 0}}, 0, "[clip -inf inf]"},
     };
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct made_model made;
         char expected[128];
@@ -62,7 +64,7 @@ static void bounds_of_a_clip_are_read_when_they_are_constant(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_constant(&made, "low", (struct shape){0}, 0, 0);
     made_constant(&made, "high", (struct shape){0}, 6, 6);
@@ -85,7 +87,7 @@ static void products_with_a_gate_are_activations(void **state)
     const struct node_attribute slope[] = {FLOAT("alpha", 1.0F / 6), FLOAT("beta", 0.5F)};
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_node(&made, "gate", "Sigmoid", "t", "g", NULL, 0);
     made_node(&made, "mul", "Mul", "t g", "y", NULL, 0);
@@ -113,7 +115,7 @@ static void gelu_is_found_as_frameworks_write_it(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t divides = 0; divides < 2; divides++) {
         made_init(&made, 13);
         made_input(&made, "x", MADE_SHAPE(3, 4));
@@ -141,7 +143,7 @@ static void a_constant_bias_is_fused_into_a_product(void **state)
     const struct shape shapes[] = {MADE_SHAPE(5), MADE_SHAPE(1, 5), MADE_SHAPE(1)};
     const struct shape others[] = {MADE_SHAPE(3, 1), MADE_SHAPE(1, 1, 5), MADE_SHAPE(3, 5)};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t i = 0; i < 6; i++) {
         made_init(&made, 13);
         made_input(&made, "x", MADE_SHAPE(3, 4));
@@ -158,7 +160,7 @@ static void a_tensor_of_the_same_shape_is_added_by_the_later_convolution(void **
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_constant(&made, "v", MADE_SHAPE(2, 2, 3, 3), -1, 1);
     made_integers(&made, "unused", (const int64_t[]){1}, 1);
@@ -173,7 +175,7 @@ static void a_layer_that_adds_runs_after_what_it_adds(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_node(&made, "pool", "GlobalMaxPool", "x", "p", NULL, 0);
     made_node(&made, "abs", "Abs", "x", "u", NULL, 0);
@@ -187,7 +189,7 @@ static void what_is_broadcast_or_of_unknown_shape_is_not_added(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_input(&made, "r", MADE_SHAPE(2, 2, 4, 4));
     made_node(&made, "sum", "Add", "t r", "y", NULL, 0);
@@ -207,7 +209,7 @@ static void additions_and_normalizations_take_an_activation(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(1, 2, 4));
     made_constant(&made, "c", MADE_SHAPE(2), 0.5F, 1);
@@ -226,7 +228,7 @@ static void integers_are_not_fused(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 14);
     made_typed_input(&made, "x", DATA_INT32, MADE_SHAPE(4));
     made_node(&made, "sum", "Add", "x x", "t", NULL, 0);
@@ -239,7 +241,7 @@ static void a_tensor_that_others_read_is_not_hidden(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     begin_convolution(&made, 13);
     made_node(&made, "relu", "Relu", "t", "u", NULL, 0);
     made_node(&made, "sum", "Mul", "u t", "y", NULL, 0);
@@ -256,7 +258,7 @@ static void nodes_are_kept_apart_on_request(void **state)
     struct network_settings settings = with_onnxruntime();
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     settings.keep_nodes_apart = true;
     begin_convolution(&made, 13);
     made_constant(&made, "c", MADE_SHAPE(2), 0.5F, 1);

@@ -1,10 +1,15 @@
 /* Networks: names, outputs, order, what is no tensor; and networks made again from their groups of nodes. */
-#include "network_test.h"
+#include "support/network_fixture.h"
 
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "backend/onnxrt/library.h"
 #include "base/memory.h"
 #include "engine/build/builder.h"
+#include "onnx/write/model.h"
 #include "support/onnx_fixture.h"
 
 static void fails_to_build(struct model *model, const struct network_settings *settings, int code, const char *part)
@@ -38,7 +43,7 @@ static void layers_are_found_by_their_name_and_by_those_of_their_nodes(void **st
     struct made_model made;
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     make_block(&made);
     network = made_network(&made);
     assert_int_equal(network->layers.count, 2);
@@ -57,7 +62,7 @@ static void names_are_unique_and_made_up_where_there_is_none(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(4));
     made_node(&made, "twice", "Neg", "x", "a", NULL, 0);
@@ -74,7 +79,7 @@ static void outputs_on_request_stay_and_a_warning_counts_what_they_cost(void **s
     struct network *network;
     struct captured_log log;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     captured_log_init(&log);
     settings.log = &log.log;
     settings.outputs.mark_all = true;
@@ -102,7 +107,7 @@ static void the_models_own_outputs_are_no_reason_to_warn(void **state)
     struct network *network;
     struct captured_log log;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     captured_log_init(&log);
     settings.log = &log.log;
     make_block(&made);
@@ -121,7 +126,7 @@ static void named_outputs_take_the_place_of_the_models(void **state)
     struct network_settings settings = with_onnxruntime();
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     settings.outputs.names = (struct words){(const char *const[]){"u", "c"}, 2};
     make_block(&made);
     network = network_of(made_open(&made), &settings);
@@ -138,7 +143,7 @@ static void nodes_that_exchange_a_sequence_are_one_layer_with_what_lies_between(
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(4));
     made_integers(&made, "zero", (const int64_t[]){0}, 1);
@@ -157,7 +162,7 @@ static void two_sequences_that_wait_for_each_other_are_one_layer(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(&made, 13);
     made_input(&made, "x", MADE_SHAPE(4));
     made_node(&made, "a1", "SequenceConstruct", "x x", "sa", NULL, 0);
@@ -176,7 +181,7 @@ static void sequences_are_refused_as_inputs_and_as_outputs_that_were_asked_for(v
 {
     struct network_settings settings = with_onnxruntime();
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     fails_to_build(
         fixture_open("sequences"), &settings, ERR_BACKEND,
         "input 'sequence' is no tensor: the engine takes and gives tensors only, so cut the model behind it");
@@ -189,7 +194,7 @@ static void other_outputs_that_are_sequences_are_left_out_with_what_makes_nothin
     struct network_settings settings = with_onnxruntime();
     struct captured_log log;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (int all = 0; all < 2; all++) {
         struct network *network;
 
@@ -210,7 +215,7 @@ static void tensors_that_bodies_use_are_inputs_of_the_node(void **state)
 {
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     network = network_of(fixture_open("subgraph_uses_outer_tensors"), NULL);
     assert_layers(network, "a: other(x) -> t moves\nr: reduction(t) -> rm\nk: other(rm) -> cnd\n"
                            "b: other(cnd t c) -> u\nd: other(u) -> y moves\n");
@@ -248,7 +253,7 @@ static void the_branch_of_a_sample_takes_the_place_of_an_if_on_request(void **st
         "if takes its then branch in this engine moves\n",
     };
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (size_t taken = 0; taken < 2; taken++) {
         bool condition = taken;
         struct sample_source sample = {.feed = feed_condition, .context = &condition, .iterations = 1};
@@ -274,7 +279,7 @@ static void an_if_that_measurements_decide_stays_in_spite_of_a_sample(void **sta
     struct network_settings settings = with_onnxruntime();
     struct network *network;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     settings.branch_sample = &sample;
     network = network_of(fixture_open("subgraph_uses_outer_tensors"), &settings);
     assert_layers(network, "a: other(x) -> t moves\nr: reduction(t) -> rm\nk: other(rm) -> cnd\n"
@@ -294,7 +299,7 @@ static void sparse_constants_are_written_out(void **state)
     struct network *network;
     const struct initializer *w;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     network = network_of(fixture_open("sparse_initializer"), NULL);
     w = &network->model->initializers
              .items[network->model->values.items[fixture_value(network->model, "w")].initializer];
@@ -422,7 +427,7 @@ static void every_network_can_be_made_again_from_its_groups(void **state)
 {
     struct made_model made;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     make_block(&made);
     assert_restores(made_open(&made), &(struct network_settings){.folding = {.backend = &onnxrt_backend}});
     made_release(&made);
@@ -434,7 +439,7 @@ static void real_networks_can_be_made_again_from_their_groups(void **state)
     const char *models = getenv("POLYGRAPHY_TEST_MODELS");
     char folder[1024];
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     snprintf(folder, sizeof(folder), "%s/onnx_light", models != NULL ? models : "");
     if (restore_folder(folder) == 0)
         skip();
@@ -464,7 +469,7 @@ static void groups_that_could_not_have_been_built_are_refused(void **state)
     const uint32_t all[] = {0, 1, 2, 3}, beyond[] = {0, 4}, descending[] = {1, 0}, first[] = {0}, second[] = {1},
                    third[] = {2}, last[] = {3}, apart[] = {0, 3}, huge[] = {UINT32_MAX};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     make_block(&made); /* nodes: conv, relu, conv, sum */
     network = made_network(&made);
     groups_init(&groups, network);

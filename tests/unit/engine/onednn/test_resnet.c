@@ -1,9 +1,15 @@
 /* Every tactic that oneDNN has for the layers of a real network, light_resnet50, on random values: convolutions and
  * matrix products against sums in float64, other layers against ONNX Runtime. Skipped without POLYGRAPHY_TEST_MODELS.
  */
-#include "operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "backend/onnxrt/library.h"
+#include "base/memory.h"
 #include "engine/network/compile.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"

@@ -1,5 +1,9 @@
 /* oneDNN as a provider of tactics: names, layouts, threads, and tensors that lie anywhere. */
-#include "operator_test.h"
+#include "support/operator_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A convolution with 3x3 weights, something that is added to its result, and a clip: what the tests below are about. */
 struct fixture {

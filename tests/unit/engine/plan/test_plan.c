@@ -1,27 +1,23 @@
 /* Plan files: what is written is read again, and nothing else is. */
 #include "base/system.h"
+#include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backend/onnxrt/library.h"
+#include "base/file/file.h"
+#include "base/memory.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
 #include "engine/run/executor.h"
+#include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "support/captured_log.h"
+#include "support/fake_engine.h"
 #include "support/scratch_folder.h"
-#include "unit/engine/fake_engine.h"
-
-#define REQUIRE_ONNXRUNTIME()                                                                                          \
-    do {                                                                                                               \
-        const struct onnxrt *runtime_;                                                                                 \
-        struct error error_;                                                                                           \
-        if (onnxrt_load(NULL, &runtime_, &error_) == ERR_MISSING) {                                                    \
-            print_message("%s\n", error_.message);                                                                     \
-            skip();                                                                                                    \
-        }                                                                                                              \
-    } while (0)
 
 static const float diamond_input[6] = {1, 2, 3, -4, -5, 6};
 static const float constant_rows[6] = {1, -1, 1, -1, 1, -1};
@@ -336,7 +332,7 @@ static void a_damaged_weight_is_noticed_before_it_is_run(void **state)
     size_t size;
     uint8_t *bytes, *weight;
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     bytes = make_plan(&size);
     weight = memmem(bytes, size, constant_rows, sizeof(constant_rows));
     assert_non_null(weight);
@@ -361,7 +357,7 @@ static void another_version_of_a_provider_is_warned_of(void **state)
     struct engine *engine;
     struct error err = {0};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     captured_log_init(&log);
     providers.log = &log.log;
     older.name = "onnxrt";

@@ -2,8 +2,13 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 #include "engine/plan/replay.h"
-#include "unit/engine/node_network.h"
+#include "support/node_network.h"
 
 /* Takes the layout that its input has, and one of its own: as pooling does, and convolution. */
 static int list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,

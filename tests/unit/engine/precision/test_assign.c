@@ -1,5 +1,8 @@
 /* Which layer gets which precision, and what of it is rounded. */
-#include "unit/engine/network/network_test.h"
+#include "support/network_fixture.h"
+
+#include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "engine/precision/precision.h"
@@ -9,7 +12,7 @@ static const int64_t shape_values[] = {2, 32};
 /* x -> conv -> relu -> t -> reshape -> u -> matmul -> v -> softmax -> y; integers: n -> twice -> n2 */
 static struct network *make_network(struct made_model *made)
 {
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     made_init(made, 13);
     made_input(made, "x", MADE_SHAPE(2, 2, 4, 4));
     made_typed_input(made, "n", DATA_INT64, MADE_SHAPE(3));
@@ -260,7 +263,7 @@ static void channels_of_a_product_are_where_the_operator_has_them(void **state)
 {
     const float values[] = {127, 0.3F, 254, 1};
 
-    REQUIRE_ONNXRUNTIME();
+    require_onnxruntime();
     for (int transposed = 0; transposed < 2; transposed++) {
         struct made_model made;
         struct network *network;

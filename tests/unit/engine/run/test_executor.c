@@ -5,10 +5,12 @@
 #include <signal.h>
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "engine/run/executor.h"
+#include "onnx/proto/fields.h"
 #include "support/captured_log.h"
+#include "support/fake_engine.h"
 #include "support/in_child.h"
-#include "unit/engine/fake_engine.h"
 
 /* --- helpers --- */
 

@@ -2,9 +2,14 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "backend/onnxrt/library.h"
-#include "unit/engine/network/network_test.h"
-#include "unit/engine/node_network.h"
+#include "base/memory.h"
+#include "support/network_fixture.h"
+#include "support/node_network.h"
 
 static struct tactic_provider *open_provider(void)
 {

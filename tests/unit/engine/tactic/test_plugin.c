@@ -3,12 +3,16 @@
 #include "support/unit_test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "engine/tactic/plugin.h"
-#include "unit/engine/node_network.h"
+#include "support/node_network.h"
 
 /* The path of a plug-in that the Makefile has built; NULL when it has not. */
 static const char *plugin_path(const char *name)

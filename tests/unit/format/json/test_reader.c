@@ -1,8 +1,13 @@
 /* The JSON reader: what goes by reference, what jansson sees, and where errors are said to be. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/file/file.h"
 #include "format/json/reader.h"
 
 static char x300[301]; /* a string that is long enough to go by reference */

@@ -1,7 +1,11 @@
 /* The JSON writer, against what Python's json.dumps(value, indent=4) gives. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/text/base64.h"
 #include "format/json/writer.h"

@@ -1,7 +1,10 @@
 /* .npy files: what is read, what is refused, and that NumPy's own bytes come out. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"

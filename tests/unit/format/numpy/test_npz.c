@@ -1,5 +1,9 @@
 /* .npz files: the first array, and archives that lie. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "format/numpy/npy.h"
 

@@ -1,7 +1,11 @@
 /* Debug replays: Polygraphy's files, our additions to them, and damage. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "format/polygraphy/debug_replay.h"

@@ -1,5 +1,9 @@
 /* Files of input data. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "format/polygraphy/feed_dicts.h"

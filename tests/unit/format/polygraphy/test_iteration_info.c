@@ -1,5 +1,7 @@
 /* The iteration info file. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
+
+#include <unistd.h>
 
 #include "format/polygraphy/debug_replay.h"
 

@@ -1,8 +1,13 @@
 /* Files of run results: Polygraphy's own, old and new, and damaged ones. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "format/polygraphy/run_results.h"
 

@@ -1,5 +1,9 @@
 /* Tactic replays: Polygraphy's files, ours, how algorithms look, and damage. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "format/polygraphy/tactic_replay.h"

@@ -1,7 +1,11 @@
 /* Files of named tensors. */
-#include "unit/format/format_test.h"
+#include "support/format_fixture.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "format/polygraphy/feed_dicts.h"

@@ -1,11 +1,13 @@
 /* Comparing outputs. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/compare/compare.h"
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/values/elements.h"
-#include "unit/tensor/tensor_test.h"
 
 static struct compare_result compare(const struct tensor *a, const struct tensor *b,
                                      const struct compare_options *options)

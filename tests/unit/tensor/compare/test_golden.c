@@ -1,9 +1,11 @@
 /* The golden vectors of Polygraphy's comparison functions. Rows that show one of its defects are listed with what is
  * right. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "golden_vectors.h"
+#include "support/tensor_fixture.h"
 #include "tensor/compare/compare.h"
 #include "tensor/compare/ranking.h"
 

@@ -1,8 +1,9 @@
 /* The distance of two outputs in one number. Expected values were computed by hand. */
 #include <math.h>
 
+#include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/compare/metrics.h"
-#include "unit/tensor/tensor_test.h"
 
 static struct metrics compute(struct tensor a, struct tensor b)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/compare/ranking.h"
-#include "unit/tensor/tensor_test.h"
 
 static struct indices_result compare(struct tensor a, struct tensor b, size_t tolerance)
 {

@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "support/results_fixture.h"
 #include "tensor/compare/ranking.h"
 #include "tensor/generate/mersenne_twister.h"
-#include "unit/comparator/comparator_test.h"
 
 static void assert_top(struct tensor tensor, int64_t k, int64_t axis, const char *shape, const int64_t *expected)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/compare/validate.h"
-#include "unit/tensor/tensor_test.h"
 
 static void assert_found(struct tensor tensor, size_t nans, size_t first_nan, size_t infinities, size_t first_infinity)
 {

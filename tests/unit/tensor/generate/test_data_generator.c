@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/generate/data_generator.h"
-#include "unit/tensor/compare/golden_vectors.h"
 
 static void twister_gives_the_numbers_of_its_authors(void **state)
 {

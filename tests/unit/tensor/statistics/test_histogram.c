@@ -1,9 +1,10 @@
 /* Histograms. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/statistics/histogram.h"
-#include "unit/tensor/tensor_test.h"
 
 static void assert_counts(const struct histogram *histogram, const size_t *counts, size_t outside)
 {

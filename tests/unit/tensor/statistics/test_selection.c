@@ -1,11 +1,12 @@
 /* Order statistics, against sorting. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/statistics/selection.h"
 #include "tensor/values/elements.h"
-#include "unit/tensor/tensor_test.h"
 
 enum { COUNT = 5000 };
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/statistics/statistics.h"
-#include "unit/tensor/tensor_test.h"
 
 static struct statistics compute(const struct tensor *tensor)
 {

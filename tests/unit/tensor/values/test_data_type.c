@@ -1,8 +1,9 @@
 /* Element types: names, sizes, and conversions of the small floating types. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "unit/tensor/tensor_test.h"
+#include "support/tensor_fixture.h"
 
 static void every_type_has_a_name_that_parses_in_any_case(void **state)
 {

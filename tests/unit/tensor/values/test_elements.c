@@ -1,9 +1,10 @@
 /* Reading elements of every type. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/values/elements.h"
-#include "unit/tensor/tensor_test.h"
 
 static void types_are_sorted_by_arithmetic(void **state)
 {

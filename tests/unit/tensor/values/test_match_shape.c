@@ -1,7 +1,7 @@
 /* Transposing and reshaping. */
 #include "base/memory.h"
+#include "support/tensor_fixture.h"
 #include "tensor/values/tensor.h"
-#include "unit/tensor/tensor_test.h"
 
 static void assert_matched(struct tensor tensor, struct shape wanted, const void *expected)
 {

@@ -1,6 +1,9 @@
 /* Tensors: shapes, ownership, identity, lists. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/memory.h"
-#include "unit/tensor/tensor_test.h"
+#include "support/tensor_fixture.h"
 
 static void shapes_look_like_python_tuples(void **state)
 {

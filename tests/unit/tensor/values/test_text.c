@@ -1,12 +1,15 @@
 /* Values as text; what is expected is what NumPy 1.24 prints. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "format/polygraphy/run_results.h"
+#include "support/tensor_fixture.h"
 #include "tensor/statistics/statistics.h"
 #include "tensor/values/text.h"
-#include "unit/tensor/tensor_test.h"
 
 static void assert_text_with(struct tensor tensor, struct tensor_text_options options, const char *expected)
 {

@@ -1,5 +1,10 @@
 /* Every tactic that oneDNN has for convolutions and transposed convolutions, against sums in float64. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 #define SPATIAL 3
 

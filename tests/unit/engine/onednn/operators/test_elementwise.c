@@ -1,5 +1,10 @@
 /* Operations element by element: activations, arithmetic of two tensors, batch normalization. By every tactic. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
 
 /* ---- activations ---- */
 

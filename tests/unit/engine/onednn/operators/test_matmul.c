@@ -1,5 +1,10 @@
 /* Every tactic that oneDNN has for MatMul and Gemm, against sums in float64. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 /* The result of numpy's matmul. */
 static struct shape result_of(const struct shape *a, const struct shape *b)

@@ -1,5 +1,10 @@
 /* Pooling, local response normalization and resizing: by every tactic. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 /* ---- pooling ---- */
 

@@ -1,6 +1,11 @@
 /* What combines the elements of a tensor with each other: reductions, softmax, layer normalization; and
  * concatenation. By every tactic. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
 
 /* ---- reductions ---- */
 

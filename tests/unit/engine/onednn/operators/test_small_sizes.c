@@ -1,8 +1,13 @@
 /* Every kind of layer that oneDNN computes, by every tactic, at the sizes where its implementations go astray: batches
  * of 1 to 5, 1 to 3 elements along the other axes, in all ranks; against ONNX Runtime, fused operations against plain
  * loops. One case of many runs each time, by turns; with POLYGRAPHY_TEST_THOROUGH, sixteen times as many. */
-#include "unit/engine/onednn/operator_test.h"
+#include "support/operator_test.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 #include "engine/tactic/fused_rest.h"
 
 #define TOLERANCE 2e-5

@@ -1,18 +1,5 @@
-/* operator_test.h: one ONNX operator with its inputs, computed by all tactics that oneDNN has for it, in all layouts
- * that its inputs may have, and compared with what it should be.
- *
- *   struct operator_test test;
- *   operator_begin(&test, LAYER_SOFTMAX, "Softmax", 13);
- *   operator_attribute(&test, INTEGER("axis", 1));
- *   operator_input(&test, SHAPE(2, 5, 3), 2.0f);
- *   expected = ...;                              (of test.operands[0].values)
- *   operator_check(&test, &shape, expected, 1e-6);
- *   operator_end(&test);
- */
-#ifndef OPERATOR_TEST_H
-#define OPERATOR_TEST_H
-
-#include "support/unit_test.h"
+/* support/operator_test.c: see operator_test.h. */
+#include "support/operator_test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,42 +7,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/tactic/tactic.h"
+#include "onnx/edit/node.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
-#include "onnx/edit/node.h"
 
-#define MAX_OPERANDS 8
 #define MAX_IMPLEMENTATIONS 64
 #define GUARD 512 /* bytes behind an output that nobody writes to */
 #define UNWRITTEN 0x7f
-
-struct operand {
-    bool omitted, constant;
-    enum data_type type;
-    struct shape shape;
-    void *values; /* owned */
-};
-
-struct operator_test {
-    enum layer_kind kind;
-    const char *op_type;
-    int64_t opset;
-    struct node_attribute attributes[8];
-    size_t attribute_count, output_count;
-    struct operand operands[MAX_OPERANDS];
-    size_t operand_count;
-    enum activation activation; /* of the layer */
-    float alpha, beta;
-    enum activation fused; /* behind it */
-    float fused_alpha, fused_beta;
-    bool may_refuse; /* a tactic that is listed need not be to be had: the builder passes such over */
-    bool adds;       /* the last operand is no input of the node: it is added to the result, before `fused` */
-
-    struct string_builder bytes;
-    struct network network;
-    struct layer layer;
-};
 
 /* The largest errors of a whole test program. */
 static struct {
@@ -64,7 +22,7 @@ static struct {
     double error;
 } implementations[MAX_IMPLEMENTATIONS];
 
-static struct tactic_provider *onednn;
+struct tactic_provider *onednn;
 
 /* LeakSanitizer does not survive the threads of OpenMP. */
 #ifdef __SANITIZE_ADDRESS__
@@ -73,7 +31,7 @@ static struct tactic_provider *onednn;
 #define TEST_THREADS 0
 #endif
 
-static inline int open_onednn(void **state)
+int open_onednn(void **state)
 {
     struct error err = {0};
     int rc = onednn_provider_new(TEST_THREADS, NULL, &onednn, &err);
@@ -83,7 +41,7 @@ static inline int open_onednn(void **state)
     return rc == ERR_MISSING || rc == ERR_UNSUPPORTED ? 0 : rc;
 }
 
-static inline int close_onednn(void **state)
+int close_onednn(void **state)
 {
     for (size_t i = 0; i < MAX_IMPLEMENTATIONS && implementations[i].runs > 0; i++)
         print_message("%-32s %5zu runs, largest error %.2g\n", implementations[i].name, implementations[i].runs,
@@ -93,41 +51,13 @@ static inline int close_onednn(void **state)
     return 0;
 }
 
-#define REQUIRE_ONEDNN()                                                                                               \
-    do {                                                                                                               \
-        if (!onednn)                                                                                                   \
-            skip();                                                                                                    \
-    } while (0)
-
-#define INTEGER(attribute, value)                                                                                      \
-    (struct node_attribute)                                                                                            \
-    {                                                                                                                  \
-        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_INTEGER, .integer = (value)                                    \
-    }
-#define FLOAT(attribute, value)                                                                                        \
-    (struct node_attribute)                                                                                            \
-    {                                                                                                                  \
-        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_FLOAT, .number = (value)                                       \
-    }
-#define STRING(attribute, value)                                                                                       \
-    (struct node_attribute)                                                                                            \
-    {                                                                                                                  \
-        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_STRING, .string = text_of(value)                               \
-    }
-/* `values` has to live until operator_end(). */
-static inline struct node_attribute integers(const char *attribute, const int64_t *values, size_t count)
+struct node_attribute integers(const char *attribute, const int64_t *values, size_t count)
 {
     return (struct node_attribute){
         .name = text_of(attribute), .kind = ATTRIBUTE_KIND_INTEGERS, .integers = values, .count = count};
 }
 
-#define SHAPE(...)                                                                                                     \
-    (struct shape)                                                                                                     \
-    {                                                                                                                  \
-        .rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = { __VA_ARGS__ }                            \
-    }
-
-static inline void operator_begin(struct operator_test *test, enum layer_kind kind, const char *op_type, int64_t opset)
+void operator_begin(struct operator_test *test, enum layer_kind kind, const char *op_type, int64_t opset)
 {
     memset(test, 0, sizeof(*test));
     test->kind = kind;
@@ -136,14 +66,13 @@ static inline void operator_begin(struct operator_test *test, enum layer_kind ki
     test->output_count = 1;
 }
 
-static inline void operator_attribute(struct operator_test *test, struct node_attribute attribute)
+void operator_attribute(struct operator_test *test, struct node_attribute attribute)
 {
     assert_true(test->attribute_count < ARRAY_LEN(test->attributes));
     test->attributes[test->attribute_count++] = attribute;
 }
 
-/* Evenly spread between -`range` and `range`, the same each time. */
-static inline void spread(float *values, size_t count, float range, uint32_t seed)
+void spread(float *values, size_t count, float range, uint32_t seed)
 {
     uint32_t state = seed * 2654435761u + 1;
 
@@ -153,7 +82,7 @@ static inline void spread(float *values, size_t count, float range, uint32_t see
     }
 }
 
-static inline struct operand *operator_operand(struct operator_test *test, enum data_type type, struct shape shape)
+struct operand *operator_operand(struct operator_test *test, enum data_type type, struct shape shape)
 {
     struct operand *operand = &test->operands[test->operand_count++];
 
@@ -164,7 +93,7 @@ static inline struct operand *operator_operand(struct operator_test *test, enum 
     return operand;
 }
 
-static inline float *operator_input(struct operator_test *test, struct shape shape, float range)
+float *operator_input(struct operator_test *test, struct shape shape, float range)
 {
     struct operand *operand = operator_operand(test, DATA_FLOAT32, shape);
 
@@ -172,7 +101,7 @@ static inline float *operator_input(struct operator_test *test, struct shape sha
     return operand->values;
 }
 
-static inline float *operator_constant(struct operator_test *test, struct shape shape, float range)
+float *operator_constant(struct operator_test *test, struct shape shape, float range)
 {
     float *values = operator_input(test, shape, range);
 
@@ -180,7 +109,7 @@ static inline float *operator_constant(struct operator_test *test, struct shape 
     return values;
 }
 
-static inline void operator_integers(struct operator_test *test, const int64_t *values, size_t count)
+void operator_integers(struct operator_test *test, const int64_t *values, size_t count)
 {
     struct operand *operand = operator_operand(test, DATA_INT64, SHAPE((int64_t)count));
 
@@ -188,14 +117,12 @@ static inline void operator_integers(struct operator_test *test, const int64_t *
     operand->constant = true;
 }
 
-static inline void operator_omitted(struct operator_test *test)
+void operator_omitted(struct operator_test *test)
 {
     test->operands[test->operand_count++].omitted = true;
 }
 
-/* ---- the network around it ---- */
-
-static inline void operator_build(struct operator_test *test)
+void operator_build(struct operator_test *test)
 {
     struct arena arena;
     char names[MAX_OPERANDS][24];
@@ -230,8 +157,7 @@ static inline void operator_build(struct operator_test *test)
     arena_release(&arena);
 }
 
-/* The layer of the operator, as making a network would describe it. */
-static inline void operator_make_layer(struct operator_test *test)
+void operator_make_layer(struct operator_test *test)
 {
     const struct model *model = test->network.model;
     const struct node *only = &model->nodes.items[0];
@@ -256,7 +182,7 @@ static inline void operator_make_layer(struct operator_test *test)
             .kind = FUSED_ACTIVATION, .activation = test->fused, .alpha = test->fused_alpha, .beta = test->fused_beta};
 }
 
-static inline void operator_end(struct operator_test *test)
+void operator_end(struct operator_test *test)
 {
     for (size_t i = 0; i < test->operand_count; i++)
         free(test->operands[i].values);
@@ -269,10 +195,7 @@ static inline void operator_end(struct operator_test *test)
     string_release(&test->bytes);
 }
 
-/* ---- running it ---- */
-
-static inline void *converted(const struct operand *operand, const struct layout *from, const void *values,
-                              const struct layout *to)
+void *converted(const struct operand *operand, const struct layout *from, const void *values, const struct layout *to)
 {
     size_t size = layout_bytes(to, operand->type, &operand->shape);
     void *target = malloc(size + 1);
@@ -284,15 +207,14 @@ static inline void *converted(const struct operand *operand, const struct layout
     return target;
 }
 
-static inline double error_of(double got, double expected)
+double error_of(double got, double expected)
 {
     if (isnan(expected) || isinf(expected))
         return (isnan(expected) && isnan(got)) || expected == got ? 0 : INFINITY;
     return isnan(got) ? INFINITY : fabs(got - expected) / fmax(1.0, fabs(expected));
 }
 
-/* What is left of the name when its layouts are gone: the implementation. */
-static inline void note_error(const char *tactic, double error)
+void note_error(const char *tactic, double error)
 {
     size_t length = strcspn(tactic, " "), i = 0;
 
@@ -305,9 +227,8 @@ static inline void note_error(const char *tactic, double error)
 }
 
 /* `output`: row-major values and what was in memory, padding included, in `layout`. */
-static inline void compare_output(const struct operator_test *test, const struct tactic *tactic,
-                                  const struct shape *shape, const float *physical, const double *expected,
-                                  double tolerance)
+static void compare_output(const struct operator_test *test, const struct tactic *tactic, const struct shape *shape,
+                           const float *physical, const double *expected, double tolerance)
 {
     const struct layout row_major = {""}, *layout = &tactic->output_layouts[0];
     struct operand output = {.type = DATA_FLOAT32, .shape = *shape};
@@ -332,9 +253,8 @@ static inline void compare_output(const struct operator_test *test, const struct
     free(again);
 }
 
-static inline void run_tactic(const struct operator_test *test, const struct kernel_request *request,
-                              const struct tactic *tactic, const struct shape *shape, const double *expected,
-                              double tolerance)
+static void run_tactic(const struct operator_test *test, const struct kernel_request *request,
+                       const struct tactic *tactic, const struct shape *shape, const double *expected, double tolerance)
 {
     const struct layout row_major = {""};
     struct tensor inputs[MAX_OPERANDS] = {0}, outputs[2] = {0};
@@ -376,8 +296,7 @@ static inline void run_tactic(const struct operator_test *test, const struct ker
         free(buffers[i]);
 }
 
-/* What the layer is asked to read: operands that are there, row-major. */
-static inline void describe_operands(const struct operator_test *test, struct kernel_input *ret)
+void describe_operands(const struct operator_test *test, struct kernel_input *ret)
 {
     for (size_t i = 0; i < test->operand_count; i++) {
         const struct operand *operand = &test->operands[i];
@@ -391,8 +310,8 @@ static inline void describe_operands(const struct operator_test *test, struct ke
 }
 
 /* Lists the tactics for inputs in this layout (those of another rank are row-major), and runs them. */
-static inline size_t run_layout(struct operator_test *test, const char *layout, const struct shape *shape,
-                                const double *expected, double tolerance)
+static size_t run_layout(struct operator_test *test, const char *layout, const struct shape *shape,
+                         const double *expected, double tolerance)
 {
     struct kernel_input inputs[MAX_OPERANDS] = {0};
     struct kernel_request request = {.network = &test->network, .layer = &test->layer, .inputs = inputs};
@@ -413,11 +332,8 @@ static inline size_t run_layout(struct operator_test *test, const char *layout, 
     return count;
 }
 
-/* Runs all tactics of the layer, which is there, in all layouts that the first input's rank allows, and compares with
- * `expected` (NULL: lists them only). An error counts relative to the expected value where that is above 1. Returns how
- * many there were. */
-static inline size_t operator_run_layouts(struct operator_test *test, const struct shape *shape, const double *expected,
-                                          double tolerance)
+size_t operator_run_layouts(struct operator_test *test, const struct shape *shape, const double *expected,
+                            double tolerance)
 {
     static const char *const layouts[][4] = {
         [3] = {"acb", "aBc16b", "aBc8b"}, [4] = {"acdb", "aBcd16b", "aBcd8b"}, [5] = {"acdeb", "aBcde16b", "aBcde8b"}};
@@ -429,18 +345,14 @@ static inline size_t operator_run_layouts(struct operator_test *test, const stru
     return count;
 }
 
-/* Makes the layer, too. */
-static inline size_t operator_run(struct operator_test *test, const struct shape *shape, const double *expected,
-                                  double tolerance)
+size_t operator_run(struct operator_test *test, const struct shape *shape, const double *expected, double tolerance)
 {
     operator_build(test);
     operator_make_layer(test);
     return operator_run_layouts(test, shape, expected, tolerance);
 }
 
-/* The same where there have to be some; frees `expected`. */
-static inline void operator_check(struct operator_test *test, const struct shape *shape, double *expected,
-                                  double tolerance)
+void operator_check(struct operator_test *test, const struct shape *shape, double *expected, double tolerance)
 {
     if (operator_run(test, shape, expected, tolerance) == 0)
         fail_msg("%s has no tactics", test->op_type);
@@ -448,8 +360,7 @@ static inline void operator_check(struct operator_test *test, const struct shape
     operator_end(test);
 }
 
-/* Where there must be none. */
-static inline void operator_refuse(struct operator_test *test)
+void operator_refuse(struct operator_test *test)
 {
     size_t count = operator_run(test, NULL, NULL, 0);
 
@@ -458,12 +369,10 @@ static inline void operator_refuse(struct operator_test *test)
     operator_end(test);
 }
 
-static inline double *doubles(const struct shape *shape)
+double *doubles(const struct shape *shape)
 {
     double *values = calloc(shape_elements(shape) + 1, sizeof(*values));
 
     assert_non_null(values);
     return values;
 }
-
-#endif

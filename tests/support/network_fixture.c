@@ -1,47 +1,19 @@
-/* network_test.h: networks of made models, and what they are as text. */
-#ifndef NETWORK_TEST_H
-#define NETWORK_TEST_H
-
-#include "support/unit_test.h"
+/* support/network_fixture.c: see network_fixture.h. */
+#include "support/network_fixture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
-#include "engine/network/compile.h"
 #include "onnx/write/model.h"
-#include "support/captured_log.h"
-#include "support/made_model.h"
 
-#define REQUIRE_ONNXRUNTIME()                                                                                          \
-    do {                                                                                                               \
-        const struct onnxrt *runtime_;                                                                                 \
-        struct error error_;                                                                                           \
-        if (onnxrt_load(NULL, &runtime_, &error_) == ERR_MISSING) {                                                    \
-            print_message("%s\n", error_.message);                                                                     \
-            skip();                                                                                                    \
-        }                                                                                                              \
-    } while (0)
-
-#define FLOAT(attribute, value)                                                                                        \
-    (struct node_attribute)                                                                                            \
-    {                                                                                                                  \
-        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_FLOAT, .number = (value)                                       \
-    }
-#define INTEGER(attribute, value)                                                                                      \
-    (struct node_attribute)                                                                                            \
-    {                                                                                                                  \
-        .name = TEXT(attribute), .kind = ATTRIBUTE_KIND_INTEGER, .integer = (value)                                    \
-    }
-
-static inline struct network_settings with_onnxruntime(void)
+struct network_settings with_onnxruntime(void)
 {
     return (struct network_settings){.folding = {.backend = &onnxrt_backend}};
 }
 
-static inline const struct layer *find_layer(const struct network *network, struct text name)
+const struct layer *find_layer(const struct network *network, struct text name)
 {
     struct layer_names names;
     const struct layer *found;
@@ -52,7 +24,7 @@ static inline const struct layer *find_layer(const struct network *network, stru
     return found;
 }
 
-static inline struct network *network_of(struct model *model, const struct network_settings *settings)
+struct network *network_of(struct model *model, const struct network_settings *settings)
 {
     struct network_settings usual = with_onnxruntime();
     struct network *network = NULL;
@@ -63,12 +35,12 @@ static inline struct network *network_of(struct model *model, const struct netwo
     return network;
 }
 
-static inline struct network *made_network(struct made_model *made)
+struct network *made_network(struct made_model *made)
 {
     return network_of(made_open(made), NULL);
 }
 
-static inline void add_names(struct string_builder *text, const struct network *network, const struct value_list *list)
+static void add_names(struct string_builder *text, const struct network *network, const struct value_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         string_add(text, i > 0 ? " " : "");
@@ -79,7 +51,7 @@ static inline void add_names(struct string_builder *text, const struct network *
     }
 }
 
-static inline void add_fused(struct string_builder *text, const struct layer *layer)
+static void add_fused(struct string_builder *text, const struct layer *layer)
 {
     static const char *const activations[] = {"none", "relu", "leaky_relu", "clip",       "sigmoid",
                                               "tanh", "elu",  "swish",      "hard_swish", "gelu_erf"};
@@ -95,8 +67,7 @@ static inline void add_fused(struct string_builder *text, const struct layer *la
     }
 }
 
-/* "conv + relu: convolution(x w b) -> y [relu 0 0]\n" for each layer. To be freed. */
-static inline char *network_text(const struct network *network)
+char *network_text(const struct network *network)
 {
     struct string_builder text;
 
@@ -114,7 +85,7 @@ static inline char *network_text(const struct network *network)
     return string_take(&text);
 }
 
-static inline void assert_layers(const struct network *network, const char *expected)
+void assert_layers(const struct network *network, const char *expected)
 {
     char *text = network_text(network);
 
@@ -122,8 +93,7 @@ static inline void assert_layers(const struct network *network, const char *expe
     free(text);
 }
 
-/* Builds, compares, and frees everything. */
-static inline void assert_made_layers(struct made_model *made, const char *expected)
+void assert_made_layers(struct made_model *made, const char *expected)
 {
     struct network *network = made_network(made);
 
@@ -132,7 +102,7 @@ static inline void assert_made_layers(struct made_model *made, const char *expec
     made_release(made);
 }
 
-static inline void run_bytes(const void *data, size_t size, const struct tensor_list *feed, struct tensor_list *ret)
+void run_bytes(const void *data, size_t size, const struct tensor_list *feed, struct tensor_list *ret)
 {
     struct backend_request request = {.model_data = data, .model_size = size, .optimization_level = 0};
     struct backend_session *session;
@@ -145,8 +115,7 @@ static inline void run_bytes(const void *data, size_t size, const struct tensor_
     onnxrt_backend.close(session);
 }
 
-/* The largest difference between the outputs of two models, relative to the largest value. */
-static inline double difference_of(const struct tensor_list *a, const struct tensor_list *b)
+double difference_of(const struct tensor_list *a, const struct tensor_list *b)
 {
     double difference = 0, largest = 0;
 
@@ -165,8 +134,7 @@ static inline double difference_of(const struct tensor_list *a, const struct ten
     return difference / largest;
 }
 
-/* Fails unless the network's model computes what the made one does. */
-static inline void assert_same_values(struct made_model *made, const struct network *network)
+void assert_same_values(struct made_model *made, const struct network *network)
 {
     struct span original = made_bytes(made);
     struct subgraph whole;
@@ -188,5 +156,3 @@ static inline void assert_same_values(struct made_model *made, const struct netw
     tensor_list_release(&actual);
     free(bytes);
 }
-
-#endif

@@ -1,24 +1,20 @@
-/* node_network.h: a network with one layer for each node, without anything that makes networks; and a run of it, layer
- * by layer, with the first tactic of a name that a provider has. For tests of providers. */
-#ifndef NODE_NETWORK_H
-#define NODE_NETWORK_H
+/* support/node_network.c: see node_network.h. */
+#include "support/node_network.h"
+#include "support/unit_test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/tactic/tactic.h"
 #include "onnx/proto/tensor_proto.h"
 
-static inline void node_network_add_edges(const struct model *model, struct edge_range range, struct value_list *ret)
+static void node_network_add_edges(const struct model *model, struct edge_range range, struct value_list *ret)
 {
     for (size_t i = 0; i < range.count; i++)
         *VECTOR_APPEND(ret) = model_edge(model, range, i);
 }
 
-/* `together`: all nodes are one layer, of the model's inputs, initializers and outputs. */
-static inline void node_network_init(struct network *network, struct model *model, bool together)
+void node_network_init(struct network *network, struct model *model, bool together)
 {
     *network = (struct network){.model = model, .inputs = model->inputs, .outputs = model->outputs};
     for (uint32_t i = 0; i < model->nodes.count; i++) {
@@ -49,7 +45,7 @@ static inline void node_network_init(struct network *network, struct model *mode
     }
 }
 
-static inline void node_network_release(struct network *network)
+void node_network_release(struct network *network)
 {
     for (size_t i = 0; i < network->layers.count; i++) {
         free(network->layers.items[i].name);
@@ -61,14 +57,7 @@ static inline void node_network_release(struct network *network)
     model_free(network->model);
 }
 
-/* The tensors of a run, by value of the model; data are NULL where there is none (yet). */
-struct node_values {
-    struct tensor *items;
-    size_t count;
-};
-
-static inline void node_values_init(struct node_values *values, const struct network *network,
-                                    const struct tensor_list *feed)
+void node_values_init(struct node_values *values, const struct network *network, const struct tensor_list *feed)
 {
     const struct model *model = network->model;
     struct error err;
@@ -90,17 +79,15 @@ static inline void node_values_init(struct node_values *values, const struct net
     }
 }
 
-static inline void node_values_release(struct node_values *values)
+void node_values_release(struct node_values *values)
 {
     for (size_t i = 0; i < values->count; i++)
         tensor_release(&values->items[i]);
     free(values->items);
 }
 
-/* Borrows from `values`. Both arrays are layer->inputs.count long. */
-static inline void node_layer_inputs(const struct network *network, const struct layer *layer,
-                                     const struct node_values *values, struct kernel_input *inputs,
-                                     struct tensor *tensors)
+void node_layer_inputs(const struct network *network, const struct layer *layer, const struct node_values *values,
+                       struct kernel_input *inputs, struct tensor *tensors)
 {
     for (size_t i = 0; i < layer->inputs.count; i++) {
         const struct tensor *tensor =
@@ -120,10 +107,8 @@ static inline void node_layer_inputs(const struct network *network, const struct
     }
 }
 
-/* Runs one layer with the tactic of that name; NULL: the first one. Outputs go to `values`. */
-static inline int node_layer_run(const struct network *network, const struct layer *layer,
-                                 struct tactic_provider *provider, const char *name, struct node_values *values,
-                                 struct error *err)
+int node_layer_run(const struct network *network, const struct layer *layer, struct tactic_provider *provider,
+                   const char *name, struct node_values *values, struct error *err)
 {
     struct kernel_input *inputs = memory_alloc_zero(layer->inputs.count, sizeof(*inputs));
     struct tensor *tensors = memory_alloc_zero(layer->inputs.count, sizeof(*tensors));
@@ -160,5 +145,3 @@ static inline int node_layer_run(const struct network *network, const struct lay
     free(outputs);
     return rc;
 }
-
-#endif

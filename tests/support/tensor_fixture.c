@@ -1,13 +1,32 @@
-/* tests/unit/tensor/compare/golden_vectors.h: reading the vectors in tests/golden/vectors. */
-#ifndef GOLDEN_VECTORS_H
-#define GOLDEN_VECTORS_H
+/* support/tensor_fixture.c: see tensor_fixture.h. */
+#include "support/tensor_fixture.h"
 
-#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "unit/tensor/tensor_test.h"
+struct tensor tensor_of(enum data_type type, struct shape shape, const void *data)
+{
+    struct tensor tensor;
+    size_t elements = shape_elements(&shape);
 
-static inline json_t *golden_vectors(const char *name)
+    tensor_borrow(type, &shape, data,
+                  type == DATA_STRING ? elements * sizeof(struct text) : tensor_bytes(type, elements), &tensor);
+    return tensor;
+}
+
+void assert_shape(const struct shape *shape, const char *expected)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    shape_to_text(shape, &text);
+    assert_string_equal(text.data, expected);
+    string_release(&text);
+}
+
+json_t *golden_vectors(const char *name)
 {
     const char *root = getenv("POLYGRAPHY_ROOT");
     char path[4096];
@@ -20,8 +39,7 @@ static inline json_t *golden_vectors(const char *name)
     return json;
 }
 
-/* {"dtype": "float32", "shape": [2, 3], "raw_le_hex": "..."}; the caller releases the tensor. */
-static inline struct tensor golden_tensor(const json_t *json)
+struct tensor golden_tensor(const json_t *json)
 {
     const char *hex = json_string_value(json_object_get(json, "raw_le_hex"));
     json_t *dims = json_object_get(json, "shape");
@@ -41,10 +59,7 @@ static inline struct tensor golden_tensor(const json_t *json)
     return tensor;
 }
 
-/* A number, or the string "nan", "inf" or "-inf". */
-static inline double golden_number(const json_t *json)
+double golden_number(const json_t *json)
 {
     return json_is_string(json) ? strtod(json_string_value(json), NULL) : json_number_value(json);
 }
-
-#endif

@@ -1,6 +1,5 @@
-/* tests/unit/format/format_test.h: what the tests of file formats share. */
-#ifndef FORMAT_TEST_H
-#define FORMAT_TEST_H
+/* support/format_fixture.c: see format_fixture.h. */
+#include "support/format_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +7,8 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
-#include "support/unit_test.h"
 
-/* The path of a file of this test in the folder for temporary files; valid until the next call. */
-static inline const char *scratch_path(const char *name)
+const char *scratch_path(const char *name)
 {
     static char path[4096];
     const char *folder = getenv("TMPDIR");
@@ -20,8 +17,7 @@ static inline const char *scratch_path(const char *name)
     return path;
 }
 
-/* A whole file as malloc'd text; the test fails when it cannot be read. */
-static inline char *content_of(const char *path, size_t *ret_size)
+char *content_of(const char *path, size_t *ret_size)
 {
     struct error error = {0};
     char *content = NULL;
@@ -31,7 +27,7 @@ static inline char *content_of(const char *path, size_t *ret_size)
     return content;
 }
 
-static inline void assert_same_content(const char *path, const char *expected_path)
+void assert_same_content(const char *path, const char *expected_path)
 {
     size_t size, expected_size;
     char *content = content_of(path, &size);
@@ -42,11 +38,3 @@ static inline void assert_same_content(const char *path, const char *expected_pa
     free(content);
     free(expected);
 }
-
-static inline void assert_message_contains(const struct error *error, const char *part)
-{
-    if (!strstr(error->message, part))
-        fail_msg("'%s' does not contain '%s'", error->message, part);
-}
-
-#endif

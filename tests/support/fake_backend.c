@@ -1,21 +1,11 @@
-/* tests/unit/comparator/fake_backend.h: a backend whose model adds 1 to its input "x" and gives that as "y". */
-#ifndef FAKE_BACKEND_H
-#define FAKE_BACKEND_H
+/* support/fake_backend.c: see fake_backend.h. */
+#include "support/fake_backend.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "comparator/infer/driver.h"
-#include "comparator_test.h"
-
-/* What the model is like, and what was done to it. A request's model_data points to one. */
-struct fake_model {
-    bool has_sequence;    /* there is an output "s" that is no tensor */
-    bool only_sequences;  /* and no other */
-    bool overflows;       /* "y" holds an infinity */
-    int fails_at_run;     /* counted from 1; 0: never */
-    void (*at_run)(void); /* what else happens in a run; NULL: nothing */
-    int opened, closed, runs;
-};
+#include "base/memory.h"
+#include "support/results_fixture.h"
 
 struct backend_session {
     struct fake_model *model;
@@ -74,7 +64,7 @@ static int fake_run(struct backend_session *session, const struct tensor_list *f
     return 0;
 }
 
-static const struct backend fake_backend = {
+const struct backend fake_backend = {
     .name = "fake",
     .runner_prefix = "fake-runner",
     .open = fake_open,
@@ -93,10 +83,7 @@ static int fake_load(void *data, struct log *log, struct backend_request *ret, s
 
 static const struct runner fake_runner = {.backend = &fake_backend, .name = "fake-runner-N0"};
 
-/* One runner of that model. */
-static inline struct driver_settings fake_settings(struct fake_model *model)
+struct driver_settings fake_settings(struct fake_model *model)
 {
     return (struct driver_settings){.runners = &fake_runner, .count = 1, .load = fake_load, .load_data = model};
 }
-
-#endif

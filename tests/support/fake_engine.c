@@ -1,35 +1,23 @@
-/* fake_engine.h: small models made on the spot, and a provider whose kernels are a few lines, so that an executor can
- * be tested without any runtime. Operators: Relu, Add (same shapes), Positive (the elements above 0: data decide about
- * the shape), Halve. All on float32, but for Echo, which copies a tensor of any type and may have a second, omitted
- * input. */
-#ifndef FAKE_ENGINE_H
-#define FAKE_ENGINE_H
+/* support/fake_engine.c: see fake_engine.h. */
+#include "support/fake_engine.h"
+#include "support/unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/plan/engine.h"
-#include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
 
-/* --- models --- */
-
-struct model_maker {
-    struct string_builder graph;
-    struct arena arena;
-};
-
-static inline void maker_init(struct model_maker *maker)
+void maker_init(struct model_maker *maker)
 {
     string_init(&maker->graph);
     arena_init(&maker->arena);
 }
 
 /* Names with blanks between them; "-" is an omitted tensor. */
-static inline void maker_names(struct string_builder *node, uint32_t field, const char *names)
+static void maker_names(struct string_builder *node, uint32_t field, const char *names)
 {
     while (*names != '\0') {
         size_t size = strcspn(names, " ");
@@ -43,7 +31,7 @@ static inline void maker_names(struct string_builder *node, uint32_t field, cons
     }
 }
 
-static inline void maker_node(struct model_maker *maker, const char *op_type, const char *inputs, const char *outputs)
+void maker_node(struct model_maker *maker, const char *op_type, const char *inputs, const char *outputs)
 {
     struct string_builder node;
 
@@ -55,8 +43,7 @@ static inline void maker_node(struct model_maker *maker, const char *op_type, co
     string_release(&node);
 }
 
-/* An input or output of two dynamic dimensions. */
-static inline void maker_io(struct model_maker *maker, uint32_t field, const char *name, enum data_type type)
+void maker_io(struct model_maker *maker, uint32_t field, const char *name, enum data_type type)
 {
     struct value_type described = {.element = type, .has_shape = true, .shape = {2, {-1, -1}}};
     struct span info = value_info_make(&maker->arena, text_of(name), &described);
@@ -64,8 +51,7 @@ static inline void maker_io(struct model_maker *maker, uint32_t field, const cha
     wire_write_bytes(&maker->graph, field, info.data, info.size);
 }
 
-static inline void maker_constant(struct model_maker *maker, const char *name, const float *values, int64_t rows,
-                                  int64_t columns)
+void maker_constant(struct model_maker *maker, const char *name, const float *values, int64_t rows, int64_t columns)
 {
     struct string_builder tensor;
 
@@ -79,8 +65,7 @@ static inline void maker_constant(struct model_maker *maker, const char *name, c
     string_release(&tensor);
 }
 
-/* The model's bytes live in its own arena. */
-static inline struct model *maker_finish(struct model_maker *maker)
+struct model *maker_finish(struct model_maker *maker)
 {
     struct string_builder file;
     struct model *model = NULL;
@@ -101,19 +86,17 @@ static inline struct model *maker_finish(struct model_maker *maker)
     return model;
 }
 
-/* --- the provider --- */
-
 struct fake_kernel {
     struct kernel base;
     const char *op_type;
     bool fails;
 };
 
-static int fake_kernels;   /* that live now */
-static int fake_creations; /* so far */
-static int fake_runs;
+int fake_kernels;
+int fake_creations;
+int fake_runs;
 
-static inline void fake_positive(const struct tensor *input, struct tensor *ret)
+static void fake_positive(const struct tensor *input, struct tensor *ret)
 {
     const float *values = input->data;
     int64_t count = 0;
@@ -130,7 +113,7 @@ static inline void fake_positive(const struct tensor *input, struct tensor *ret)
 }
 
 /* Element by element on whatever the buffers hold, so that any layout will do as long as all have the same. */
-static inline void fake_compute(const char *op_type, const struct tensor *inputs, struct tensor *output)
+static void fake_compute(const char *op_type, const struct tensor *inputs, struct tensor *output)
 {
     const float *a = inputs[0].data, *b = strcmp(op_type, "Add") == 0 ? inputs[1].data : NULL;
     float *result = (float *)(uintptr_t)output->data;
@@ -149,8 +132,7 @@ static inline void fake_compute(const char *op_type, const struct tensor *inputs
             result[i] = a[i] > 0 ? a[i] : 0;
 }
 
-static inline int fake_run(struct kernel *kernel, const struct tensor *inputs, struct tensor *outputs,
-                           struct error *err)
+static int fake_run(struct kernel *kernel, const struct tensor *inputs, struct tensor *outputs, struct error *err)
 {
     struct fake_kernel *fake = (struct fake_kernel *)kernel;
 
@@ -171,7 +153,7 @@ static inline int fake_run(struct kernel *kernel, const struct tensor *inputs, s
     return 0;
 }
 
-static inline void fake_free(struct kernel *kernel)
+static void fake_free(struct kernel *kernel)
 {
     fake_kernels--;
     free(kernel->output_shapes);
@@ -182,8 +164,8 @@ static const struct kernel_functions fake_functions = {fake_run, fake_free};
 
 /* "known" and "unknown" are row-major; "columns" wants and gives columns side by side; "small" takes up to 4
  * elements. */
-static inline int fake_list(struct tactic_provider *provider, const struct kernel_request *request,
-                            struct tactic_list *ret, struct error *err)
+static int fake_list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,
+                     struct error *err)
 {
     static const char *const names[] = {"known", "unknown", "columns", "small", "failing"};
 
@@ -198,7 +180,7 @@ static inline int fake_list(struct tactic_provider *provider, const struct kerne
     return 0;
 }
 
-static inline const char *fake_op_type(const struct kernel_request *request)
+static const char *fake_op_type(const struct kernel_request *request)
 {
     static const char *const op_types[] = {"Relu", "Add", "Positive", "Halve", "Echo"};
     const struct node *node = &request->network->model->nodes.items[request->layer->nodes.items[0]];
@@ -210,8 +192,8 @@ static inline const char *fake_op_type(const struct kernel_request *request)
     return NULL;
 }
 
-static inline int fake_create(struct tactic_provider *provider, const struct kernel_request *request,
-                              const struct tactic *tactic, struct kernel **ret, struct error *err)
+static int fake_create(struct tactic_provider *provider, const struct kernel_request *request,
+                       const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     struct fake_kernel *fake;
 
@@ -231,19 +213,10 @@ static inline int fake_create(struct tactic_provider *provider, const struct ker
     return 0;
 }
 
-static struct tactic_provider fake_provider = {
+struct tactic_provider fake_provider = {
     .name = "fake", .version = "1", .list = fake_list, .create = fake_create, .free = NULL};
 
-/* --- engines --- */
-
-/* One layer for each node of the model, which the engine owns; all with the tactic "known". */
-struct fake_engine {
-    struct network network;
-    struct engine engine;
-    struct tactic_provider *providers[1];
-};
-
-static inline void fake_choose(struct fake_engine *fake, size_t layer, const char *tactic)
+void fake_choose(struct fake_engine *fake, size_t layer, const char *tactic)
 {
     struct layer *built = &fake->network.layers.items[layer];
     struct kernel_request request = {.network = &fake->network, .layer = built};
@@ -259,7 +232,7 @@ static inline void fake_choose(struct fake_engine *fake, size_t layer, const cha
     assert_non_null(choice->tactic.provider);
 }
 
-static inline void fake_set_precision(struct fake_engine *fake, size_t layer, enum precision precision)
+void fake_set_precision(struct fake_engine *fake, size_t layer, enum precision precision)
 {
     struct layer_precision *chosen = &fake->engine.layers[layer].precision;
 
@@ -268,7 +241,7 @@ static inline void fake_set_precision(struct fake_engine *fake, size_t layer, en
         chosen->outputs[i] = precision;
 }
 
-static inline void fake_add_layer(struct fake_engine *fake, uint32_t index)
+static void fake_add_layer(struct fake_engine *fake, uint32_t index)
 {
     const struct model *model = fake->network.model;
     const struct node *node = &model->nodes.items[index];
@@ -284,7 +257,7 @@ static inline void fake_add_layer(struct fake_engine *fake, uint32_t index)
         *VECTOR_APPEND(&layer->outputs) = model_edge(model, node->outputs, i);
 }
 
-static inline void fake_engine_init(struct fake_engine *fake, struct model *model)
+void fake_engine_init(struct fake_engine *fake, struct model *model)
 {
     *fake = (struct fake_engine){.network = {.model = model, .inputs = model->inputs, .outputs = model->outputs},
                                  .providers = {&fake_provider}};
@@ -302,8 +275,7 @@ static inline void fake_engine_init(struct fake_engine *fake, struct model *mode
     fake_kernels = fake_creations = fake_runs = 0;
 }
 
-/* Lets inputs have up to `largest` in every dimension. */
-static inline void fake_set_profile(struct fake_engine *fake, int64_t smallest, int64_t largest)
+void fake_set_profile(struct fake_engine *fake, int64_t smallest, int64_t largest)
 {
     struct engine_profile *profile = VECTOR_APPEND(&fake->engine.profiles);
     size_t inputs = fake->network.inputs.count;
@@ -318,7 +290,7 @@ static inline void fake_set_profile(struct fake_engine *fake, int64_t smallest, 
     }
 }
 
-static inline void fake_engine_release(struct fake_engine *fake)
+void fake_engine_release(struct fake_engine *fake)
 {
     for (size_t i = 0; i < fake->network.layers.count; i++) {
         struct layer *layer = &fake->network.layers.items[i];
@@ -342,5 +314,3 @@ static inline void fake_engine_release(struct fake_engine *fake)
     free(fake->network.layers.items);
     model_free(fake->network.model);
 }
-
-#endif

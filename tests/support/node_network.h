@@ -1,0 +1,29 @@
+/* support/node_network.h: a network with one layer for each node, without anything that makes networks; and a run of
+ * it, layer by layer, with the first tactic of a name that a provider has. For tests of providers. */
+#ifndef SUPPORT_NODE_NETWORK_H
+#define SUPPORT_NODE_NETWORK_H
+
+#include "engine/tactic/tactic.h"
+
+/* `together`: all nodes are one layer, of the model's inputs, initializers and outputs. */
+void node_network_init(struct network *network, struct model *model, bool together);
+void node_network_release(struct network *network);
+
+/* The tensors of a run, by value of the model; data are NULL where there is none (yet). */
+struct node_values {
+    struct tensor *items;
+    size_t count;
+};
+
+void node_values_init(struct node_values *values, const struct network *network, const struct tensor_list *feed);
+void node_values_release(struct node_values *values);
+
+/* Borrows from `values`. Both arrays are layer->inputs.count long. */
+void node_layer_inputs(const struct network *network, const struct layer *layer, const struct node_values *values,
+                       struct kernel_input *inputs, struct tensor *tensors);
+
+/* Runs one layer with the tactic of that name; NULL: the first one. Outputs go to `values`. */
+int node_layer_run(const struct network *network, const struct layer *layer, struct tactic_provider *provider,
+                   const char *name, struct node_values *values, struct error *err);
+
+#endif
