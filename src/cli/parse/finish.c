@@ -6,15 +6,6 @@
 #include "cli/parse/lookup.h"
 #include "cli/parse/parser.h"
 
-static struct integers make_integers(struct parse *parse, struct words words)
-{
-    int64_t *items = arena_alloc_zero(&parse->arena, words.count, sizeof(*items));
-
-    for (size_t i = 0; i < words.count; i++)
-        number_parse_integer(text_of(words.items[i]), &items[i]);
-    return (struct integers){items, words.count};
-}
-
 /* Writes one value into its field. The words have been checked when they were taken. */
 static void store_one(const struct option *option, const char *word, void *field)
 {
@@ -84,10 +75,7 @@ static int store(struct parse *parse, const struct option *option, const struct 
     case OPTION_MANY:
     case OPTION_ANY:
     case OPTION_REST:
-        if (option->type == OPTION_INTEGER)
-            *(struct integers *)field = make_integers(parse, words);
-        else
-            *(struct words *)field = words;
+        *(struct words *)field = words;
         break;
     }
     return 0;

@@ -21,12 +21,6 @@
 
 struct parse;
 
-/* Numbers made of words. They belong to the parse. */
-struct integers {
-    const int64_t *items;
-    size_t count;
-};
-
 enum option_kind {
     OPTION_FLAG,    /* no value */
     OPTION_OFF,     /* no value; the field is true until the option is given */
@@ -43,7 +37,7 @@ enum option_kind {
 enum option_type {
     /*               ONE, MAYBE             MANY, ANY, REST  */
     OPTION_TEXT,    /* const char *         struct words     */
-    OPTION_INTEGER, /* int64_t              struct integers  */
+    OPTION_INTEGER, /* int64_t              struct words     */
     OPTION_FLOAT,   /* double               -                */
     OPTION_CHOICE,  /* int, or an enum      struct words     */
     /* FLAG, OFF: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
