@@ -180,6 +180,13 @@ finds_every_node()
     logged 'i \[dtype=int64'
 }
 
+@test "a sequence behind an unknown operator is nothing that a part is fed" {
+    reduce_models make unknown_before_sequence model.onnx
+    reduce model.onnx -o minimal.onnx --mode minimal --check "$check_nodes" polygraphy_debug.onnx --fail-node join
+    worked
+    [ "$(reduce_models show minimal.onnx)" = 'split join [u->c]' ]
+}
+
 @test "a node that ONNX Runtime refuses or that fails is a border, wherever the culprit is" {
     for kind in refused failing unfed; do
         reduce_models make unusable $kind.onnx $kind

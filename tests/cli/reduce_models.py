@@ -202,6 +202,18 @@ def unusable(kind):
     return bare(nodes, [tensor("x", [2, 4])], [tensor("y", None)], [weight("w", [1] * 4), *constants], "acme")
 
 
+def unknown_before_sequence():
+    """A sequence whose parts nobody knows the types of, because of an operator that no runtime has."""
+    nodes = [
+        helper.make_node("Neg", ["x"], ["a"], "neg"),
+        helper.make_node("Mystery", ["a"], ["u"], "mystery", domain="org.example"),
+        helper.make_node("SplitToSequence", ["u"], ["parts"], "split"),
+        helper.make_node("ConcatFromSequence", ["parts"], ["c"], "join", axis=0),
+        helper.make_node("Exp", ["c"], ["y"], "exp"),
+    ]
+    return bare(nodes, [tensor("x", [2, 4])], [tensor("y", None)], domain="org.example")
+
+
 def multi_output():
     """A node with three outputs, of which one is the graph's; the others lead nowhere."""
     nodes = [

@@ -20,7 +20,7 @@ void maker_node(struct model_maker *maker, const char *op_type, const char *inpu
 void maker_io(struct model_maker *maker, uint32_t field, const char *name, enum data_type type);
 void maker_constant(struct model_maker *maker, const char *name, const float *values, int64_t rows, int64_t columns);
 
-/* The model's bytes live in its own arena. */
+/* The model owns its bytes. */
 struct model *maker_finish(struct model_maker *maker);
 
 extern int fake_kernels;   /* that live now */

@@ -86,7 +86,7 @@ static void make_assumptions(struct candidate_maker *maker)
     known_types_release(&known->assumed);
     known_types_init_copy(&known->assumed, &known->types);
     if (maker->settings->static_inference)
-        types_find(&maker->whole, &request, &known->assumed, NULL, NULL);
+        types_find(&maker->whole, &request, &known->assumed, &known->not_tensors, NULL);
 }
 
 struct subgraph candidate_assume(struct candidate_maker *maker, const struct subgraph *candidate,
