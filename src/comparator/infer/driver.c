@@ -650,6 +650,7 @@ static int run_turns(struct driver *driver, struct error *err)
 done:
     if (driver->writer != NULL)
         run_results_writer_release(&writer);
+    driver->writer = NULL;
     return rc;
 }
 
