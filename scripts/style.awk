@@ -23,6 +23,7 @@ BEGIN {
     longest_function = 80
     most_parameters = 6
     longest_line = 120
+    most_guarded_steps = 2 # `if (rc == 0)`; more of them are a ladder, which `goto done` makes flat
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
         "|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)"
@@ -127,10 +128,15 @@ FNR == 1 {
     }
     if (code ~ /^\{/) {
         opened = FNR
+        guarded = 0
         if (layer != "" && head != "" && count_parameters(head) > most_parameters)
             finding(headed, "function of " count_parameters(head) " parameters, at the most " most_parameters)
     }
+    if (layer != "" && code ~ /(^|[^A-Za-z0-9_])rc == 0([^A-Za-z0-9_]|$)/)
+        guarded++
     if (code ~ /^\}/) {
+        if (opened && guarded > most_guarded_steps)
+            finding(opened, guarded " steps guarded by rc == 0, at the most " most_guarded_steps ": goto done")
         if (opened && FNR - opened + 1 > longest_function)
             finding(opened, "function of " FNR - opened + 1 " lines, at the most " longest_function)
         opened = 0

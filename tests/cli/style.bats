@@ -157,6 +157,15 @@ src/base/base.c:91: function of 81 lines, at the most 80
 END
 }
 
+@test "a function with three steps that are guarded by the result of the one before is refused" {
+    write_header base/base.h
+    printf '%s\n' 'static int two(void)' '{' '    if (rc == 0)' '        rc = run();' '    return rc == 0 ? 1 : src == 0;' '}' \
+        'static int three(void)' '{' '    if (rc == 0)' '        rc = run();' '    for (; rc == 0 && i < 2; i++)' '        rc = run();' \
+        '    return rc == 0;' '}' >src/base/base.c
+    tree_findings
+    [ "$output" = 'src/base/base.c:8: 3 steps guarded by rc == 0, at the most 2: goto done' ]
+}
+
 @test "what documents, comments and pictures say of the tree has to be there" {
     mkdir -p src/base/file src/search docs
     printf '/* docs/files.md, "Whole files", "; docs/files.md, "Halves"; docs/none.md */\n#include "search/search.h"\n' >src/base/file/file.h
