@@ -57,6 +57,11 @@ END
     done
 }
 
+@test "NaN are looked for again in what the model gives, not in rankings of it" {
+    run_tool "$POLYGRAPHY_ROOT/examples/overflow/detector.onnx" --onnxrt --first-divergence --validate --postprocess top-1
+    logged "Re-checked without the extra outputs.*the model's own outputs hold NaN or infinities$"
+}
+
 @test "the node that makes the first infinity is shown with what went into it" {
     /usr/bin/python3 - <<'END'
 def varint(n):

@@ -102,8 +102,6 @@ static const struct option_group inspect_data_options = {
     .count = ARRAY_LEN(options),
 };
 
-/* ---- What is shown ---- */
-
 /* ---- Text ---- */
 
 static void add_blanks(struct string_builder *text, unsigned count)

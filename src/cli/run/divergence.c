@@ -271,11 +271,11 @@ static int load_file(void *data, struct log *log, struct backend_request *ret, s
     return 0;
 }
 
-static bool has_invalid(const struct run_results *results, size_t count)
+static bool has_invalid(const struct run_results *results)
 {
     struct validation found;
 
-    for (size_t r = 0; r < count; r++)
+    for (size_t r = 0; r < results->count; r++)
         for (size_t i = 0; i < results->items[r].count; i++)
             for (size_t k = 0; k < results->items[r].items[i].outputs.count; k++) {
                 tensor_validate(&results->items[r].items[i].outputs.items[k].tensor, &found);
@@ -285,32 +285,55 @@ static bool has_invalid(const struct run_results *results, size_t count)
     return false;
 }
 
+/* As run compares: with the results of --load-outputs, and rankings where --postprocess wants them. */
+static int compare_again(const struct driver_settings *driver, struct run_results *results, bool *ret_matched,
+                         struct error *err)
+{
+    struct comparison_settings comparison = driver->comparison;
+    int rc;
+
+    comparison.strict = true;
+    comparison.require_all = false;
+    comparison.divergence = NULL;
+    comparison.on_compared = NULL;
+    for (size_t i = 0; i < driver->load_count; i++) {
+        rc = run_results_load(results, driver->load_outputs[i], err);
+        if (rc < 0)
+            return rc;
+    }
+    for (size_t r = 0; r < results->count; r++)
+        for (size_t i = 0; i < results->items[r].count; i++) {
+            rc =
+                top_k_replace(&results->items[r].items[i].outputs, driver->postprocess, driver->postprocess_count, err);
+            if (rc < 0)
+                return rc;
+        }
+    return results->count > 1 ? comparison_run(results, &comparison, ret_matched, err) : 0;
+}
+
 /* Marking outputs keeps a runtime from fusing nodes, which may be what made the difference, or hide it. */
 static int check_again(const struct divergence_report *report, struct error *err)
 {
+    const struct driver_settings *driver = report->driver;
     struct backend_request file = *report->request;
-    struct driver_settings settings = {
-        .runners = report->driver->runners,
-        .count = report->driver->count,
-        .load = load_file,
-        .load_data = &file,
-        .keep_outputs = true,
-        .load_outputs = report->driver->load_outputs,
-        .load_count = report->driver->load_count,
-        .postprocess = report->driver->postprocess,
-        .postprocess_count = report->driver->postprocess_count,
-        .comparison = report->driver->comparison,
-    };
+    struct driver_settings settings = {.runners = driver->runners,
+                                       .count = driver->count,
+                                       .load = load_file,
+                                       .load_data = &file,
+                                       .keep_outputs = true,
+                                       .comparison = driver->comparison};
     struct run_results results = {0};
-    bool matched, comparable;
+    bool matched = true, comparable, invalid;
     int rc;
 
     file.model_path = report->path;
-    settings.comparison.strict = true;
-    settings.comparison.require_all = false;
     settings.comparison.divergence = NULL;
     settings.comparison.on_compared = NULL;
     rc = driver_run(&settings, report->loader, &results, &matched, err);
+    if (rc < 0 && (rc != ERR_INVALID || results.count == 0))
+        goto done;
+    invalid = has_invalid(&results);
+    rc = compare_again(driver, &results, &matched, err);
     comparable = rc != ERR_INVALID || results.count < 2;
     if (rc < 0 && comparable)
         goto done;
@@ -325,7 +348,7 @@ static int check_again(const struct divergence_report *report, struct error *err
         log_message(
             report->log, LOG_INFO,
             "Re-checked without the extra outputs, which can change the result: the model's own outputs hold %s",
-            has_invalid(&results, settings.count) ? "NaN or infinities" : "neither NaN nor infinities");
+            invalid ? "NaN or infinities" : "neither NaN nor infinities");
 done:
     run_results_release(&results);
     return rc;
