@@ -39,33 +39,12 @@ static enum verdict check(const struct minimal_search *search)
 
 /* ---- What looks ahead ---- */
 
-static void *copy(const void *search)
-{
-    struct minimal_search *ret = memory_alloc(sizeof(*ret));
-
-    minimal_search_copy(ret, search);
-    return ret;
-}
-
-static void release(void *search)
-{
-    minimal_search_release(search);
-    free(search);
-}
-
-static bool advance(void *search, int64_t nodes, enum verdict verdict)
-{
-    (void)nodes;
-    return minimal_search_advance(search, verdict);
-}
-
 static bool describe(void *data, const void *search, int64_t index, struct foreseen *ret)
 {
     const struct bitset *candidate = &((const struct minimal_search *)search)->candidate;
 
     (void)data, (void)index;
-    *ret = (struct foreseen){.identity = hash_bytes(candidate->words, bitset_words(candidate) * sizeof(uint64_t)),
-                             .failure = minimal_search_failure_probability(search)};
+    *ret = (struct foreseen){.identity = hash_bytes(candidate->words, bitset_words(candidate) * sizeof(uint64_t))};
     return true;
 }
 
@@ -74,7 +53,6 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
 /* The mean of all decisions, in seconds. */
 static double measure(const struct dag *dag, size_t jobs)
 {
-    struct lookahead_subject subject = {copy, release, advance, describe, NULL};
     struct lookahead_item items[MOST_JOBS];
     struct minimal_search search;
     struct lookahead *lookahead;
@@ -86,20 +64,20 @@ static double measure(const struct dag *dag, size_t jobs)
     bitset_init(&all, dag->count);
     bitset_fill(&all);
     more = minimal_search_start(&search, dag, &all);
-    lookahead = lookahead_new(&subject, &search, 0);
+    lookahead = lookahead_new(&minimal_search_ops, &search, 0, describe, NULL);
     lookahead_list(lookahead, jobs, items);
     while (more) {
         enum verdict verdict = check(&search);
         double begin = stopwatch_now();
 
-        more = minimal_search_advance(&search, verdict);
+        more = minimal_search_ops.advance(&search, 0, verdict);
         lookahead_advance(lookahead, 0, verdict);
         lookahead_list(lookahead, jobs, items);
         total += stopwatch_now() - begin;
         decisions++;
     }
     lookahead_free(lookahead);
-    minimal_search_release(&search);
+    minimal_search_ops.release(&search);
     bitset_release(&all);
     return total / (double)decisions;
 }

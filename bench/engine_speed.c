@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "engine/build/builder.h"
+#include "engine/network/compile.h"
 #include "engine/plan/plan.h"
 #include "engine/run/executor.h"
 
@@ -138,9 +139,9 @@ static double run(struct racers *racers, bool engine)
     double seconds;
 
     if (engine)
-        must(executor_run(racers->executor, &racers->feed, NULL, 0, &outputs, &seconds, &error));
+        must(executor_run(racers->executor, &racers->feed, NULL, &outputs, &seconds, &error));
     else
-        must(onnxrt_backend.run(racers->session, &racers->feed, NULL, 0, &outputs, &seconds, &error));
+        must(onnxrt_backend.run(racers->session, &racers->feed, NULL, &outputs, &seconds, &error));
     tensor_list_release(&outputs);
     return seconds;
 }
@@ -190,7 +191,7 @@ static void load_plan(const struct engine *engine, const struct provider_setting
     ret[0] = stopwatch_now() - start;
     start = stopwatch_now();
     must(executor_new(loaded, NULL, &executor, &error));
-    must(executor_run(executor, &feed, NULL, 0, &outputs, NULL, &error));
+    must(executor_run(executor, &feed, NULL, &outputs, NULL, &error));
     ret[1] = stopwatch_now() - start;
     tensor_list_release(&outputs);
     tensor_list_release(&feed);
