@@ -168,7 +168,7 @@ outputs_cases()
 served_case()
 {
     local check="polygraphy run polygraphy_debug.onnx --onnxrt --validate" warm=() cold=() seconds checks
-    local reduce=("$polygraphy" debug reduce "$1" --mode bisect --no-verify -o /dev/null --check)
+    local reduce=("$polygraphy" debug reduce "$1" --mode bisect --no-verify --min-good /dev/null --check)
     for _ in 1 2 3 4 5; do
         warm+=("$(PATH=$build:$PATH "$tools/pace" "Running check command" "${reduce[@]}" "$check")")
         cold+=("$(PATH=$build:$PATH "$tools/pace" "Running check command" "${reduce[@]}" "exec $check;")")
