@@ -4,6 +4,7 @@
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
+#include "debug/tactics/build.h"
 
 struct explore_values {
     bool explore;

@@ -2,6 +2,7 @@
 #include "cli/debug/engine_builds.h"
 
 #include "cli/model_file.h"
+#include "engine/plan/plan.h"
 
 int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err)
 {
@@ -44,29 +45,49 @@ static void forget_times(struct engine_builds *builds)
     file->request.builder.cache = file->cache;
 }
 
-static int make(void *data, int64_t index, const struct tactic_replay *forced, struct engine **ret, struct error *err)
+static int build(void *data, const struct engine_order *order, void **ret, struct error *err)
 {
     struct engine_builds *builds = data;
-    struct engine_file *file = &builds->file;
-    struct engine *engine = NULL;
+    struct engine_request *request = &builds->file.request;
+    struct precision_overrides layers = request->builder.precision.layers;
+    struct engine *engine;
     int rc;
 
     forget_times(builds);
-    file->request.builder.seed = builds->seed + (uint64_t)(index > 0 ? index : 0);
-    if (forced)
-        file->request.builder.replay = forced;
-    rc = engine_request_build(&file->request, builds->network, &engine, err);
-    file->request.builder.replay = file->replay;
-    if (rc == 0)
-        rc = engine_file_save_byproducts(file, engine, err);
+    request->builder.seed = builds->seed + (uint64_t)(order->iteration > 0 ? order->iteration : 0);
+    if (order->forced)
+        request->builder.replay = order->forced;
+    if (order->layers)
+        request->builder.precision.layers = *order->layers;
+    rc = engine_request_build(request, builds->network, &engine, err);
+    request->builder.replay = builds->file.replay;
+    request->builder.precision.layers = layers;
     if (rc == 0)
         *ret = engine;
-    else
-        engine_free(engine);
     return rc;
+}
+
+static int save(void *data, void *engine, const char *path, struct error *err)
+{
+    (void)data;
+    return plan_save(engine, path, err);
+}
+
+static int save_byproducts(void *data, void *engine, struct error *err)
+{
+    const struct engine_builds *builds = data;
+
+    return engine_file_save_byproducts(&builds->file, engine, err);
+}
+
+static void drop(void *data, void *engine)
+{
+    (void)data;
+    engine_free(engine);
 }
 
 struct engine_maker engine_builds_maker(struct engine_builds *builds)
 {
-    return (struct engine_maker){.data = builds, .make = make};
+    return (struct engine_maker){
+        .data = builds, .build = build, .save = save, .save_byproducts = save_byproducts, .drop = drop};
 }

@@ -1,13 +1,13 @@
-/* cli/debug/engine_builds.h: what `debug build` and `debug tactics` have in common: a network from the command line,
- * built many times.
+/* cli/debug/engine_builds.h: what `debug build`, `debug tactics` and `debug precision` have in common: a network from
+ * the command line, built many times.
  */
 #ifndef CLI_DEBUG_ENGINE_BUILDS_H
 #define CLI_DEBUG_ENGINE_BUILDS_H
 
 #include "cli/engine_file.h"
-#include "debug/tactics/build.h"
+#include "debug/candidate/engine_maker.h"
 
-/* It must not be moved. */
+/* It must not be moved. Zeros can be released. */
 struct engine_builds {
     struct engine_file file;
     struct network *network;

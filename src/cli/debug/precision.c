@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/debug/engine_builds.h"
 #include "cli/debug/precision_result.h"
 #include "cli/debug/session.h"
-#include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
 #include "debug/precision/lab.h"
@@ -18,10 +18,9 @@ struct session {
     const struct command_context *context;
     const struct precision_values *values;
     struct debug_report report;
-    struct engine_file file;
+    struct engine_builds builds;
     struct loop_settings loop_settings;
     struct hash hash; /* of the model and of what else decides on the candidates */
-    struct network *network;
     struct loop *loop;
     struct precision_lab_settings lab_settings;
     struct precision_lab *lab;
@@ -32,7 +31,7 @@ struct session {
 /* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
 static void imply(struct session *session, enum precision precision, const char *option)
 {
-    bool *enabled = &session->file.request.builder.precision.enabled[precision];
+    bool *enabled = &session->builds.file.request.builder.precision.enabled[precision];
 
     if (*enabled)
         return;
@@ -46,7 +45,7 @@ static void imply(struct session *session, enum precision precision, const char 
 
 static void choose_precisions(struct session *session)
 {
-    const bool *enabled = session->file.request.builder.precision.enabled;
+    const bool *enabled = session->builds.file.request.builder.precision.enabled;
 
     if (session->values->high == DATA_FLOAT16) {
         imply(session, PRECISION_FLOAT16, "--fp16");
@@ -98,7 +97,7 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
 static int hash_session(struct session *session, struct model *model, struct error *err)
 {
     const struct precision_values *values = session->values;
-    const struct precision_settings *precision = &session->file.request.builder.precision;
+    const struct precision_settings *precision = &session->builds.file.request.builder.precision;
     const struct data_loader_settings *data = PARSE_VALUES(session->context->parse, struct data_loader_settings);
     struct text_list locations = {0};
     struct string_builder text;
@@ -154,8 +153,8 @@ static int open_network(struct session *session, struct error *err)
         model_free(model);
         return rc;
     }
-    session->file.request.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
-    return network_build(model, &session->file.request.network, &session->network, err);
+    session->builds.file.request.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
+    return network_build(model, &session->builds.file.request.network, &session->builds.network, err);
 }
 
 static int open_lab(struct session *session, struct error *err)
@@ -164,10 +163,11 @@ static int open_lab(struct session *session, struct error *err)
     bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
 
     if (onnx) /* engines only serve for scores: their times do not matter */
-        session->file.request.builder.deterministic = true;
+        session->builds.file.request.builder.deterministic = true;
     session->lab_settings = (struct precision_lab_settings){
-        .network = session->network,
-        .engine = &session->file.request,
+        .network = session->builds.network,
+        .maker = engine_builds_maker(&session->builds),
+        .engine = &session->builds.file.request,
         .high = session->values->high,
         .onnx = onnx,
         .artifact = loop_artifact(session->loop),
@@ -183,12 +183,12 @@ static int report(struct session *session, const struct precision_result *result
 {
     const struct precision_values *values = session->values;
     struct precision_report members = {.result = result,
-                                       .network = session->network,
+                                       .network = session->builds.network,
                                        .values = values,
                                        .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
     int rc;
 
-    precision_result_log(result, session->network, values->high, session->context->log);
+    precision_result_log(result, session->builds.network, values->high, session->context->log);
     loop_log_checks(session->loop);
     rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
@@ -227,9 +227,11 @@ static int debug_precision_run(const struct command_context *context, struct err
     rc = debug_report_open(&session.report, context, err);
     if (rc < 0)
         return rc;
-    rc = engine_file_init(&session.file, context, err);
+    rc = engine_file_init(&session.builds.file, context, err);
     if (rc < 0)
         goto done;
+    session.builds.seed = session.builds.file.request.builder.seed;
+    session.builds.times_are_kept = true;
     choose_precisions(&session);
     rc = open_network(&session, err);
     if (rc < 0)
@@ -237,7 +239,7 @@ static int debug_precision_run(const struct command_context *context, struct err
     rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
     if (rc < 0)
         goto done;
-    debug_session_watch_data(session.loop, session.network->model);
+    debug_session_watch_data(session.loop, session.builds.network->model);
     rc = open_lab(&session, err);
     if (rc < 0)
         goto done;
@@ -245,8 +247,7 @@ static int debug_precision_run(const struct command_context *context, struct err
 done:
     precision_lab_free(session.lab);
     loop_free(session.loop);
-    network_free(session.network);
-    engine_file_release(&session.file);
+    engine_builds_release(&session.builds);
     debug_report_close(&session.report);
     return rc;
 }

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "debug/cut/external.h"
-#include "engine/plan/plan.h"
 #include "onnx/edit/model.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/half/rounded_nodes.h"
@@ -18,7 +17,7 @@ struct precision_lab {
     struct precision_overrides given;     /* before anything was chosen */
     struct precision_override *overrides; /* those, then one for each chosen layer */
     struct layer_precision *low, *high;   /* of each layer, with none and with all chosen */
-    struct engine *engine;                /* the candidate, or */
+    void *engine;                         /* the candidate, or */
     struct model *model;                  /* the candidate as an ONNX model */
     struct candidate_files files;
     bool has_files;
@@ -113,7 +112,8 @@ static int refuse_without_choice(const struct precision_lab *lab, struct error *
 
 static void drop_candidate(struct precision_lab *lab)
 {
-    engine_free(lab->engine);
+    if (lab->engine != NULL)
+        lab->settings->maker.drop(lab->settings->maker.data, lab->engine);
     model_free(lab->model);
     lab->engine = NULL;
     lab->model = NULL;
@@ -182,6 +182,9 @@ static int make_model(struct precision_lab *lab, const struct bitset *chosen, bo
 static int prepare(void *data, const struct bitset *chosen, struct error *err)
 {
     struct precision_lab *lab = data;
+    const struct engine_maker *maker = &lab->settings->maker;
+    struct precision_overrides *layers = &lab->settings->engine->builder.precision.layers;
+    const struct engine_order order = {.iteration = -1, .layers = layers};
 
     drop_candidate(lab);
     if (lab->settings->onnx)
@@ -189,7 +192,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
     reset_overrides(lab);
     for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
         add_override(lab, i);
-    int rc = engine_request_build(lab->settings->engine, lab->network, &lab->engine, err);
+    int rc = maker->build(maker->data, &order, &lab->engine, err);
     reset_overrides(lab);
     return rc;
 }
@@ -207,13 +210,12 @@ static int write_model(struct precision_lab *lab, const char *path, struct error
 static int write_candidate(void *data, const char *path, struct error *err)
 {
     struct precision_lab *lab = data;
+    const struct engine_maker *maker = &lab->settings->maker;
 
     if (lab->settings->onnx)
         return write_model(lab, path, err);
-    int rc = plan_save(lab->engine, path, err);
-    if (rc == 0 && lab->settings->engine->built != NULL)
-        rc = lab->settings->engine->built(lab->settings->engine->data, lab->engine, err);
-    return rc;
+    int rc = maker->save(maker->data, lab->engine, path, err);
+    return rc == 0 ? maker->save_byproducts(maker->data, lab->engine, err) : rc;
 }
 
 /* Float16 nodes are no proof that anything is stored in float16. */

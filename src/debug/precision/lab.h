@@ -7,13 +7,15 @@
 #ifndef DEBUG_PRECISION_LAB_H
 #define DEBUG_PRECISION_LAB_H
 
+#include "debug/candidate/engine_maker.h"
 #include "debug/precision/precision.h"
 #include "engine/backend.h"
 
 struct precision_lab_settings {
     const struct network *network;
-    /* How engines are built; builder.precision.layers are changed for each. What they name at first holds for layers
-     * that are not chosen. `built` is told of engines that were written. */
+    struct engine_maker maker; /* of candidates that are engines */
+    /* What says which layers can have which precision, and how the engine is built that scores them.
+     * builder.precision.layers are changed; what they name at first holds for layers that are not chosen. */
     struct engine_request *engine;
     enum data_type high;  /* DATA_FLOAT32 or DATA_FLOAT16 */
     bool onnx;            /* candidates are ONNX models with Casts, not engines: float16 is the lower precision */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/plan/plan.h"
 
 /* So many failures of the first builds, each with the same message, are not due to the tactics that builds choose. */
 #define ALIKE_FAILURES 5
@@ -18,10 +17,10 @@ static bool may_go_well_next_time(int rc)
 
 struct builds {
     const struct build_session *session;
-    struct engine *engine; /* of the current iteration; NULL: none */
-    bool built;            /* an engine, so far */
-    char *failure;         /* the message of the last build that failed; NULL: there was none */
-    size_t alike;          /* how many in a row have failed with it */
+    void *engine;  /* of the current iteration; NULL: none */
+    bool built;    /* an engine, so far */
+    char *failure; /* the message of the last build that failed; NULL: there was none */
+    size_t alike;  /* how many in a row have failed with it */
 };
 
 /* A session that only ends with a good engine never does when none can be built. Memory may be there again later. */
@@ -42,6 +41,19 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
         ALIKE_FAILURES, why->message);
 }
 
+/* Builds the next one, and what is wanted beside it. */
+static int build(struct builds *builds, int64_t iteration, struct error *err)
+{
+    const struct engine_maker *maker = &builds->session->maker;
+    const struct engine_order order = {.iteration = iteration};
+    int rc;
+
+    maker->drop(maker->data, builds->engine);
+    builds->engine = NULL;
+    rc = maker->build(maker->data, &order, &builds->engine, err);
+    return rc == 0 ? maker->save_byproducts(maker->data, builds->engine, err) : rc;
+}
+
 /* There is no replay of verdicts, so every description is of an engine that will be looked at. */
 static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
                     struct error *err)
@@ -52,11 +64,8 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     int rc;
 
     (void)turn;
-    engine_free(builds->engine);
-    builds->engine = NULL;
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
-    rc = session->maker.make(session->maker.data, ((const struct repetition *)search)->index, NULL, &builds->engine,
-                             &why);
+    rc = build(builds, ((const struct repetition *)search)->index, &why);
     builds->built |= rc == 0;
     if (rc == 0)
         return 0;
@@ -76,11 +85,12 @@ static int write(void *data, const void *search, enum candidate_turn turn, const
                  struct error *err)
 {
     const struct builds *builds = data;
+    const struct engine_maker *maker = &builds->session->maker;
     const char *path = paths->items[CANDIDATE_ARTIFACT];
 
     (void)search, (void)turn;
     log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
-    return plan_save(builds->engine, path, err);
+    return maker->save(maker->data, builds->engine, path, err);
 }
 
 /* No build has passed: the check may fail whatever it is given. */
@@ -125,7 +135,7 @@ int build_run(struct build_session *session, struct loop *loop, struct error *er
 
     if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)
         rc = question_check(session, loop, err);
-    engine_free(builds.engine);
+    session->maker.drop(session->maker.data, builds.engine);
     free(builds.failure);
     return rc;
 }

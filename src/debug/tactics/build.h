@@ -3,16 +3,8 @@
 #ifndef DEBUG_TACTICS_BUILD_H
 #define DEBUG_TACTICS_BUILD_H
 
+#include "debug/candidate/engine_maker.h"
 #include "debug/loop/loop.h"
-#include "engine/plan/engine.h"
-
-/* Who builds. */
-struct engine_maker {
-    void *data;
-    /* Builds an engine, and saves what is wanted beside it (its tactics). `forced`: the tactics that its layers have to
-     * have, NULL: the builder chooses. `index` is that of the iteration, -1 outside of these. */
-    int (*make)(void *data, int64_t index, const struct tactic_replay *forced, struct engine **ret, struct error *err);
-};
 
 struct build_session {
     struct engine_maker maker;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/plan/plan.h"
 
 /* ---- Differences ---- */
 
@@ -27,9 +26,16 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
     bitset_init(&isolation->chosen, isolation->differences.count);
 }
 
+static void drop_engine(struct tactic_isolation *isolation)
+{
+    if (isolation->engine != NULL)
+        isolation->maker.drop(isolation->maker.data, isolation->engine);
+    isolation->engine = NULL;
+}
+
 void tactic_isolation_release(struct tactic_isolation *isolation)
 {
-    engine_free(isolation->engine);
+    drop_engine(isolation);
     bitset_release(&isolation->chosen);
     if (isolation->search.count > 0)
         set_isolation_ops.release(&isolation->search);
@@ -113,15 +119,23 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
 }
 
 /* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
-static int build(const struct tactic_isolation *isolation, const struct bitset *from_bad, struct engine **ret,
-                 struct error *err)
+static int build(const struct tactic_isolation *isolation, const struct bitset *from_bad, void **ret, struct error *err)
 {
+    const struct engine_maker *maker = &isolation->maker;
     struct tactic_replay mixture;
+    const struct engine_order order = {.iteration = -1, .forced = &mixture};
+    void *engine = NULL;
     int rc;
 
     mix(isolation, from_bad, &mixture);
-    rc = isolation->maker.make(isolation->maker.data, -1, &mixture, ret, err);
+    rc = maker->build(maker->data, &order, &engine, err);
+    if (rc == 0)
+        rc = maker->save_byproducts(maker->data, engine, err);
     tactic_replay_release(&mixture);
+    if (rc == 0)
+        *ret = engine;
+    else
+        maker->drop(maker->data, engine);
     return rc;
 }
 
@@ -132,8 +146,7 @@ static int prepare(void *data, const void *search, const char *path, struct loop
     int rc;
 
     (void)search, (void)candidate;
-    engine_free(isolation->engine);
-    isolation->engine = NULL;
+    drop_engine(isolation);
     rc = build(isolation, &isolation->chosen, &isolation->engine, err);
     if (rc < 0)
         return rc;
@@ -146,16 +159,17 @@ static int write(void *data, const void *search, enum candidate_turn turn, const
                  struct error *err)
 {
     const struct tactic_isolation *isolation = data;
-    struct engine *engine;
+    const struct engine_maker *maker = &isolation->maker;
+    void *engine;
     int rc;
 
     if (turn != CANDIDATE_AHEAD)
-        return plan_save(isolation->engine, paths->items[CANDIDATE_ARTIFACT], err);
+        return maker->save(maker->data, isolation->engine, paths->items[CANDIDATE_ARTIFACT], err);
     rc = build(isolation, &((const struct set_isolation *)search)->candidate, &engine, err);
     if (rc < 0)
         return rc;
-    rc = plan_save(engine, paths->items[CANDIDATE_ARTIFACT], err);
-    engine_free(engine);
+    rc = maker->save(maker->data, engine, paths->items[CANDIDATE_ARTIFACT], err);
+    maker->drop(maker->data, engine);
     return rc;
 }
 

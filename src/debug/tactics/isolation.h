@@ -8,7 +8,8 @@
 #ifndef DEBUG_TACTICS_ISOLATION_H
 #define DEBUG_TACTICS_ISOLATION_H
 
-#include "debug/tactics/build.h"
+#include "debug/candidate/engine_maker.h"
+#include "debug/loop/loop.h"
 #include "format/polygraphy/tactic_replay.h"
 #include "search/set_isolation.h"
 
@@ -39,9 +40,9 @@ struct tactic_isolation {
     enum isolation_outcome outcome;
     struct set_isolation search; /* over the differences: search.found is the result */
 
-    struct bitset chosen;  /* differences that the candidate that was described last, for now, has of the bad replay */
-    struct engine *engine; /* it, ready to be saved; or NULL */
-    size_t builds;         /* so far, those of the replays themselves included, without those ahead of their turn */
+    struct bitset chosen; /* differences that the candidate that was described last, for now, has of the bad replay */
+    void *engine;         /* it, ready to be saved; or NULL */
+    size_t builds;        /* so far, those of the replays themselves included, without those ahead of their turn */
 };
 
 /* Compares the replays; nothing is built yet. */
