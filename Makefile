@@ -191,7 +191,9 @@ $(units): %: %.o $(call objects_of,$(support_sources)) $(cli) $(library) $(BUILD
 
 $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	@echo 'LINK $@'
-	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
+	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
+
+$(BUILD)/tests/trtexec_stand_in: $(call objects_of,$(sort $(wildcard tests/programs/trtexec_stand_in/*.c)))
 
 # Plug-ins know nothing of the program but the public header.
 $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/flags
