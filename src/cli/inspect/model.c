@@ -13,11 +13,13 @@
 #include "format/json/writer.h"
 #include "onnx/edit/bounds.h"
 #include "cli/inspect/model_text.h"
+#include "cli/inspect/trt_engine.h"
 #include "onnx/model/graph_view.h"
 
 struct inspect_model_values {
     struct words show;
     bool list_unbounded;
+    const char *layer_info, *profile; /* paths; NULL: not given */
 };
 
 static const char *const details[] = {"layers", "attrs", "weights", NULL};
@@ -43,6 +45,24 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct inspect_model_values, list_unbounded),
         .help = "list the tensors that decide about shapes at run time without a bound",
+    },
+    {
+        .names = {"--layer-info"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        OPTION_FIELD(struct inspect_model_values, layer_info),
+        .help = "of an engine of TensorRT's: what its layers are, as trtexec --exportLayerInfo has written it; it may "
+                "also stand in place of the model",
+    },
+    {
+        .names = {"--profile"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        OPTION_FIELD(struct inspect_model_values, profile),
+        .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
+                "slowest layers are shown first",
     },
     {
         .names = {"--combine-tensor-info"},
@@ -360,12 +380,69 @@ static int inspect_engine(const struct command_context *context, const char *pat
     return rc;
 }
 
+/* ---- Engines of TensorRT's ---- */
+
+/* Shows what the files say that were given. */
+static int show_trt_engine(const struct command_context *context, struct trt_engine_view *view, struct error *err)
+{
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    struct string_builder text;
+
+    string_init(&text);
+    trt_engine_to_text(view, &text);
+    string_truncate(&text, text.size - 1); /* the last line break */
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+    return json->path != NULL ? trt_engine_save(view, json->path, err) : 0;
+}
+
+/* `plan` is the engine's file, `layers` the one with what its layers are; either may be NULL. */
+static int inspect_trt_engine(const struct command_context *context, const char *plan, const char *layers,
+                              struct error *err)
+{
+    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    struct trt_engine_view view = {.layers = is_shown(values, "layers")};
+    struct layer_profile profile = {0};
+    struct layer_info info = {0};
+    struct plan_header header;
+    int rc = 0;
+
+    if (plan) {
+        rc = plan_header_read(plan, &header, err);
+        view.header = &header;
+    }
+    if (rc < 0)
+        goto done;
+    if (layers) {
+        rc = layer_info_open(&info, layers, err);
+        view.info = &info;
+    }
+    if (rc < 0)
+        goto done;
+    if (values->profile) {
+        rc = layer_profile_open(&profile, values->profile, err);
+        view.profile = &profile;
+    }
+    if (rc < 0)
+        goto done;
+    rc = show_trt_engine(context, &view, err);
+done:
+    layer_info_release(&info);
+    layer_profile_release(&profile);
+    return rc;
+}
+
 static int inspect_model_run(const struct command_context *context, struct error *err)
 {
+    const struct inspect_model_values *own = PARSE_VALUES(context->parse, struct inspect_model_values);
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct model *model;
     int rc;
 
+    if (values->type == MODEL_LAYER_INFO)
+        return inspect_trt_engine(context, NULL, values->path, err);
+    if (plan_is_tensorrt(values->path))
+        return inspect_trt_engine(context, values->path, own->layer_info, err);
     if (values->type != MODEL_ONNX)
         return inspect_engine(context, values->path, err);
     rc = model_file_load(context, &model, err);

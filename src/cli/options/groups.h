@@ -54,11 +54,12 @@ enum model_type {
     MODEL_UFF,
     MODEL_TRT_NETWORK_SCRIPT,
     MODEL_CAFFE,
+    MODEL_LAYER_INFO, /* no choice, but told by its name: layer information of an engine, for `inspect model` alone */
 };
 
 struct model_values {
     const char *path;           /* absolute if the file exists; NULL: none was given */
-    enum model_type type;       /* ONNX or ENGINE; anything else was refused */
+    enum model_type type;       /* ONNX or ENGINE (or LAYER_INFO); anything else was refused */
     struct input_shapes shapes; /* --input-shapes, --model-input-shapes or --override-input-shapes */
 };
 

@@ -10,10 +10,8 @@
 #include "engine/plan/description.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
+#include "format/trtexec/plan_header.h"
 #include "onnx/external/data.h"
-
-/* TensorRT's own engines begin with it. */
-#define TENSORRT_MAGIC "ftrt"
 
 /* --- the parts of the file --- */
 
@@ -29,7 +27,7 @@ static int check_kind(struct span bytes, struct error *err)
     size_t known = bytes.size < PLAN_MAGIC_SIZE ? bytes.size : PLAN_MAGIC_SIZE;
     uint64_t version;
 
-    if (bytes.size >= sizeof(TENSORRT_MAGIC) - 1 && memcmp(bytes.data, TENSORRT_MAGIC, sizeof(TENSORRT_MAGIC) - 1) == 0)
+    if (plan_header_is_tensorrt(bytes))
         return error_set(err, ERR_UNSUPPORTED,
                          "it is an engine of TensorRT, which only TensorRT can run: the built-in engine has plan files "
                          "of its own");
@@ -250,19 +248,16 @@ bool plan_is_bytes(struct span bytes)
     return bytes.size >= PLAN_MAGIC_SIZE && memcmp(bytes.data, PLAN_MAGIC, PLAN_MAGIC_SIZE) == 0;
 }
 
-static bool begins_with(const char *path, const char *magic, size_t size)
-{
-    char start[PLAN_MAGIC_SIZE];
-
-    return file_read_start(path, start, size) == size && memcmp(start, magic, size) == 0;
-}
-
 bool plan_is_tensorrt(const char *path)
 {
-    return begins_with(path, TENSORRT_MAGIC, sizeof(TENSORRT_MAGIC) - 1);
+    uint8_t start[PLAN_HEADER_BYTES];
+
+    return plan_header_is_tensorrt((struct span){start, file_read_start(path, start, sizeof(start))});
 }
 
 bool plan_is(const char *path)
 {
-    return begins_with(path, PLAN_MAGIC, PLAN_MAGIC_SIZE);
+    uint8_t start[PLAN_MAGIC_SIZE];
+
+    return plan_is_bytes((struct span){start, file_read_start(path, start, sizeof(start))});
 }

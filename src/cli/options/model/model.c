@@ -104,6 +104,18 @@ static int finish_any(struct parse *parse, struct error *err)
     return 0;
 }
 
+/* No model is called so: what is, is layer information of an engine. */
+static int finish_inspect(struct parse *parse, struct error *err)
+{
+    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+
+    if (parse_given(parse, "--model-type") || strcmp(file_extension(values->path), ".json") != 0)
+        return finish_any(parse, err);
+    find_model(parse, values);
+    values->type = MODEL_LAYER_INFO;
+    return 0;
+}
+
 /* clang-format off */
 #define MODEL_FILE(how_many, text)                                                                                     \
     {                                                                                                                  \
@@ -160,7 +172,7 @@ static const struct option sanitize_rows[] = {
     }
 
 const struct option_group run_model_options = MODEL_GROUP(run_rows, ARRAY_LEN(run_rows), finish_any);
-const struct option_group inspect_model_options = MODEL_GROUP(inspect_rows, 2, finish_any);
+const struct option_group inspect_model_options = MODEL_GROUP(inspect_rows, 2, finish_inspect);
 const struct option_group convert_model_options = MODEL_GROUP(inspect_rows, ARRAY_LEN(inspect_rows), finish_any);
 const struct option_group lint_model_options = MODEL_GROUP(lint_rows, ARRAY_LEN(lint_rows), finish_onnx);
 const struct option_group reduce_model_options = MODEL_GROUP(reduce_rows, ARRAY_LEN(reduce_rows), finish_onnx);

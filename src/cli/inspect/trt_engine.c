@@ -1,0 +1,446 @@
+/* cli/inspect/trt_engine.c: engines of TensorRT's, as text and as JSON. */
+#include "cli/inspect/trt_engine.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- Times ---- */
+
+/* The time of each layer in milliseconds, NaN where the profile does not say. Names that occur several times stand for
+ * the layers of that name in their order. malloc'd; NULL without a profile. */
+static double *times_of(const struct trt_engine_view *view)
+{
+    const struct layer_info *info = view->info;
+    double *times;
+    size_t next = 0;
+
+    if (!view->profile)
+        return NULL;
+    times = memory_resize(NULL, info->layers.count, sizeof(*times));
+    for (size_t i = 0; i < info->layers.count; i++) {
+        times[i] = NAN;
+        /* Both are in the order of running, so that a name is as a rule the next one. */
+        for (size_t k = 0; k < view->profile->count; k++) {
+            const struct layer_time *time = &view->profile->items[(next + k) % view->profile->count];
+
+            if (strcmp(time->name, info->layers.items[i].name) != 0)
+                continue;
+            times[i] = time->average;
+            next += k + 1;
+            break;
+        }
+    }
+    return times;
+}
+
+static int compare_times(const void *a, const void *b, void *data)
+{
+    const double *times = data;
+    size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    double difference = (isnan(times[right]) ? -1 : times[right]) - (isnan(times[left]) ? -1 : times[left]);
+
+    if (difference != 0)
+        return difference > 0 ? 1 : -1;
+    return left < right ? -1 : left > right;
+}
+
+/* Indices of the layers: slowest first, or as they run. malloc'd. */
+static size_t *order_of(const struct layer_info *info, double *times)
+{
+    size_t *order = memory_resize(NULL, info->layers.count, sizeof(*order));
+
+    for (size_t i = 0; i < info->layers.count; i++)
+        order[i] = i;
+    if (times && info->layers.count > 0)
+        qsort_r(order, info->layers.count, sizeof(*order), compare_times, times);
+    return order;
+}
+
+static double sum_of(const double *times, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; times && i < count; i++)
+        sum += isnan(times[i]) ? 0 : times[i];
+    return sum;
+}
+
+/* ---- Precisions ---- */
+
+struct precision_share {
+    const char *precision; /* NULL: not told */
+    size_t layers;
+    double time; /* milliseconds, as far as known */
+};
+
+struct precision_shares {
+    struct precision_share *items; /* most layers first */
+    size_t count, capacity;
+    size_t computing, moving; /* layers that compute, and that only move data */
+};
+
+static bool same_precision(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static struct precision_share *share_of(struct precision_shares *shares, const char *precision)
+{
+    for (size_t i = 0; i < shares->count; i++)
+        if (same_precision(shares->items[i].precision, precision))
+            return &shares->items[i];
+    *VECTOR_APPEND(shares) = (struct precision_share){.precision = precision};
+    return &shares->items[shares->count - 1];
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+    const struct precision_share *left = a, *right = b;
+
+    if (left->layers != right->layers)
+        return left->layers > right->layers ? -1 : 1;
+    return strcmp(left->precision ? left->precision : "~", right->precision ? right->precision : "~");
+}
+
+static void count_precisions(const struct layer_info *info, const double *times, struct precision_shares *ret)
+{
+    *ret = (struct precision_shares){0};
+    for (size_t i = 0; i < info->layers.count; i++) {
+        const struct layer_info_layer *layer = &info->layers.items[i];
+        struct precision_share *share;
+
+        if (layer_info_only_moves(layer)) {
+            ret->moving++;
+            continue;
+        }
+        ret->computing++;
+        share = share_of(ret, layer_info_precision(layer, NULL));
+        share->layers++;
+        share->time += times && !isnan(times[i]) ? times[i] : 0;
+    }
+    if (ret->count > 0)
+        qsort(ret->items, ret->count, sizeof(*ret->items), compare_shares);
+}
+
+/* ---- Inputs and outputs ---- */
+
+/* The tensor of that name among those of the layers, and which way it goes there. */
+static const struct layer_info_tensor *find_tensor(const struct layer_info_tensors *tensors, const char *name)
+{
+    for (size_t i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->items[i].name, name) == 0)
+            return &tensors->items[i];
+    return NULL;
+}
+
+/* Up to TensorRT 10 the file names inputs and outputs, and no more: what a layer makes is an output, and what layers
+ * only read an input. */
+static struct layer_info_binding resolve(const struct layer_info *info, const struct layer_info_binding *binding)
+{
+    struct layer_info_binding ret = *binding;
+
+    if (binding->mode != LAYER_INFO_MODE_UNKNOWN)
+        return ret;
+    for (size_t i = 0; i < info->layers.count; i++) {
+        const struct layer_info_tensor *made = find_tensor(&info->layers.items[i].outputs, binding->tensor.name);
+        const struct layer_info_tensor *read = find_tensor(&info->layers.items[i].inputs, binding->tensor.name);
+
+        if (made)
+            return (struct layer_info_binding){LAYER_INFO_OUTPUT, *made};
+        if (read)
+            ret = (struct layer_info_binding){LAYER_INFO_INPUT, *read};
+    }
+    return ret;
+}
+
+/* ---- Text ---- */
+
+static void add_tensor(struct string_builder *out, const struct layer_info_tensor *tensor)
+{
+    string_add(out, tensor->name);
+    if (tensor->type == DATA_UNDEFINED && !tensor->has_dims && tensor->format[0] == '\0')
+        return;
+    string_add_format(out, " [dtype=%s", data_type_name(tensor->type));
+    if (tensor->has_dims) {
+        string_add(out, ", shape=(");
+        for (size_t i = 0; i < tensor->rank; i++)
+            string_add_format(out, "%s%" PRId64, i > 0 ? ", " : "", tensor->dims[i]);
+        string_add(out, tensor->rank == 1 ? ",)" : ")");
+    }
+    /* A single word is the type again. */
+    if (strchr(tensor->format, ' ') || (tensor->type == DATA_UNDEFINED && tensor->format[0] != '\0'))
+        string_add_format(out, ", format=%s", tensor->format);
+    string_add_char(out, ']');
+}
+
+static void add_tensors(struct string_builder *out, const struct layer_info_tensors *tensors, const char *separator)
+{
+    string_add_char(out, '{');
+    for (size_t i = 0; i < tensors->count; i++) {
+        if (i > 0)
+            string_add_format(out, ",\n%s", separator);
+        add_tensor(out, &tensors->items[i]);
+    }
+    string_add_char(out, '}');
+}
+
+static void add_bindings(struct string_builder *out, const struct layer_info *info, enum layer_info_mode mode,
+                         const char *title)
+{
+    struct layer_info_tensors tensors = {0};
+
+    for (size_t i = 0; i < info->bindings.count; i++) {
+        struct layer_info_binding binding = resolve(info, &info->bindings.items[i]);
+
+        if (binding.mode == mode)
+            *VECTOR_APPEND(&tensors) = binding.tensor;
+    }
+    if (tensors.count > 0 || mode != LAYER_INFO_MODE_UNKNOWN) {
+        string_add_format(out, "\n---- %zu %s ----\n", tensors.count, title);
+        add_tensors(out, &tensors, " ");
+        string_add_char(out, '\n');
+    }
+    free(tensors.items);
+}
+
+static void add_nodes(struct string_builder *out, const struct layer_info_layer *layer)
+{
+    if (!layer->nodes.told || layer->nodes.count == 0)
+        return;
+    string_add(out, "    Nodes: ");
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", layer->nodes.items[i]);
+    string_add_char(out, '\n');
+}
+
+static void add_tactic(struct string_builder *out, const struct layer_info_layer *layer)
+{
+    if (!layer->tactic_name && !layer->has_tactic)
+        return;
+    string_add_format(out, "    Tactic: %s", layer->tactic_name ? layer->tactic_name : "");
+    if (layer->has_tactic)
+        string_add_format(out, layer->tactic_name ? " (0x%016" PRIx64 ")" : "0x%016" PRIx64, (uint64_t)layer->tactic);
+    string_add_char(out, '\n');
+}
+
+static void add_layer(struct string_builder *out, const struct layer_info_layer *layer, size_t index)
+{
+    bool from_kernel;
+    const char *precision = layer_info_precision(layer, &from_kernel);
+
+    string_add_format(out, "Layer %-4zu | %s", index, layer->name);
+    if (layer->type)
+        string_add_format(out, " [Type: %s, Precision: %s%s]", layer->type, precision ? precision : "not told",
+                          from_kernel ? ", by its kernel's name" : "");
+    string_add_char(out, '\n');
+    add_tactic(out, layer);
+    add_nodes(out, layer);
+    if (!layer->type)
+        return;
+    string_add(out, "    ");
+    add_tensors(out, &layer->inputs, "     ");
+    string_add(out, "\n     -> ");
+    add_tensors(out, &layer->outputs, "         ");
+    string_add_char(out, '\n');
+}
+
+static void add_layers(struct string_builder *out, const struct layer_info *info, double *times)
+{
+    double sum = sum_of(times, info->layers.count);
+    size_t *order = order_of(info, times);
+
+    for (size_t i = 0; i < info->layers.count; i++) {
+        size_t index = order[i];
+
+        add_layer(out, &info->layers.items[index], index);
+        if (times && !isnan(times[index]))
+            string_add_format(out, "    Time: %.4f ms, %.1f %%\n", times[index],
+                              sum > 0 ? 100 * times[index] / sum : 0);
+    }
+    free(order);
+}
+
+static void add_precisions(struct string_builder *out, const struct layer_info *info, const double *times)
+{
+    struct precision_shares shares;
+    double sum = sum_of(times, info->layers.count);
+    bool detailed = false;
+
+    for (size_t i = 0; i < info->layers.count; i++)
+        detailed |= info->layers.items[i].type != NULL;
+    if (!detailed) {
+        string_add(out, info->layers.count == 0
+                            ? ""
+                            : "\nPrecisions are not told: only an engine that was built with "
+                              "--profiling-verbosity=detailed says more of its layers than names.\n");
+        return;
+    }
+    count_precisions(info, times, &shares);
+    string_add_format(out, "\nPrecision of the %zu layer(s) that compute: ", shares.computing);
+    for (size_t i = 0; i < shares.count; i++) {
+        const struct precision_share *share = &shares.items[i];
+
+        string_add_format(out, "%s%zu %s", i > 0 ? ", " : "", share->layers,
+                          share->precision ? share->precision : "not told");
+        if (sum > 0)
+            string_add_format(out, " (%.1f %% of the time)", 100 * share->time / sum);
+    }
+    string_add_format(out, " | %zu more only move data\n", shares.moving);
+    free(shares.items);
+}
+
+void trt_engine_to_text(const struct trt_engine_view *view, struct string_builder *ret)
+{
+    double *times;
+
+    string_add(ret, "==== TensorRT Engine ====\n");
+    if (view->header)
+        string_add_format(ret, "Built by: TensorRT %u.%u.%u.%u\n", view->header->major, view->header->minor,
+                          view->header->patch, view->header->build);
+    if (!view->info)
+        return;
+    add_bindings(ret, view->info, LAYER_INFO_INPUT, "Engine Input(s)");
+    add_bindings(ret, view->info, LAYER_INFO_OUTPUT, "Engine Output(s)");
+    add_bindings(ret, view->info, LAYER_INFO_MODE_UNKNOWN, "Engine Input(s) or Output(s)");
+    string_add_format(ret, "\n---- %zu Layer(s) ----\n", view->info->layers.count);
+    times = times_of(view);
+    if (view->layers)
+        add_layers(ret, view->info, times);
+    add_precisions(ret, view->info, times);
+    free(times);
+}
+
+/* ---- JSON ---- */
+
+static void write_member(struct json_writer *writer, const char *key, const char *value)
+{
+    json_writer_key(writer, key);
+    if (value)
+        json_writer_string(writer, value);
+    else
+        json_writer_null(writer);
+}
+
+static void write_tensor(struct json_writer *writer, const struct layer_info_tensor *tensor)
+{
+    json_writer_begin_object(writer);
+    write_member(writer, "name", tensor->name);
+    write_member(writer, "dtype", tensor->type != DATA_UNDEFINED ? data_type_name(tensor->type) : NULL);
+    write_member(writer, "format", tensor->format[0] != '\0' ? tensor->format : NULL);
+    json_writer_key(writer, "shape");
+    if (tensor->has_dims) {
+        json_writer_begin_array(writer);
+        for (size_t i = 0; i < tensor->rank; i++)
+            json_writer_integer(writer, tensor->dims[i]);
+        json_writer_end_array(writer);
+    } else {
+        json_writer_null(writer);
+    }
+    json_writer_end_object(writer);
+}
+
+static void write_tensors(struct json_writer *writer, const char *key, const struct layer_info_tensors *tensors)
+{
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < tensors->count; i++)
+        write_tensor(writer, &tensors->items[i]);
+    json_writer_end_array(writer);
+}
+
+static void write_bindings(struct json_writer *writer, const char *key, const struct layer_info *info,
+                           enum layer_info_mode mode)
+{
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < info->bindings.count; i++) {
+        struct layer_info_binding binding = resolve(info, &info->bindings.items[i]);
+
+        if (binding.mode == mode)
+            write_tensor(writer, &binding.tensor);
+    }
+    json_writer_end_array(writer);
+}
+
+static void write_layer(struct json_writer *writer, const struct layer_info_layer *layer, const double *time)
+{
+    char tactic[24];
+    bool from_kernel;
+    const char *precision = layer_info_precision(layer, &from_kernel);
+
+    snprintf(tactic, sizeof(tactic), "0x%016" PRIx64, (uint64_t)layer->tactic);
+    json_writer_begin_object(writer);
+    write_member(writer, "name", layer->name);
+    write_member(writer, "type", layer->type);
+    write_member(writer, "precision", precision);
+    write_member(writer, "precision_told_by", !precision ? NULL : from_kernel ? "kernel" : "outputs");
+    write_member(writer, "tactic_name", layer->tactic_name);
+    write_member(writer, "tactic", layer->has_tactic ? tactic : NULL);
+    if (time && !isnan(*time)) {
+        json_writer_key(writer, "milliseconds");
+        json_writer_number(writer, *time);
+    }
+    json_writer_key(writer, "nodes");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; layer->nodes.told && i < layer->nodes.count; i++)
+        json_writer_string(writer, layer->nodes.items[i]);
+    json_writer_end_array(writer);
+    write_tensors(writer, "inputs", &layer->inputs);
+    write_tensors(writer, "outputs", &layer->outputs);
+    json_writer_end_object(writer);
+}
+
+static void write_info(struct json_writer *writer, const struct trt_engine_view *view)
+{
+    const struct layer_info *info = view->info;
+    double *times = times_of(view);
+    struct precision_shares shares;
+
+    write_bindings(writer, "inputs", info, LAYER_INFO_INPUT);
+    write_bindings(writer, "outputs", info, LAYER_INFO_OUTPUT);
+    count_precisions(info, times, &shares);
+    json_writer_key(writer, "precisions");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < shares.count; i++) {
+        json_writer_begin_object(writer);
+        write_member(writer, "precision", shares.items[i].precision);
+        json_writer_key(writer, "layers");
+        json_writer_integer(writer, (int64_t)shares.items[i].layers);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+    free(shares.items);
+    json_writer_key(writer, "layers");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < info->layers.count; i++)
+        write_layer(writer, &info->layers.items[i], times ? &times[i] : NULL);
+    json_writer_end_array(writer);
+    free(times);
+}
+
+int trt_engine_save(const struct trt_engine_view *view, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    char version[64];
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    if (view->header) {
+        snprintf(version, sizeof(version), "%u.%u.%u.%u", view->header->major, view->header->minor, view->header->patch,
+                 view->header->build);
+        write_member(&writer, "tensorrt_version", version);
+    }
+    if (view->info)
+        write_info(&writer, view);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* cli/inspect/trt_engine.h: an engine of TensorRT's as people and programs read it: what its layer information says. */
+#ifndef CLI_INSPECT_TRT_ENGINE_H
+#define CLI_INSPECT_TRT_ENGINE_H
+
+#include "format/json/writer.h"
+#include "format/trtexec/layer_info.h"
+#include "format/trtexec/plan_header.h"
+#include "format/trtexec/profile.h"
+
+struct trt_engine_view {
+    const struct plan_header *header;    /* NULL: there is no engine file */
+    const struct layer_info *info;       /* NULL: not told */
+    const struct layer_profile *profile; /* NULL: not told */
+    bool layers;                         /* show each of them */
+};
+
+/* Appends the engine as text: inputs and outputs, layers (those that take longest first, when times are known), and how
+ * many layers compute in which precision. Ends with a line break. */
+void trt_engine_to_text(const struct trt_engine_view *view, struct string_builder *ret);
+
+/* Writes the same, and all layers, as a JSON file. */
+int trt_engine_save(const struct trt_engine_view *view, const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* tests/fuzz/fuzz_trtexec_json.c: the files that trtexec exports: layer information, profiles, the start of an engine.
+ * Layer information is the same again once it was written, in both schemas. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/trtexec/layer_info.h"
+#include "format/trtexec/plan_header.h"
+#include "format/trtexec/profile.h"
+#include "target.h"
+
+static void read_again(const struct layer_info *info, enum layer_info_schema schema)
+{
+    struct string_builder first, second;
+    struct layer_info again;
+
+    string_init(&first);
+    string_init(&second);
+    layer_info_write(info, schema, &first);
+    if (layer_info_parse(&again, first.data, first.size, "again", NULL) < 0 ||
+        again.layers.count != info->layers.count || again.bindings.count != info->bindings.count)
+        abort();
+    layer_info_write(&again, schema, &second);
+    if (strcmp(first.data, second.data) != 0)
+        abort();
+    layer_info_release(&again);
+    string_release(&first);
+    string_release(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct layer_info info;
+    struct layer_profile profile;
+    struct plan_header header;
+    struct error error;
+
+    if (layer_info_parse(&info, data, size, "fuzz", &error) == 0) {
+        for (size_t i = 0; i < info.layers.count; i++)
+            layer_info_precision(&info.layers.items[i], NULL);
+        read_again(&info, LAYER_INFO_SCHEMA_8_TO_10);
+        read_again(&info, LAYER_INFO_SCHEMA_11);
+        layer_info_release(&info);
+    }
+    if (layer_profile_parse(&profile, (struct text){(const char *)data, size}, "fuzz", &error) == 0)
+        layer_profile_release(&profile);
+    plan_header_parse((struct span){data, size}, &header, &error);
+    return 0;
+}
