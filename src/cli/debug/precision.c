@@ -169,7 +169,7 @@ static int open_lab(struct session *session, struct error *err)
         .maker = engine_builds_maker(&session->builds),
         .engine = &session->builds.file.request,
         .high = session->values->high,
-        .onnx = onnx,
+        .form = onnx ? PRECISION_MODELS : PRECISION_ENGINES,
         .artifact = loop_artifact(session->loop),
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,

@@ -14,12 +14,14 @@
 
 #include "engine/precision/precision.h"
 #include "format/polygraphy/tactic_replay.h"
+#include "onnx/model/model.h"
 
 /* What is said of one build, beside what holds for all builds of the session. Everything is borrowed. */
 struct engine_order {
     int64_t iteration;                        /* -1 outside of these */
     const struct tactic_replay *forced;       /* the tactics that layers have to have; NULL: the builder chooses */
     const struct precision_overrides *layers; /* what layers compute in; NULL: as the session's options say */
+    struct model *model;                      /* to be built in place of the session's; NULL: that */
 };
 
 struct engine_maker {

@@ -148,9 +148,23 @@ static bool goes_along(const struct network *network, const struct layer *layer,
     return ret;
 }
 
-/* Makes lab->model: the network's model, in which the lowered layers that are not chosen compute in float16, and those
- * along with them that only move what they make. `rounds`: they compute in float32, on what float16 can hold
- * (onnx/half/rounded_nodes.h). */
+/* The nodes that compute in lower precision: the lowered layers that are not chosen, and those that only move what
+ * these make. `rounds`: without the latter. */
+static void find_low_nodes(const struct precision_lab *lab, const struct bitset *chosen, bool rounds,
+                           struct bitset *nodes)
+{
+    bitset_init(nodes, lab->network->model->nodes.count);
+    for (size_t i = 0; i < lab->network->layers.count; i++) {
+        const struct layer *layer = &lab->network->layers.items[i];
+        bool is_low = lab->low[i].precision > lab->high[i].precision && !bitset_has(chosen, i);
+
+        if (is_low || (!rounds && goes_along(lab->network, layer, nodes)))
+            add_nodes(layer, nodes);
+    }
+}
+
+/* Makes lab->model: the network's model, in which these nodes compute in float16. `rounds`: they compute in float32, on
+ * what float16 can hold (onnx/half/rounded_nodes.h). */
 static int make_model(struct precision_lab *lab, const struct bitset *chosen, bool rounds, struct log *log,
                       struct error *err)
 {
@@ -159,14 +173,7 @@ static int make_model(struct precision_lab *lab, const struct bitset *chosen, bo
     struct bitset nodes;
     int rc;
 
-    bitset_init(&nodes, model->nodes.count);
-    for (size_t i = 0; i < lab->network->layers.count; i++) {
-        const struct layer *layer = &lab->network->layers.items[i];
-        bool is_half = is_lowered(lab, i) && !bitset_has(chosen, i);
-
-        if (is_half || (!rounds && goes_along(lab->network, layer, &nodes)))
-            add_nodes(layer, &nodes);
-    }
+    find_low_nodes(lab, chosen, rounds, &nodes);
     unused_names_init(&names, model, &model->arena);
     rc =
         rounds ? model_round_nodes(model, &nodes, &names, err) : mixed_precision_apply(model, &nodes, &names, log, err);
@@ -179,20 +186,53 @@ static int make_model(struct precision_lab *lab, const struct bitset *chosen, bo
     return rc;
 }
 
+static bool has_float32(const struct network *network, const struct value_list *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->items[i] != VALUE_NONE && network_type(network, values->items[i]) == DATA_FLOAT32)
+            return true;
+    return false;
+}
+
+/* What the builder is told beside what the user has said: of the chosen layers; with names_all, of all that are to have
+ * the higher precision. */
+static void override_layers(struct precision_lab *lab, const struct bitset *chosen)
+{
+    struct bitset low;
+
+    reset_overrides(lab);
+    if (lab->settings->names_all)
+        find_low_nodes(lab, chosen, false, &low);
+    for (size_t i = 0; i < lab->network->layers.count; i++) {
+        const struct layer *layer = &lab->network->layers.items[i];
+
+        if (lab->settings->names_all
+                ? !lab->low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
+                      (has_float32(lab->network, &layer->inputs) || has_float32(lab->network, &layer->outputs))
+                : bitset_has(chosen, i))
+            add_override(lab, i);
+    }
+    if (lab->settings->names_all)
+        bitset_release(&low);
+}
+
 static int prepare(void *data, const struct bitset *chosen, struct error *err)
 {
     struct precision_lab *lab = data;
     const struct engine_maker *maker = &lab->settings->maker;
-    struct precision_overrides *layers = &lab->settings->engine->builder.precision.layers;
-    const struct engine_order order = {.iteration = -1, .layers = layers};
+    struct engine_order order = {.iteration = -1};
+    int rc = 0;
 
     drop_candidate(lab);
-    if (lab->settings->onnx)
-        return make_model(lab, chosen, lab->rounds, NULL, err);
-    reset_overrides(lab);
-    for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
-        add_override(lab, i);
-    int rc = maker->build(maker->data, &order, &lab->engine, err);
+    if (lab->settings->form == PRECISION_ENGINES) {
+        override_layers(lab, chosen);
+        order.layers = &lab->settings->engine->builder.precision.layers;
+    } else {
+        rc = make_model(lab, chosen, lab->rounds, NULL, err);
+        order.model = lab->model;
+    }
+    if (rc == 0 && lab->settings->form != PRECISION_MODELS)
+        rc = maker->build(maker->data, &order, &lab->engine, err);
     reset_overrides(lab);
     return rc;
 }
@@ -212,7 +252,7 @@ static int write_candidate(void *data, const char *path, struct error *err)
     struct precision_lab *lab = data;
     const struct engine_maker *maker = &lab->settings->maker;
 
-    if (lab->settings->onnx)
+    if (lab->settings->form == PRECISION_MODELS)
         return write_model(lab, path, err);
     int rc = maker->save(maker->data, lab->engine, path, err);
     return rc == 0 ? maker->save_byproducts(maker->data, lab->engine, err) : rc;
@@ -279,7 +319,7 @@ int precision_lab_new(const struct precision_lab_settings *settings, struct prec
     int rc = find_precisions(lab, err);
     if (rc == 0)
         rc = refuse_without_choice(lab, err);
-    if (rc == 0 && settings->onnx)
+    if (rc == 0 && settings->form == PRECISION_MODELS)
         rc = provide_files(lab, err);
     if (rc < 0)
         precision_lab_free(lab);
@@ -318,8 +358,9 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .score = score,
                                      .prepare = prepare,
                                      .write = write_candidate,
-                                     .saving = lab->settings->onnx ? "Saving ONNX model to:" : "Saving engine to",
-                                     .insist = lab->settings->onnx ? insist : NULL};
+                                     .saving = lab->settings->form == PRECISION_MODELS ? "Saving ONNX model to:"
+                                                                                       : "Saving engine to",
+                                     .insist = lab->settings->form == PRECISION_MODELS ? insist : NULL};
 }
 
 int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)
@@ -336,7 +377,7 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
     int rc = make_model(lab, chosen, false, lab->settings->log, err);
     if (rc < 0)
         return rc;
-    if (!lab->settings->onnx || lab->rounds)
+    if (lab->settings->form == PRECISION_ENGINES || lab->rounds)
         log_message(lab->settings->log, LOG_WARNING,
                     "The model that is saved is no candidate: %s. No check has seen it, so check it before you rely on "
                     "it",

@@ -11,15 +11,24 @@
 #include "debug/precision/precision.h"
 #include "engine/backend.h"
 
+enum precision_form {
+    PRECISION_ENGINES,       /* engines of one model, of which the builder is told what layers compute in */
+    PRECISION_TYPED_ENGINES, /* engines of models with Casts, for a builder that goes by the types of a model */
+    PRECISION_MODELS,        /* ONNX models with Casts */
+};
+
 struct precision_lab_settings {
     const struct network *network;
+    enum precision_form form;  /* of candidates; with Casts, float16 is the lower precision */
     struct engine_maker maker; /* of candidates that are engines */
+    /* The builder may lower what it is told nothing of, so it is told of every layer with a float32 tensor that is to
+     * have the higher precision: also of those that only move data, unless it is data of lowered layers. */
+    bool names_all;
     /* What says which layers can have which precision, and how the engine is built that scores them.
      * builder.precision.layers are changed; what they name at first holds for layers that are not chosen. */
     struct engine_request *engine;
     enum data_type high;  /* DATA_FLOAT32 or DATA_FLOAT16 */
-    bool onnx;            /* candidates are ONNX models with Casts, not engines: float16 is the lower precision */
-    const char *artifact; /* their path, beside which they find their external data */
+    const char *artifact; /* where candidates are; models find their external data beside it */
     bool keep_artifact;   /* the last one stays */
     bool copy_weights;    /* candidates share no external data with the original */
     bool take_over;       /* what lies there is from the session that goes on */
