@@ -1,11 +1,12 @@
-/* tests/fuzz/fuzz_trtexec_json.c: the files that trtexec exports: layer information, profiles, the start of an engine.
- * Layer information is the same again once it was written, in both schemas. */
+/* tests/fuzz/fuzz_trtexec_json.c: the files that trtexec exports: layer information, profiles, debug tensors, the start
+ * of an engine. Layer information is the same again once it was written, in both schemas. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/trtexec/layer_info.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
+#include "format/trtexec/tensor_summary.h"
 #include "target.h"
 
 static void read_again(const struct layer_info *info, enum layer_info_schema schema)
@@ -31,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct layer_info info;
     struct layer_profile profile;
+    struct tensor_summary summary;
+    struct text text = {(const char *)data, size};
     struct plan_header header;
     struct error error;
 
@@ -41,8 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_again(&info, LAYER_INFO_SCHEMA_11);
         layer_info_release(&info);
     }
-    if (layer_profile_parse(&profile, (struct text){(const char *)data, size}, "fuzz", &error) == 0)
+    if (layer_profile_parse(&profile, text, "fuzz", &error) == 0)
         layer_profile_release(&profile);
+    if (tensor_summary_parse(&summary, text, "fuzz", &error) == 0)
+        tensor_summary_release(&summary);
     plan_header_parse((struct span){data, size}, &header, &error);
     return 0;
 }

@@ -101,8 +101,7 @@ static bool equal_ignoring_case(struct text a, const char *b)
     return a.size == size && strncasecmp(a.data, b, size) == 0;
 }
 
-/* The type that a description such as "Channel major FP16 format where channel % 8 == 0" has a word for. */
-static enum data_type find_type(struct text description)
+enum data_type layer_info_type_find(struct text description)
 {
     for (size_t i = 0; i < description.size;) {
         size_t end = i;
@@ -155,10 +154,10 @@ static void read_format(struct layer_info_reader *reader, json_t *object, struct
 
     if (member_text(reader, object, "Format/Datatype", &text) || member_text(reader, object, "Format", &text)) {
         tensor->format = arena_text(&reader->info->arena, text);
-        tensor->type = find_type(text);
+        tensor->type = layer_info_type_find(text);
     }
     if (member_text(reader, object, "Datatype", &text) || member_text(reader, object, "DataType", &text))
-        tensor->type = find_type(text);
+        tensor->type = layer_info_type_find(text);
 }
 
 static int read_dims(struct layer_info *info, json_t *list, struct layer_info_tensor *tensor, struct error *err)

@@ -112,6 +112,10 @@ const char *layer_info_precision(const struct layer_info_layer *layer, bool *ret
 /* Whether the layer only moves data or does nothing: a reformat, a copy, a no-op. */
 bool layer_info_only_moves(const struct layer_info_layer *layer);
 
+/* The type that a description of TensorRT's or trtexec's has a word for: "Half", "fp16", "INT8", "Channel major FP16
+ * format where channel % 8 == 0". DATA_UNDEFINED when it has none. */
+enum data_type layer_info_type_find(struct text description);
+
 /* TensorRT's word for a type: "Float", "Half", "BFloat16", "Int8", ... */
 const char *layer_info_type_word(enum data_type type);
 

@@ -1,62 +1,14 @@
 /* format/trtexec/profile.c: times of layers, out of what need not be JSON. */
 #include "format/trtexec/profile.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/text/number.h"
+#include "format/trtexec/unescaped.h"
 
 #define LARGEST_FILE ((size_t)1 << 30)
-
-static size_t skip_blanks(struct text text, size_t at)
-{
-    while (at < text.size && isspace((unsigned char)text.data[at]))
-        at++;
-    return at;
-}
-
-/* Where the value of the member `key` begins when the member begins at `at`, else 0. */
-static size_t value_of(struct text text, size_t at, const char *key)
-{
-    size_t size = strlen(key);
-
-    if (text.size - at < size + 2 || text.data[at] != '"' || memcmp(text.data + at + 1, key, size) != 0 ||
-        text.data[at + 1 + size] != '"')
-        return 0;
-    at = skip_blanks(text, at + size + 2);
-    return at < text.size && text.data[at] == ':' ? skip_blanks(text, at + 1) : 0;
-}
-
-/* The number at `at`; NaN when there is none. Returns where it ends. */
-static size_t read_number(struct text text, size_t at, double *ret)
-{
-    size_t end = at;
-
-    while (end < text.size && !strchr(",}] \t\r\n", text.data[end]))
-        end++;
-    if (!number_parse_float((struct text){text.data + at, end - at}, ret))
-        *ret = NAN;
-    return end;
-}
-
-/* Where a name that begins at `at` ends: at a quote with the next member behind it. 0: nowhere. */
-static size_t end_of_name(struct text text, size_t at)
-{
-    for (; at < text.size; at++) {
-        size_t next;
-
-        if (text.data[at] != '"')
-            continue;
-        next = skip_blanks(text, at + 1);
-        if (next < text.size && text.data[next] == ',' && value_of(text, skip_blanks(text, next + 1), "timeMs") > 0)
-            return at;
-    }
-    return 0;
-}
 
 /* The members behind a name, up to the end of the object. */
 static size_t read_times(struct text text, size_t at, struct layer_time *time)
@@ -75,9 +27,9 @@ static size_t read_times(struct text text, size_t at, struct layer_time *time)
         size_t value = 0;
 
         for (size_t i = 0; i < ARRAY_LEN(members) && value == 0; i++) {
-            value = value_of(text, at, members[i].key);
+            value = unescaped_value_of(text, at, members[i].key);
             if (value > 0)
-                at = read_number(text, value, members[i].ret);
+                at = unescaped_number(text, value, members[i].ret);
         }
         at += value == 0;
     }
@@ -87,24 +39,23 @@ static size_t read_times(struct text text, size_t at, struct layer_time *time)
 static int parse(struct layer_profile *profile, struct text text, struct error *err)
 {
     for (size_t at = 0; at < text.size; at++) {
+        size_t value = unescaped_value_of(text, at, "count");
+        struct text name;
         double count;
-        size_t value = value_of(text, at, "count");
-        size_t end;
 
         if (value > 0) {
-            at = read_number(text, value, &count);
+            at = unescaped_number(text, value, &count);
             profile->iterations = count >= 0 && count < 1e15 ? (int64_t)count : 0;
             continue;
         }
-        value = value_of(text, at, "name");
+        value = unescaped_value_of(text, at, "name");
         if (value == 0)
             continue;
-        end = value < text.size && text.data[value] == '"' ? end_of_name(text, value + 1) : 0;
-        if (end == 0)
+        at = unescaped_text(text, value, "timeMs", &name);
+        if (at == 0)
             return error_set(err, ERR_CORRUPT, "it ends within layer %zu", profile->count);
-        *VECTOR_APPEND(profile) = (struct layer_time){
-            arena_text(&profile->arena, (struct text){text.data + value + 1, end - value - 1}), NAN, NAN, NAN, NAN};
-        at = read_times(text, end + 1, &profile->items[profile->count - 1]);
+        *VECTOR_APPEND(profile) = (struct layer_time){arena_text(&profile->arena, name), NAN, NAN, NAN, NAN};
+        at = read_times(text, at, &profile->items[profile->count - 1]);
     }
     if (profile->count == 0)
         return error_set(err, ERR_INVALID, "it is no profile: it names no layer, as trtexec --exportProfile does");

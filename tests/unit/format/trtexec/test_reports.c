@@ -1,0 +1,163 @@
+/* Profiles, summaries of debug tensors and the start of an engine: what trtexec wrote, and damage. */
+#include "support/format_fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "format/trtexec/plan_header.h"
+#include "format/trtexec/profile.h"
+#include "format/trtexec/tensor_summary.h"
+
+static void a_real_profile_has_a_time_for_each_layer(void **state)
+{
+    struct layer_profile profile;
+    struct error error = {0};
+
+    assert_int_equal(
+        layer_profile_open(&profile, "tests/golden/trtexec/layers/pytorch-resnet-A100-fp16.profile.json", &error), 0);
+    assert_int_equal(profile.iterations, 1);
+    assert_int_equal(profile.count, 36);
+    assert_string_equal(profile.items[1].name, "Conv_0 + Relu_1");
+    assert_true(profile.items[1].average == 0.111616);
+    assert_true(profile.items[1].percentage == 10.9768);
+    layer_profile_release(&profile);
+}
+
+static void quotes_in_names_and_nan_are_read(void **state)
+{
+    struct layer_profile profile;
+    struct error error = {0};
+
+    assert_int_equal(layer_profile_open(&profile, "tests/fuzz/corpus/fuzz_trtexec_json/profile.json", &error), 0);
+    assert_int_equal(profile.count, 1);
+    assert_string_equal(profile.items[0].name, "l0 \"q\"");
+    assert_true(profile.items[0].total == 1);
+    layer_profile_release(&profile);
+    assert_int_equal(layer_profile_parse(&profile,
+                                         TEXT("[{\"count\":0},{\"name\":\"\",\"timeMs\":-nan,\"averageMs\":nan},"
+                                              "{ \"name\" : \"b\", \"timeMs\" : 2}]"),
+                                         "test", &error),
+                     0);
+    assert_int_equal(profile.count, 2);
+    assert_true(isnan(profile.items[0].average));
+    assert_true(isnan(profile.items[0].median));
+    assert_true(profile.items[1].total == 2);
+    layer_profile_release(&profile);
+}
+
+static void a_profile_that_is_none_or_cut_short_is_told(void **state)
+{
+    struct layer_profile profile;
+    struct error error = {0};
+
+    assert_int_equal(layer_profile_parse(&profile, TEXT("[]"), "a.json", &error), ERR_INVALID);
+    assert_non_null(strstr(error.message, "'a.json': it is no profile"));
+    assert_int_equal(layer_profile_parse(&profile, TEXT("[{ \"name\" : \"con"), "a.json", &error), ERR_CORRUPT);
+    assert_non_null(strstr(error.message, "ends within layer 0"));
+}
+
+static void debug_tensors_of_all_inferences_are_read(void **state)
+{
+    struct tensor_summary summary;
+    struct error error = {0};
+    size_t size;
+    char *content = content_of("tests/fuzz/corpus/fuzz_trtexec_json/tensor_summary.json", &size);
+
+    assert_int_equal(tensor_summary_parse(&summary, (struct text){content, size}, "test", &error), 0);
+    free(content);
+    assert_int_equal(summary.count, 4);
+    assert_string_equal(summary.items[2].name, "__myln_k_arg__bb1_4/weird name:0");
+    assert_int_equal(summary.items[2].type, DATA_FLOAT32);
+    assert_int_equal(summary.items[2].rank, 2);
+    assert_int_equal(summary.items[2].dims[1], 3);
+    assert_string_equal(summary.items[2].raw, "0002___myln_k_arg__bb1_4_weird_name_0.raw");
+    assert_string_equal(summary.items[3].numpy, "0003_h_.npy");
+    assert_int_equal(summary.items[3].type, DATA_FLOAT16);
+    tensor_summary_release(&summary);
+}
+
+static void a_name_with_quotes_and_a_scalar_are_read(void **state)
+{
+    struct tensor_summary summary;
+    struct error error = {0};
+
+    assert_int_equal(tensor_summary_parse(&summary,
+                                          TEXT("{\"tensors\": [{\"name\": \"a \"b\"\", \"shape\": [], \"type\": "
+                                               "\"BF16\", \"statistics\": {\"min\": \"nan\"}}, {\"name\": \"c\", "
+                                               "\"shape\": [4], \"type\": \"?\", \"files\": {\"raw\": \"c.raw\"}}]}"),
+                                          "test", &error),
+                     0);
+    assert_int_equal(summary.count, 2);
+    assert_string_equal(summary.items[0].name, "a \"b\"");
+    assert_int_equal(summary.items[0].rank, 0);
+    assert_int_equal(summary.items[0].type, DATA_BFLOAT16);
+    assert_null(summary.items[0].raw);
+    assert_string_equal(summary.items[1].raw, "c.raw");
+    assert_int_equal(summary.items[1].type, DATA_UNDEFINED);
+    tensor_summary_release(&summary);
+}
+
+static void a_summary_that_is_damaged_or_leads_elsewhere_is_refused(void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+        const char *part;
+    } cases[] = {
+        {"{}", ERR_INVALID, "no list 'tensors'"},
+        {"{\"tensors\": [{\"name\": \"a", ERR_CORRUPT, "within tensor 0"},
+        {"{\"tensors\": [{\"name\": \"a\", \"shape\": [2, x]}]}", ERR_CORRUPT, "tensor 0: its shape"},
+        {"{\"tensors\": [{\"name\": \"a\", \"shape\": [2", ERR_CORRUPT, "tensor 0: its shape"},
+        {"{\"tensors\": [{\"name\": \"a\", \"shape\": [1], \"files\": {\"raw\": \"/etc/passwd\"}}]}", ERR_CORRUPT,
+         "'/etc/passwd' is no file beside it"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct tensor_summary summary;
+        struct error error = {0};
+
+        assert_int_equal(tensor_summary_parse(&summary, text_of(cases[i].text), "test", &error), cases[i].code);
+        assert_non_null(strstr(error.message, cases[i].part));
+    }
+}
+
+static void an_engine_tells_who_has_built_it(void **state)
+{
+    static const char bytes[PLAN_HEADER_BYTES] = {'f', 't', 'r', 't', [24] = 10, 16, 1, 11};
+    const char *path = scratch_path("a.engine");
+    struct plan_header header;
+    struct error error = {0};
+
+    assert_int_equal(file_write(path, bytes, sizeof(bytes), FILE_INTERMEDIATE, &error), 0);
+    assert_int_equal(plan_header_read(path, &header, &error), 0);
+    assert_int_equal(header.major, 10);
+    assert_int_equal(header.minor, 16);
+    assert_int_equal(header.patch, 1);
+    assert_int_equal(header.build, 11);
+    for (size_t size = 0; size < sizeof(bytes); size++) {
+        assert_int_equal(file_write(path, bytes, size, FILE_INTERMEDIATE, &error), 0);
+        assert_int_equal(plan_header_read(path, &header, &error), ERR_CORRUPT);
+        assert_non_null(strstr(error.message, path));
+    }
+    unlink(path);
+    assert_int_equal(plan_header_read(path, &header, &error), ERR_MISSING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_real_profile_has_a_time_for_each_layer),
+        cmocka_unit_test(quotes_in_names_and_nan_are_read),
+        cmocka_unit_test(a_profile_that_is_none_or_cut_short_is_told),
+        cmocka_unit_test(debug_tensors_of_all_inferences_are_read),
+        cmocka_unit_test(a_name_with_quotes_and_a_scalar_are_read),
+        cmocka_unit_test(a_summary_that_is_damaged_or_leads_elsewhere_is_refused),
+        cmocka_unit_test(an_engine_tells_who_has_built_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
