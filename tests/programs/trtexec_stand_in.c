@@ -133,9 +133,8 @@ static int build_and_infer(void)
         say('I', "Skipped inference phase since --skipInference is added.");
         return verdict(0);
     }
-    if (option("exportLayerInfo") != NULL || given("dumpLayerInfo"))
-        layers_export(&loaded);
     if (given("skipInference") || given("buildOnly")) {
+        layers_export(&loaded);
         say('I', "Skipped inference phase since --%s is added.", given("buildOnly") ? "buildOnly" : "skipInference");
         return verdict(0);
     }

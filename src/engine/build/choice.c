@@ -481,6 +481,19 @@ static void log_choice(const struct build *build, size_t layer)
                 choice->tactic.provider->name, choice->tactic.name, time, choice->tactic_count);
 }
 
+/* All that were timed, for who asks for a lot: what the choice is between. */
+static void log_candidates(const struct build *build, const struct candidates *candidates)
+{
+    for (size_t i = 0; candidates->timed && i < candidates->count; i++) {
+        const struct candidate *candidate = &candidates->items[i];
+
+        if (candidate->seconds < TIMING_FAILED)
+            log_message(build->settings->log, LOG_EXTRA_VERBOSE, "Tactic %lld of layer '%s': %s:%s, %.6f ms",
+                        (long long)candidate->tactic->number, layer_of(build, candidates->layer)->name,
+                        candidate->tactic->provider->name, candidate->tactic->name, candidate->seconds * 1e3);
+    }
+}
+
 /* Which tactics there are, which of them are considered and how long they take. */
 static int assess(struct build *build, const struct layer_request *request, struct candidates *candidates,
                   struct error *err)
@@ -497,7 +510,10 @@ static int assess(struct build *build, const struct layer_request *request, stru
     candidates->timed = timing && candidates->count > 1;
     if (pinned)
         return pin(build, &request->kernel, pinned, candidates, err);
-    return candidates->timed ? time_layer(build, request, candidates, err) : 0;
+    rc = candidates->timed ? time_layer(build, request, candidates, err) : 0;
+    if (rc == 0)
+        log_candidates(build, candidates);
+    return rc;
 }
 
 int build_layer(struct build *build, size_t layer, struct error *err)

@@ -1,159 +1,279 @@
-/* tests/programs/trtexec_stand_in/build.c: engines out of ONNX models, and engine files. */
+/* tests/programs/trtexec_stand_in/build.c: engines out of ONNX models. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/backend.h"
-#include "base/file/file.h"
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "comparator/data/loader.h"
 #include "engine/backend.h"
-#include "engine/plan/plan.h"
+#include "onnx/model/model.h"
 #include "programs/trtexec_stand_in/stand_in.h"
 
-/* A plan begins at a multiple of this, for it is mapped. */
-#define HEADER_SIZE 64
+#define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
 
-enum { AT_VERSION = 24, AT_NOTES_SIZE = 32, AT_DETAILED = 40 };
+const struct backend_request stand_in_runtime = {.optimization_level = -1, .intra_threads = 1, .inter_threads = 1};
 
-static const struct backend_request runtime = {.optimization_level = -1, .intra_threads = 1, .inter_threads = 1};
-
-/* What goes on between the lines: verbose for those who look for it. */
 static void write_log(void *data, enum log_level level, int depth, struct text message)
 {
     (void)data;
+    (void)level;
     (void)depth;
-    say(level >= LOG_WARNING ? 'W' : 'V', "[TRT] " TEXT_FORMAT, TEXT_ARGS(message));
+    if (!layers_note_candidate(message))
+        say('V', "[TRT] " TEXT_FORMAT, TEXT_ARGS(message));
 }
 
 static struct log builder_log = {.threshold = LOG_EXTRA_VERBOSE, .write = write_log};
+struct log provider_log = {.threshold = LOG_WARNING, .write = write_log};
 
-static int fail(const char *stage, const struct error *err)
-{
-    if (err != NULL)
-        say('E', "[TRT] %s", err->message);
-    say('E', "%s", stage);
-    say('E', "Failed to create engine from model or file.");
-    say('E', "Engine set up failed");
-    return 1;
-}
-
-/* ---- Engine files ---- */
-
-static int save(const struct engine *engine, const struct words *debug_names, const char *path, struct error *err)
-{
-    struct string_builder notes;
-    char *plan = file_temporary_name(path), *bytes = NULL;
-    uint8_t header[HEADER_SIZE] = "ftrt";
-    struct file_writer writer = {0};
-    size_t size = 0;
-    int rc = plan_save(engine, plan, err);
-
-    string_init(&notes);
-    for (size_t i = 0; i < debug_names->count; i++)
-        string_add_bytes(&notes, debug_names->items[i], strlen(debug_names->items[i]) + 1);
-    while (notes.size % HEADER_SIZE != 0)
-        string_add_char(&notes, '\0');
-    memcpy(header + AT_VERSION, stand_in.numbers, 4);
-    memcpy(header + AT_NOTES_SIZE, &notes.size, sizeof(notes.size));
-    header[AT_DETAILED] = option("profilingVerbosity") != NULL && strcmp(option("profilingVerbosity"), "detailed") == 0;
-    if (rc == 0)
-        rc = file_read(plan, SIZE_MAX, &bytes, &size, err);
-    if (rc == 0)
-        rc = file_writer_open(&writer, path, err);
-    if (rc == 0) {
-        file_writer_add(&writer, header, sizeof(header), err);
-        file_writer_add(&writer, notes.data, notes.size, err);
-        file_writer_add(&writer, bytes, size, err);
-        rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
-    }
-    say('I', "Created engine with size: %g MiB", (double)(size + sizeof(header)) / (1 << 20));
-    unlink(plan);
-    free(bytes);
-    free(plan);
-    string_release(&notes);
-    return rc;
-}
-
-int load_engine(const char *path, struct loaded_engine *ret)
-{
-    struct provider_settings providers = {.request = runtime, .threads = 1, .log = &builder_log};
-    double start = stopwatch_now();
-    struct error err = {0};
-    uint64_t notes_size = 0;
-    int rc = file_map_open(path, &ret->map, &err);
-
-    if (rc < 0) {
-        say('E', "Error opening engine file: %s", path);
-        return fail("Engine deserialization failed", NULL);
-    }
-    if (ret->map.size == 0) {
-        say('E', "Assertion failure: false && \"Attempting to access an empty engine!\"");
-        exit(1);
-    }
-    if (ret->map.size > HEADER_SIZE && memcmp(ret->map.data, "ftrt", 4) == 0 &&
-        memcmp(ret->map.data + AT_VERSION, stand_in.numbers, 2) == 0)
-        memcpy(&notes_size, ret->map.data + AT_NOTES_SIZE, sizeof(notes_size));
-    else
-        rc = error_set(&err, ERR_CORRUPT,
-                       "IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization "
-                       "assertion stdVersionRead == kSERIALIZATION_VERSION failed.)");
-    if (rc == 0 && notes_size > ret->map.size - HEADER_SIZE)
-        rc = error_set(&err, ERR_CORRUPT, "IRuntime::deserializeCudaEngine: Error Code 1: Serialization");
-    if (rc == 0)
-        rc = plan_parse(
-            (struct span){ret->map.data + HEADER_SIZE + notes_size, ret->map.size - HEADER_SIZE - notes_size}, path,
-            &providers, &ret->engine, &err);
-    if (rc < 0) {
-        say('E', "[TRT] %s", err.message);
-        if (given("skipInference")) {
-            say('E', "Engine deserialization failed");
-            return 0;
-        }
-        return fail("Engine deserialization failed", NULL);
-    }
-    ret->detailed = ret->map.data[AT_DETAILED] != 0;
-    for (const char *name = (const char *)ret->map.data + HEADER_SIZE, *end = name + notes_size;
-         name < end && *name != '\0'; name += strlen(name) + 1) {
-        const char **names =
-            memory_resize((void *)(uintptr_t)ret->debug_names.items, ret->debug_names.count + 1, sizeof(*names));
-
-        names[ret->debug_names.count++] = name;
-        ret->debug_names.items = names;
-    }
-    say('I', "Engine deserialized in %g sec.", stopwatch_now() - start);
-    return 0;
-}
-
-/* ---- Building ---- */
+struct profile {
+    struct input_profile *items;
+    size_t count, capacity;
+};
 
 struct building {
     struct engine_request request;
-    struct data_loader *loader;
+    struct network *network;
     struct data_loader_settings data;
-    struct pairs least, best, most;
-    struct words debug_names;
+    struct data_loader *loader;
+    struct profile *profiles;
+    struct {
+        struct precision_override *items;
+        size_t count, capacity;
+    } overrides;
+    struct loaded_engine *result;
 };
+
+static bool is_strongly_typed(void)
+{
+    return (stand_in.version & SINCE_11) != 0 || given("stronglyTyped");
+}
+
+/* ---- Profiles ---- */
+
+/* The pairs of an option that stands in the group of `--profile=<number>`. */
+static struct pairs pairs_in_group(const char *name, long profile)
+{
+    long current = 0;
+
+    for (size_t i = 0; i < stand_in.argument_count; i++) {
+        if (strcmp(stand_in.arguments[i].name, "profile") == 0)
+            current = strtol(stand_in.arguments[i].value, NULL, 10);
+        else if (strcmp(stand_in.arguments[i].name, name) == 0 && current == profile)
+            return pairs_of(stand_in.arguments[i].value);
+    }
+    return (struct pairs){0};
+}
+
+static long last_profile(void)
+{
+    long last = 0;
+
+    for (size_t i = 0; i < stand_in.argument_count; i++)
+        if (strcmp(stand_in.arguments[i].name, "profile") == 0 && strtol(stand_in.arguments[i].value, NULL, 10) > last)
+            last = strtol(stand_in.arguments[i].value, NULL, 10);
+    return last;
+}
+
+/* Whether an option names inputs that the network does not have, or that are of one size. */
+static bool refuses_names(const struct pairs *pairs, const struct backend_io *inputs, size_t count)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        size_t input = 0;
+
+        while (input < count && strcmp(inputs[input].name, pairs->items[i].name) != 0)
+            input++;
+        if (input == count) {
+            say('E',
+                "Cannot find input tensor with name \"%s\" in the network inputs! Please make sure the input tensor "
+                "names are correct.",
+                pairs->items[i].name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct shape ones(const struct shape *shape)
+{
+    struct shape ret = *shape;
+
+    for (size_t i = 0; i < ret.rank; i++)
+        ret.dims[i] = ret.dims[i] < 0 ? 1 : ret.dims[i];
+    return ret;
+}
+
+static void say_profile(long number, const struct input_profile *profile)
+{
+    const struct shape *shapes[] = {&profile->minimum, &profile->optimum, &profile->maximum};
+    struct string_builder texts[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        string_init(&texts[i]);
+        dimensions_add(&texts[i], shapes[i], 'x');
+    }
+    say('I', "Set shape of input tensor %s for optimization profile %ld to: MIN=%s OPT=%s MAX=%s", profile->name,
+        number, texts[0].data, texts[1].data, texts[2].data);
+    for (size_t i = 0; i < 3; i++)
+        string_release(&texts[i]);
+}
+
+/* What is missing of the three is copied from the others; where nothing was said, unknown sizes become 1. */
+static void add_input(struct profile *ret, const struct backend_io *input, struct pairs shapes[3])
+{
+    const char *texts[] = {pairs_find(&shapes[0], input->name), pairs_find(&shapes[1], input->name),
+                           pairs_find(&shapes[2], input->name)};
+    const char *any = texts[1] != NULL ? texts[1] : texts[0] != NULL ? texts[0] : texts[2];
+    struct input_profile *profile = VECTOR_APPEND(ret);
+    struct shape *parts[] = {&profile->minimum, &profile->optimum, &profile->maximum};
+    struct string_builder text;
+
+    profile->name = input->name;
+    for (size_t i = 0; i < 3; i++)
+        *parts[i] = any == NULL ? ones(&input->shape) : shape_of_text(texts[i] != NULL ? texts[i] : any);
+    if (any != NULL)
+        return;
+    string_init(&text);
+    dimensions_add(&text, &profile->optimum, 'x');
+    say('W',
+        "Dynamic dimensions required for input: %s, but no shapes were provided. Automatically overriding shape to: %s",
+        input->name, text.data);
+    string_release(&text);
+}
+
+static int add_profile(struct building *building, long number, const struct backend_io *inputs)
+{
+    struct pairs shapes[] = {pairs_in_group("minShapes", number), pairs_in_group("optShapes", number),
+                             pairs_in_group("maxShapes", number)};
+    struct pairs asked = option_pairs("shapes");
+    struct profile *profile = &building->profiles[number];
+    size_t count = building->network->inputs.count;
+
+    for (size_t i = 0; i < 3; i++)
+        if (refuses_names(&shapes[i], inputs, count))
+            return 1;
+    for (size_t i = 0; number == 0 && i < 3; i++)
+        if (shapes[0].count + shapes[1].count + shapes[2].count == 0)
+            shapes[i] = asked;
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i].has_shape && !shape_is_static(&inputs[i].shape)) {
+            add_input(profile, &inputs[i], shapes);
+            say_profile(number, &profile->items[profile->count - 1]);
+        }
+    if (profile->count == 0 && shapes[0].count + shapes[1].count + shapes[2].count > 0) {
+        say('E', "Static model does not take explicit shapes since the shape of inference tensors will be determined "
+                 "by the model itself");
+        return 1;
+    }
+    return 0;
+}
+
+static int add_profiles(struct building *building)
+{
+    struct builder_settings *builder = &building->request.builder;
+    struct backend_io *inputs = model_io_new(building->network->model, NULL, &building->network->inputs);
+    size_t count = (size_t)last_profile() + 1;
+    const struct input_profile **items = memory_alloc_zero(count, sizeof(*items));
+    size_t *sizes = memory_alloc_zero(count, sizeof(*sizes));
+
+    building->profiles = memory_alloc_zero(count, sizeof(*building->profiles));
+    for (size_t i = 0; i < count; i++) {
+        if (add_profile(building, (long)i, inputs) != 0)
+            return 1;
+        items[i] = building->profiles[i].items;
+        sizes[i] = building->profiles[i].count;
+    }
+    builder->profiles = items;
+    builder->profile_sizes = sizes;
+    builder->profile_count = sizes[0] > 0 ? count : 0;
+    return 0;
+}
+
+/* ---- Precisions ---- */
+
+static enum data_type type_of_word(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum data_type type;
+    } types[] = {{"fp32", DATA_FLOAT32},
+                 {"fp16", DATA_FLOAT16},
+                 {"bf16", DATA_BFLOAT16},
+                 {"int8", DATA_INT8},
+                 {"int32", DATA_INT32}};
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (strcmp(types[i].word, word) == 0)
+            return types[i].type;
+    return DATA_UNDEFINED;
+}
+
+/* TensorRT's layers are the ONNX nodes, before any fusion. An exact name goes before a pattern with one star. */
+static const struct pair *precision_of(const struct pairs *pairs, const char *node)
+{
+    const struct pair *found = NULL;
+
+    for (size_t i = 0; i < pairs->count; i++) {
+        if (strcmp(pairs->items[i].name, node) == 0)
+            return &pairs->items[i];
+        if (found == NULL && strchr(pairs->items[i].name, '*') != NULL && fnmatch(pairs->items[i].name, node, 0) == 0)
+            found = &pairs->items[i];
+    }
+    return found;
+}
+
+/* What matches nothing is passed over without a word. */
+static void set_layer_precisions(struct building *building)
+{
+    struct pairs pairs = option_pairs("layerPrecisions");
+    struct model *model = building->network->model;
+    struct layer_names names;
+
+    layer_names_init(&names, building->network);
+    for (uint32_t i = 0; i < model->nodes.count && !trap("ignored-precisions"); i++) {
+        char *name = memory_copy(model->nodes.items[i].name.data, model->nodes.items[i].name.size);
+        const struct pair *pair = precision_of(&pairs, name);
+
+        if (pair == NULL || type_of_word(pair->value) == DATA_UNDEFINED)
+            continue;
+        say('V', "Set layer %s to precision %s", name, pair->value);
+        if (layer_names_find(&names, text_of(name)) != NULL)
+            *VECTOR_APPEND(&building->overrides) = (struct precision_override){name, type_of_word(pair->value)};
+        if (trap("non-conforming"))
+            say('V', "[TRT] For layer %s a non-conforming implementation was chosen than was requested", name);
+    }
+    layer_names_release(&names);
+    building->request.builder.precision.layers =
+        (struct precision_overrides){building->overrides.items, building->overrides.count};
+}
+
+static void choose_precision(struct precision_settings *precision)
+{
+    const char *constraints = option("precisionConstraints");
+    bool strong = is_strongly_typed();
+
+    if (strong && given("fp16"))
+        say('W', "[TRT] IBuilderConfig::setFlag: Error Code 3: API Usage Error (setting fp16 mode is not allowed if "
+                 "graph is strongly typed)");
+    if (!strong && given("int8") && !given("calib"))
+        say('W', "Calibrator is not being used. Users must provide dynamic range for all tensors that are not Int32 or "
+                 "Bool.");
+    precision->enabled[PRECISION_FLOAT32] = true;
+    precision->enabled[PRECISION_FLOAT16] = !strong && (given("fp16") || given("best"));
+    precision->enabled[PRECISION_BFLOAT16] = !strong && given("bf16");
+    precision->enabled[PRECISION_INT8] = !strong && (given("int8") || given("best"));
+    if (constraints != NULL && strcmp(constraints, "none") != 0 && !trap("non-conforming"))
+        precision->constraints = PRECISION_CONSTRAINTS_PREFER;
+}
+
+/* ---- The network ---- */
 
 static int feed_sample(void *data, const struct backend_io *inputs, size_t count, int64_t iteration,
                        struct tensor_list *ret, struct error *err)
 {
     return data_loader_feed(data, inputs, count, iteration, ret, err);
-}
-
-static void choose_precision(struct precision_settings *precision)
-{
-    bool strong = (stand_in.version & SINCE_11) != 0 || given("stronglyTyped");
-    const char *constraints = option("precisionConstraints");
-
-    precision->enabled[PRECISION_FLOAT32] = true;
-    precision->enabled[PRECISION_FLOAT16] = !strong && (given("fp16") || given("best"));
-    precision->enabled[PRECISION_BFLOAT16] = !strong && given("bf16");
-    precision->enabled[PRECISION_INT8] = !strong && (given("int8") || given("best"));
-    if (constraints != NULL && strcmp(constraints, "none") != 0)
-        precision->constraints =
-            strcmp(constraints, "obey") == 0 ? PRECISION_CONSTRAINTS_OBEY : PRECISION_CONSTRAINTS_PREFER;
 }
 
 static int prepare(struct building *building, struct error *err)
@@ -162,68 +282,204 @@ static int prepare(struct building *building, struct error *err)
 
     building->data = (struct data_loader_settings){.seed = 1, .iterations = 1};
     request->network.folding = (struct folding_settings){.backend = &onnxrt_backend,
-                                                         .request = runtime,
+                                                         .request = stand_in_runtime,
                                                          .log = &builder_log,
                                                          .passes = -1,
                                                          .partition = FOLDING_NODES,
                                                          .infer_types = true,
-                                                         .size_limit = (uint64_t)64 << 20};
+                                                         .size_limit = LARGEST_FOLDED_CONSTANT};
     request->network.log = &builder_log;
-    request->providers = (struct provider_settings){.request = runtime, .threads = 1, .log = &builder_log};
+    request->providers = (struct provider_settings){.request = stand_in_runtime, .threads = 1, .log = &provider_log};
     request->builder.threads = 1;
     request->builder.log = &builder_log;
     request->builder.optimization_level = option_number("builderOptimizationLevel", 3);
-    choose_precision(&request->builder.precision);
-    if (data_loader_new(&building->data, &builder_log, &building->loader, err) < 0)
+    request->builder.calibration = calibration_new(CALIBRATION_ENTROPY, 0);
+    if (option("calib") != NULL && calibration_load(request->builder.calibration, option("calib"), err) < 0)
+        return err->code;
+    if (data_loader_new(&building->data, NULL, &building->loader, err) < 0)
         return err->code;
     request->builder.sample = (struct sample_source){feed_sample, building->loader, 1, true};
     return 0;
 }
 
-static int parse(struct building *building, struct network **ret, struct error *err)
+struct name_vector {
+    const char **items;
+    size_t count, capacity;
+};
+
+static void add_name(struct name_vector *names, struct text name)
+{
+    *VECTOR_APPEND(names) = memory_copy(name.data, name.size);
+}
+
+static bool is_output(const struct network *network, uint32_t value)
+{
+    for (size_t i = 0; i < network->outputs.count; i++)
+        if (network->outputs.items[i] == value)
+            return true;
+    return false;
+}
+
+/* Debug tensors: those that are named, where there are any of that name; or all that are between two layers. */
+static void find_debug_tensors(const struct building *building, struct name_vector *ret)
+{
+    const struct network *network = building->network;
+    struct pairs marked = option_pairs("markDebug");
+
+    for (size_t i = 0; i < marked.count; i++) {
+        uint32_t value = model_find_tensor(network->model, text_of(marked.items[i].name));
+
+        if (value != VALUE_NONE && !is_output(network, value))
+            add_name(ret, text_of(marked.items[i].name));
+    }
+    for (size_t i = 0; given("markUnfusedTensorsAsDebugTensors") && i < network->layers.count; i++)
+        for (size_t k = 0; k < network->layers.items[i].outputs.count; k++) {
+            uint32_t value = network->layers.items[i].outputs.items[k];
+
+            if (value != VALUE_NONE && !is_output(network, value))
+                add_name(ret, network->model->values.items[value].name);
+        }
+}
+
+static int read_network(struct building *building, struct error *err)
+{
+    struct model *model;
+    int rc = model_open(option("onnx"), NULL, &model, err);
+
+    return rc == 0 ? network_build(model, &building->request.network, &building->network, err) : rc;
+}
+
+/* The network once more, with debug tensors among its outputs. */
+static int mark_debug_tensors(struct building *building, struct error *err)
+{
+    struct name_vector debug = {0}, all = {0};
+    const struct network *network = building->network;
+
+    if (!given("markDebug") && !given("markUnfusedTensorsAsDebugTensors"))
+        return 0;
+    find_debug_tensors(building, &debug);
+    for (size_t i = 0; i < network->outputs.count; i++)
+        add_name(&all, network->model->values.items[network->outputs.items[i]].name);
+    for (size_t i = 0; i < debug.count; i++)
+        *VECTOR_APPEND(&all) = debug.items[i];
+    building->result->debug_names = (struct words){debug.items, debug.count};
+    building->request.network.outputs.names = (struct words){all.items, all.count};
+    network_free(building->network);
+    return read_network(building, err);
+}
+
+static int parse(struct building *building)
 {
     double start = stopwatch_now();
-    struct model *model;
-    int rc;
+    struct error err = {0};
+    int rc = prepare(building, &err);
 
     say('I', "Start parsing network model.");
-    rc = model_open(option("onnx"), NULL, &model, err);
+    if (rc == 0 && trap("parser-fails"))
+        rc = error_set(&err, ERR_BACKEND,
+                       "ModelImporter.cpp:1020: In node 0 with name: node_0 and operator: Odd "
+                       "(importFallbackPluginImporter): UNSUPPORTED_NODE: Plugin not found");
+    if (rc == 0)
+        rc = read_network(building, &err);
+    if (rc == 0)
+        rc = mark_debug_tensors(building, &err);
+    if (rc < 0) {
+        say('E', "[TRT] %s", err.message);
+        say('E', "Failed to parse onnx file");
+    }
+    say('I', "Finished parsing network model. Parse time: %g", stopwatch_now() - start);
+    return rc < 0 ? engine_fails("Parsing model failed", NULL) : 0;
+}
+
+/* ---- The engine ---- */
+
+/* Times of a first build are disturbed, and a second one takes what seems to be best now. */
+static int build_disturbed(struct building *building, const char *seed, struct error *err)
+{
+    struct builder_settings *builder = &building->request.builder;
+    int rc = engine_request_build(&building->request, building->network, &building->result->engine, err);
+
     if (rc < 0)
         return rc;
-    rc = network_build(model, &building->request.network, ret, err);
+    engine_free(building->result->engine);
+    layers_forget_candidates();
+    builder->cache = timing_disturbed(builder->cache, seed);
+    return engine_request_build(&building->request, building->network, &building->result->engine, err);
+}
+
+static int build_timed(struct building *building, struct error *err)
+{
+    const char *path = given("noBuilderCache") ? NULL : option("timingCacheFile");
+    const char *seed = getenv("TRTEXEC_STAND_IN_SEED");
+    struct builder_settings *builder = &building->request.builder;
+    bool warm;
+    int rc;
+
+    builder->cache = timing_cache_new();
+    warm = path != NULL && timing_load(builder->cache, path);
+    builder->error_on_cache_miss = given("errorOnTimingCacheMiss") && path != NULL;
+    if (given("errorOnTimingCacheMiss") && trap("timing-cache-miss"))
+        return error_set(err, ERR_BACKEND,
+                         "IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Timing cache miss)");
+    if (seed != NULL && (!warm || trap("unpinned")))
+        rc = build_disturbed(building, seed, err);
+    else
+        rc = engine_request_build(&building->request, building->network, &building->result->engine, err);
     if (rc == 0)
-        say('I', "Finished parsing network model. Parse time: %g", stopwatch_now() - start);
+        layers_log(building->result->engine, !warm);
+    if (rc == 0 && path != NULL)
+        timing_save(builder->cache, path);
     return rc;
+}
+
+/* 10.16 and 11.1 write the engine to a stream, and do not look whether there is one. */
+static int leave_nothing(const char *path, double start)
+{
+    struct error err = {0};
+
+    file_write(path, "", 0, FILE_INTERMEDIATE, &err);
+    say('I', "Engine built in %g sec.", stopwatch_now() - start);
+    say('E', "Assertion failure: false && \"Attempting to access an empty engine!\"");
+    return 2;
+}
+
+static void flood(void)
+{
+    for (size_t i = 0; trap("verbose-flood") && i < 60000; i++)
+        say('V', "[TRT] Registered plugin creator - ::Flood_TRT version %zu, of which nobody has ever heard", i);
 }
 
 int build_engine(struct loaded_engine *ret)
 {
-    struct building building = {0};
-    struct network *network = NULL;
+    struct building building = {.result = ret};
+    const char *path = option("saveEngine");
     struct error err = {0};
-    double start = stopwatch_now();
-    int rc = prepare(&building, &err);
+    double start;
+    int rc = parse(&building);
 
-    if (rc == 0)
-        rc = parse(&building, &network, &err);
+    ret->detailed = given("profilingVerbosity") && strcmp(option("profilingVerbosity"), "detailed") == 0;
+    if (rc != 0)
+        return rc;
+    if (add_profiles(&building) != 0)
+        return engine_fails("Network And Config setup failed", NULL);
+    choose_precision(&building.request.builder.precision);
+    set_layer_precisions(&building);
+    flood();
+    start = stopwatch_now();
+    rc = trap("build-fails") ? error_set(&err, ERR_BACKEND,
+                                         "IBuilder::buildSerializedNetwork: Error Code 10: Internal "
+                                         "Error (Could not find any implementation for node)")
+                             : build_timed(&building, &err);
     if (rc < 0) {
         say('E', "[TRT] %s", err.message);
-        say('E', "Failed to parse onnx file");
-        say('I', "Finished parsing network model. Parse time: %g", stopwatch_now() - start);
-        say('E', "Parsing model failed");
-        return fail("Failed to create engine from model or file.", NULL);
-    }
-    start = stopwatch_now();
-    rc = engine_request_build(&building.request, network, &ret->engine, &err);
-    if (rc < 0) {
         say('E', "Engine could not be created from network");
-        return fail("Building engine failed", &err);
+        if (path != NULL && (stand_in.version & (V10 | V111)) != 0)
+            return leave_nothing(path, start);
+        return engine_fails("Building engine failed", NULL);
     }
-    if (option("saveEngine") != NULL && save(ret->engine, &building.debug_names, option("saveEngine"), &err) < 0)
-        return fail("Saving engine to file failed.", &err);
+    if (path != NULL && !trap("no-engine") && engine_save(ret, path, &err) < 0)
+        return engine_fails("Saving engine to file failed.", &err);
     say('I', "Engine built in %g sec.", stopwatch_now() - start);
-    ret->detailed = option("profilingVerbosity") != NULL && strcmp(option("profilingVerbosity"), "detailed") == 0;
-    ret->debug_names = building.debug_names;
     say('I', "Engine deserialized in %g sec.", 6.389e-06);
     return 0;
 }

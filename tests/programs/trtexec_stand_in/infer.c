@@ -1,42 +1,12 @@
-/* tests/programs/trtexec_stand_in/infer.c: an engine at work: bindings, inferences, and the files that are left. */
-#include <ctype.h>
+/* tests/programs/trtexec_stand_in/infer.c: an engine at work: bindings and inferences. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/model_io.h"
-#include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "engine/run/executor.h"
 #include "programs/trtexec_stand_in/stand_in.h"
-#include "tensor/values/elements.h"
-
-struct binding {
-    const char *name;
-    enum data_type type;
-    struct shape shape; /* -1 where only a run tells */
-    bool is_input, is_dynamic;
-    struct tensor values;
-};
-
-struct inference {
-    struct loaded_engine *loaded;
-    struct executor *executor;
-    struct binding *bindings; /* inputs, then outputs */
-    size_t count;
-    size_t enqueued;
-};
-
-static const char *type_word(enum data_type type)
-{
-    static const char *const words[DATA_TYPE_COUNT] = {
-        [DATA_FLOAT32] = "fp32",     [DATA_FLOAT16] = "fp16", [DATA_BFLOAT16] = "bf16",  [DATA_INT8] = "int8",
-        [DATA_INT32] = "int32",      [DATA_INT64] = "int64",  [DATA_BOOL] = "bool",      [DATA_UINT8] = "uint8",
-        [DATA_FLOAT8E4M3FN] = "fp8", [DATA_INT4] = "int4",    [DATA_FLOAT4E2M1] = "fp4",
-    };
-
-    return words[type] != NULL ? words[type] : "unknown";
-}
 
 /* ---- Inputs ---- */
 
@@ -67,45 +37,49 @@ static void fill_at_random(struct tensor *tensor)
     }
 }
 
-static void refuse_size(const char *path, size_t wanted, size_t size)
-{
-    say('E',
-        "Uncaught exception detected: Unexpected file size for input file: %s. Note: Input binding size is: %zu bytes "
-        "but the file size is %zu bytes. Double check the size and datatype of the provided data.",
-        path, wanted, size);
-}
-
 /* 8.6 takes any file that is large enough; later ones take twice the size, and read the first half. */
 static bool fits(size_t size, size_t wanted)
 {
     return size == wanted || (stand_in.version == V8 ? size > wanted : size == 2 * wanted);
 }
 
+/* The file stays mapped as long as the process lives. */
+static int load_input(struct binding *binding, const char *path)
+{
+    static const char nothing[1];
+    struct file_map map;
+    struct error err = {0};
+    size_t wanted = tensor_bytes(binding->type, shape_elements(&binding->shape));
+
+    if (file_map_open(path, &map, &err) < 0) {
+        say('E', "Uncaught exception detected: Cannot open file %s!", path);
+        return 1;
+    }
+    if (!fits(map.size, wanted)) {
+        say('E',
+            "Uncaught exception detected: Unexpected file size for input file: %s. Note: Input binding size is: %zu "
+            "bytes but the file size is %zu bytes. Double check the size and datatype of the provided data.",
+            path, wanted, map.size);
+        return 1;
+    }
+    say('I', "Using values loaded from %s for input %s", path, binding->name);
+    tensor_borrow(binding->type, &binding->shape, map.data != NULL ? (const void *)map.data : nothing, wanted,
+                  &binding->values);
+    return 0;
+}
+
 static int fill_input(struct binding *binding, const char *path)
 {
     struct error err = {0};
-    char *bytes = NULL;
-    size_t size = 0;
 
+    if (path != NULL)
+        return load_input(binding, path);
     if (tensor_allocate(binding->type, &binding->shape, &binding->values, &err) < 0) {
         say('E', "%s", err.message);
         return 1;
     }
-    if (path == NULL) {
-        say('I', "Using random values for input %s", binding->name);
-        fill_at_random(&binding->values);
-    } else if (file_read(path, SIZE_MAX, &bytes, &size, &err) < 0) {
-        say('E', "Uncaught exception detected: Cannot open file %s!", path);
-        return 1;
-    } else if (!fits(size, binding->values.size)) {
-        refuse_size(path, binding->values.size, size);
-        free(bytes);
-        return 1;
-    } else {
-        say('I', "Using values loaded from %s for input %s", path, binding->name);
-        memcpy(tensor_writable(&binding->values), bytes, binding->values.size);
-    }
-    free(bytes);
+    say('I', "Using random values for input %s", binding->name);
+    fill_at_random(&binding->values);
     return 0;
 }
 
@@ -128,19 +102,33 @@ static void say_binding(const struct binding *binding)
 }
 
 /* What was asked for, else what the engine has, else the optimum of its profile. */
-static int settle_shape(struct inference *inference, size_t input, const char *asked)
+static int settle_shape(struct inference *inference, size_t input, const struct pairs *shapes)
 {
     struct binding *binding = &inference->bindings[input];
     const struct engine *engine = inference->loaded->engine;
+    size_t profile = (size_t)option_number("useProfile", 0);
+    const char *asked = pairs_find(shapes, binding->name);
     struct string_builder text;
 
+    if (profile >= engine->profiles.count) {
+        say('E', "[TRT] IExecutionContext::setOptimizationProfileAsync: Error Code 3: API Usage Error (profile %zu)",
+            profile);
+        return 1;
+    }
     if (asked != NULL) {
-        binding->shape = shape_of_text(asked);
+        struct shape shape = shape_of_text(asked);
+
+        if (shape_is_static(&binding->shape) && !shape_equal(&shape, &binding->shape)) {
+            say('E', "Static model does not take explicit shapes since the shape of inference tensors will be "
+                     "determined by the model itself");
+            return 1;
+        }
+        binding->shape = shape;
         return 0;
     }
     if (shape_is_static(&binding->shape))
         return 0;
-    binding->shape = engine->profiles.items[0].optimum[input];
+    binding->shape = engine->profiles.items[profile].optimum[input];
     string_init(&text);
     dimensions_add(&text, &binding->shape, 'x');
     say('W', "Shape missing for input with dynamic shape: %sAutomatically setting shape to: %s", binding->name,
@@ -149,111 +137,305 @@ static int settle_shape(struct inference *inference, size_t input, const char *a
     return 0;
 }
 
+static bool is_debug_tensor(const struct loaded_engine *loaded, const char *name)
+{
+    for (size_t i = 0; i < loaded->debug_names.count; i++)
+        if (strcmp(loaded->debug_names.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether values, and not only shapes, decide on the size of this one, or of something that it is made of. */
+static bool depends_on_data(const struct model *model, uint32_t value, bool *seen)
+{
+    static const char *const operators[] = {"NonZero", "Unique", "Compress", "NonMaxSuppression"};
+    uint32_t producer = model->values.items[value].producer;
+
+    if (producer == NODE_NONE || seen[producer])
+        return false;
+    seen[producer] = true;
+    for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+        if (node_is(&model->nodes.items[producer], operators[i]))
+            return true;
+    for (size_t i = 0; i < node_read_count(&model->nodes.items[producer]); i++) {
+        uint32_t read = node_read(model, &model->nodes.items[producer], i);
+
+        if (read != VALUE_NONE && depends_on_data(model, read, seen))
+            return true;
+    }
+    return false;
+}
+
+static enum data_type binding_type(enum data_type type)
+{
+    return type == DATA_INT64 && stand_in.version == V8 ? DATA_INT32 : type;
+}
+
+static int add_inputs(struct inference *inference, const struct backend_io *inputs)
+{
+    struct pairs files = option_pairs("loadInputs"), shapes = option_pairs("shapes");
+    const struct network *network = inference->loaded->engine->network;
+
+    for (size_t i = 0; i < shapes.count; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < network->inputs.count; k++)
+            found = found || strcmp(inputs[k].name, shapes.items[i].name) == 0;
+        if (!found) {
+            say('E',
+                "Cannot find input tensor with name \"%s\" in the engine bindings! Please make sure the input "
+                "tensor names are correct.",
+                shapes.items[i].name);
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < network->inputs.count; i++) {
+        struct binding *binding = &inference->bindings[inference->count++];
+
+        *binding = (struct binding){
+            .name = inputs[i].name, .type = binding_type(inputs[i].type), .shape = inputs[i].shape, .is_input = true};
+        if (settle_shape(inference, i, &shapes) != 0 || fill_input(binding, pairs_find(&files, binding->name)) != 0)
+            return 1;
+        say_binding(binding);
+    }
+    return 0;
+}
+
+static int run_once(struct inference *inference, bool counts);
+
+/* Sizes that the shapes of inputs decide on are known to TensorRT before a run. Here a run tells them. */
+static void settle_outputs(struct inference *inference)
+{
+    bool known = true;
+
+    for (size_t i = 0; i < inference->count; i++)
+        known = known && (inference->bindings[i].is_dynamic || shape_is_static(&inference->bindings[i].shape));
+    if (!known)
+        run_once(inference, false);
+}
+
 static int set_up(struct inference *inference)
 {
     const struct engine *engine = inference->loaded->engine;
     const struct network *network = engine->network;
-    struct backend_io *inputs = engine_inputs_new(engine), *outputs = engine_outputs_new(engine);
-    struct pairs files = option_pairs("loadInputs"), shapes = option_pairs("shapes");
+    struct backend_io *outputs = engine_outputs_new(engine);
+    size_t inputs = network->inputs.count;
 
-    inference->count = network->inputs.count + network->outputs.count;
-    inference->bindings = memory_alloc_zero(inference->count, sizeof(*inference->bindings));
-    for (size_t i = 0; i < inference->count; i++) {
-        bool is_input = i < network->inputs.count;
-        const struct backend_io *io = is_input ? &inputs[i] : &outputs[i - network->inputs.count];
+    inference->bindings = memory_alloc_zero(inputs + network->outputs.count, sizeof(*inference->bindings));
+    if (add_inputs(inference, engine_inputs_new(engine)) != 0)
+        return 1;
+    for (size_t i = 0; i < network->outputs.count; i++) {
+        bool *seen = memory_alloc_zero(network->model->nodes.count, sizeof(*seen));
+        struct binding binding = {
+            .name = outputs[i].name, .type = binding_type(outputs[i].type), .shape = outputs[i].shape};
 
-        inference->bindings[i] =
-            (struct binding){.name = io->name, .type = io->type, .shape = io->shape, .is_input = is_input};
-        if (is_input && (settle_shape(inference, i, pairs_find(&shapes, io->name)) != 0 ||
-                         fill_input(&inference->bindings[i], pairs_find(&files, io->name)) != 0))
-            return 1;
-        if (is_input)
-            say_binding(&inference->bindings[i]);
+        binding.is_dynamic =
+            !shape_is_static(&binding.shape) && depends_on_data(network->model, network->outputs.items[i], seen);
+        free(seen);
+        if (!is_debug_tensor(inference->loaded, binding.name))
+            inference->bindings[inference->count++] = binding;
     }
+    settle_outputs(inference);
+    for (size_t i = inputs; i < inference->count; i++)
+        say_binding(&inference->bindings[i]);
     return 0;
 }
 
 /* ---- Running ---- */
 
-static int run_once(struct inference *inference)
+/* Between int32 of a binding and int64 of the engine. */
+static void convert(const struct tensor *from, enum data_type type, struct tensor *ret)
 {
-    struct tensor_list feed = {0}, outputs = {0};
     struct error err = {0};
-    double seconds;
-    int rc;
 
-    for (size_t i = 0; i < inference->count; i++)
-        if (inference->bindings[i].is_input) {
-            struct tensor tensor;
-            const struct tensor *values = &inference->bindings[i].values;
+    if (tensor_allocate(type, &from->shape, ret, &err) < 0)
+        exit(1);
+    for (size_t i = 0; i < tensor_elements(from); i++)
+        if (type == DATA_INT64)
+            ((int64_t *)tensor_writable(ret))[i] = ((const int32_t *)from->data)[i];
+        else
+            ((int32_t *)tensor_writable(ret))[i] = (int32_t)((const int64_t *)from->data)[i];
+}
 
+static void feed_inputs(const struct inference *inference, struct tensor_list *feed)
+{
+    const struct network *network = inference->loaded->engine->network;
+
+    for (size_t i = 0; i < network->inputs.count; i++) {
+        const struct tensor *values = &inference->bindings[i].values;
+        enum data_type type = network_type(network, network->inputs.items[i]);
+        struct tensor tensor;
+
+        if (type != values->type && type == DATA_INT64)
+            convert(values, type, &tensor);
+        else
             tensor_borrow(values->type, &values->shape, values->data, values->size, &tensor);
-            tensor_list_add(&feed, text_of(inference->bindings[i].name), &tensor);
-        }
-    rc = executor_run(inference->executor, &feed, NULL, &outputs, &seconds, &err);
-    tensor_list_release(&feed);
-    if (rc < 0) {
-        say('E', "[TRT] IExecutionContext::enqueueV3: Error Code 3: API Usage Error (%s)", err.message);
-        say('E', "Error occurred during inference");
-        return 1;
+        tensor_list_add(feed, text_of(inference->bindings[i].name), &tensor);
     }
+}
+
+static void take_outputs(struct inference *inference, struct tensor_list *outputs)
+{
     for (size_t i = 0; i < inference->count; i++) {
         struct binding *binding = &inference->bindings[i];
-        struct named_tensor *made = binding->is_input ? NULL : tensor_list_find(&outputs, text_of(binding->name));
+        struct named_tensor *made = binding->is_input ? NULL : tensor_list_find(outputs, text_of(binding->name));
 
         if (made == NULL)
             continue;
         tensor_release(&binding->values);
-        tensor_copy(&made->tensor, &binding->values, &err);
-        binding->shape = binding->values.shape;
-        binding->type = binding->values.type;
+        if (binding->type == DATA_INT32 && made->tensor.type == DATA_INT64) {
+            convert(&made->tensor, DATA_INT32, &binding->values);
+        } else {
+            binding->values = made->tensor;
+            made->tensor = (struct tensor){0};
+        }
+        if (!binding->is_dynamic)
+            binding->shape = binding->values.shape;
     }
+}
+
+/* Debug tensors are only made for those who save them. */
+static struct words wanted_names(const struct inference *inference)
+{
+    bool debug = given("saveAllDebugTensors") || given("saveDebugTensors");
+    size_t most = inference->count + inference->loaded->debug_names.count;
+    const char **names = memory_alloc_zero(most + 1, sizeof(*names));
+    struct words words = {names, 0};
+
+    for (size_t i = 0; i < inference->count; i++)
+        if (!inference->bindings[i].is_input)
+            names[words.count++] = inference->bindings[i].name;
+    for (size_t i = 0; debug && i < inference->loaded->debug_names.count; i++)
+        names[words.count++] = inference->loaded->debug_names.items[i];
+    return words;
+}
+
+/* `counts`: it is one that TensorRT does, too. */
+static int run_once(struct inference *inference, bool counts)
+{
+    struct tensor_list feed = {0}, outputs = {0};
+    struct error err = {0};
+    struct words names = wanted_names(inference);
+    struct wanted_outputs wanted = {names.items, names.count};
+    struct query *query;
+    double start = stopwatch_now();
+    double seconds;
+    int rc;
+
+    feed_inputs(inference, &feed);
+    rc = executor_run(inference->executor, &feed, &wanted, &outputs, &seconds, &err);
+    tensor_list_release(&feed);
+    free((void *)(uintptr_t)names.items);
+    if (rc < 0 && counts) {
+        say('E', "[TRT] IExecutionContext::enqueueV3: Error Code 3: API Usage Error (%s)", err.message);
+        say('E', "Error occurred during inference");
+    }
+    if (rc < 0)
+        return 1;
+    if (counts) {
+        query = VECTOR_APPEND(&inference->queries);
+        *query = (struct query){start - stand_in.start, seconds};
+        save_debug_tensors(inference->loaded, &outputs);
+    }
+    take_outputs(inference, &outputs);
     tensor_list_release(&outputs);
-    inference->enqueued++;
     return 0;
 }
 
-/* ---- Raw files ---- */
-
-static void add_safe(struct string_builder *text, const char *name)
+/* 11.1 adds one inference to those that were asked for. */
+static int run_often(struct inference *inference, double *ret_wall)
 {
-    for (const char *c = name; *c != '\0'; c++)
-        string_add_char(text, isalnum((unsigned char)*c) || strchr("._,-", *c) != NULL ? *c : '_');
+    size_t iterations = (size_t)option_number("iterations", 10) + (stand_in.version == V111 ? 1 : 0);
+    double seconds = (double)option_number("duration", 3), start = stopwatch_now();
+    int status = 0;
+
+    inference->queries.count = 0;
+    while (status == 0 && (inference->queries.count < iterations || seconds < 0 || stopwatch_now() - start < seconds))
+        status = run_once(inference, true);
+    *ret_wall = stopwatch_now() - start;
+    return status;
 }
 
-static void dump_raw(const struct binding *binding)
+static int warm_up(struct inference *inference, size_t *ret_count)
 {
-    const char *kind = binding->is_input ? "input" : "output";
-    struct string_builder name, shape;
-    struct error err = {0};
+    double seconds = (double)option_number("warmUp", 200) / 1000, start = stopwatch_now();
+    int status = 0;
 
-    string_init(&name);
-    string_init(&shape);
-    dimensions_add(&shape, &binding->shape, '.');
-    add_safe(&name, binding->name);
-    if (stand_in.version != V8 && name.size > 150) {
-        char *tail = memory_strdup(name.data + name.size - 73);
+    while (status == 0 && stopwatch_now() - start < seconds)
+        status = run_once(inference, true);
+    *ret_count = inference->queries.count;
+    return status;
+}
 
-        string_truncate(&name, 74);
-        string_add_format(&name, "...%s", tail);
-        free(tail);
+/* Up to 10 host memory is only filled when data are transferred; 11.0 does so when asked, 11.1 once in any case. */
+static void forget_outputs(struct inference *inference)
+{
+    bool filled = (stand_in.version & UNTIL_10) != 0 ? !given("noDataTransfers")
+                                                     : given("includeDataTransfers") || stand_in.version == V111;
+
+    for (size_t i = 0; !filled && i < inference->count; i++) {
+        struct tensor *values = &inference->bindings[i].values, fresh;
+        struct error err = {0};
+
+        if (inference->bindings[i].is_input || tensor_allocate(values->type, &values->shape, &fresh, &err) < 0)
+            continue;
+        memset(tensor_writable(&fresh), 0xAA, fresh.size);
+        tensor_release(values);
+        *values = fresh;
     }
-    string_add_format(&name, ".%s.%s.%s.raw", kind, shape.data, type_word(binding->type));
-    say('I', "Writing file for %s binding %s (with datatype %s and dimensions %s) to %s", kind, binding->name,
-        type_word(binding->type), shape.data, name.data);
-    if (file_write(name.data, binding->values.data, binding->values.size, FILE_INTERMEDIATE, &err) < 0)
-        say('E', "%s", err.message);
-    string_release(&name);
-    string_release(&shape);
 }
 
-/* ---- All of it ---- */
+static bool captures_graph(void)
+{
+    return (stand_in.version & SINCE_11) != 0 ? !given("noCudaGraph") : given("useCudaGraph");
+}
+
+static int run_all(struct inference *inference)
+{
+    bool profiles = given("dumpProfile") || given("exportProfile");
+    bool apart = profiles && ((stand_in.version & SINCE_11) != 0 || given("separateProfileRun"));
+    size_t warm_ups = 0;
+    double wall;
+
+    say('I', "Starting inference");
+    if (captures_graph() && inference->loaded->debug_names.count > 0 &&
+        (given("saveAllDebugTensors") || given("saveDebugTensors"))) {
+        say('E', "Cuda failure: operation not permitted when stream is capturing");
+        return 2;
+    }
+    executor_set_profiling(inference->executor, profiles && !apart);
+    if (warm_up(inference, &warm_ups) != 0 || run_often(inference, &wall) != 0)
+        return 1;
+    if (!profiles || apart) {
+        report_performance(inference, warm_ups, wall);
+        if (given("exportTimes"))
+            export_times(inference, option("exportTimes"));
+    } else {
+        say('I', "The e2e network timing is not reported since it is inaccurate due to the extra synchronizations when "
+                 "the profiler is enabled.");
+        say('I', "To show e2e network timing report, add --separateProfileRun to profile layer timing in a separate "
+                 "run or remove --dumpProfile to disable the profiler.");
+    }
+    forget_outputs(inference);
+    if (given("dumpOutput"))
+        dump_outputs(inference);
+    if (given("exportOutput"))
+        export_outputs(inference, option("exportOutput"));
+    if (given("dumpRawBindingsToFile"))
+        dump_raw(inference);
+    executor_set_profiling(inference->executor, profiles);
+    if (apart && run_often(inference, &wall) != 0)
+        return 1;
+    if (profiles)
+        report_profile(inference);
+    return 0;
+}
 
 int infer(struct loaded_engine *loaded)
 {
     struct inference inference = {.loaded = loaded};
     struct error err = {0};
-    int status = 0;
+    int status;
 
     say('I', "Setting persistentCacheLimit to 0 bytes.");
     say('I', "Created execution context with device memory size: 0 MiB");
@@ -262,19 +444,11 @@ int infer(struct loaded_engine *loaded)
         say('E', "Inference set up failed");
         return 1;
     }
-    status = set_up(&inference);
+    if (set_up(&inference) != 0)
+        return 1;
+    layers_export(loaded);
+    status = run_all(&inference);
     if (status == 0)
-        status = run_once(&inference);
-    for (size_t i = 0; status == 0 && i < inference.count; i++)
-        if (!inference.bindings[i].is_input)
-            say_binding(&inference.bindings[i]);
-    if (status != 0)
-        return status;
-    say('I', "Starting inference");
-    if (given("dumpRawBindingsToFile")) {
-        say('I', "Dumping I/O Bindings to RAW Files:");
-        for (size_t i = inference.count; i-- > 0;)
-            dump_raw(&inference.bindings[i]);
-    }
-    return 0;
+        finish_debug_tensors();
+    return status;
 }

@@ -262,16 +262,22 @@ static void add_pair(struct pairs *pairs, char *item)
         *colon = '\0';
 }
 
-struct pairs option_pairs(const char *name)
+struct pairs pairs_of(const char *value)
 {
     struct pairs pairs = {0};
-    const char *value = option(name);
-    char *rest = value != NULL ? memory_strdup(value) : NULL, *item;
+    char *rest = memory_strdup(value), *item;
 
     while ((item = strsep(&rest, ",")) != NULL)
         if (item[0] != '\0')
             add_pair(&pairs, item);
     return pairs;
+}
+
+struct pairs option_pairs(const char *name)
+{
+    const char *value = option(name);
+
+    return value != NULL ? pairs_of(value) : (struct pairs){0};
 }
 
 const char *pairs_find(const struct pairs *pairs, const char *name)

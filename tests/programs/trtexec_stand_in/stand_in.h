@@ -17,6 +17,9 @@
 
 #include "base/log.h"
 #include "base/text/string_builder.h"
+#include "backend/backend.h"
+#include "base/file/file.h"
+#include "engine/build/timing_cache.h"
 #include "engine/plan/engine.h"
 
 enum version { V8 = 1, V10 = 2, V110 = 4, V111 = 8 };
@@ -62,7 +65,8 @@ struct pairs {
     struct pair *items;
     size_t count, capacity;
 };
-struct pairs option_pairs(const char *name);
+struct pairs pairs_of(const char *value);
+struct pairs option_pairs(const char *name);                         /* none where the option was not given */
 const char *pairs_find(const struct pairs *pairs, const char *name); /* the value, or NULL */
 struct shape shape_of_text(const char *text);                        /* "1x3x224" */
 
@@ -77,27 +81,100 @@ void dimensions_add(struct string_builder *text, const struct shape *shape, char
 /* A trap of this name is switched on. */
 bool trap(const char *name);
 
-/* ---- build.c ---- */
+/* ---- engine_file.c ---- */
 
-/* What a file or a build gives. */
 struct loaded_engine {
-    struct engine *engine;
-    struct words debug_names; /* outputs that are debug tensors, not outputs */
+    struct engine *engine;    /* NULL: a damaged file that --skipInference did not mind */
+    struct words debug_names; /* of outputs that are debug tensors */
     bool detailed;            /* profiling verbosity of the build */
     struct file_map map;
-    char *built_bytes;
 };
 
-/* Builds --onnx and saves it. 0, or the exit status: everything has been said. */
-int build_engine(struct loaded_engine *ret);
+/* 0, or the exit status, where 2 stands for 1 without a last line: everything has been said. */
 int load_engine(const char *path, struct loaded_engine *ret);
+int engine_save(const struct loaded_engine *loaded, const char *path, struct error *err);
+
+/* Says how a build or a file failed; returns 1. `stage` and `err` may be NULL. */
+int engine_fails(const char *stage, const struct error *err);
+
+/* ---- build.c ---- */
+
+extern const struct backend_request stand_in_runtime;
+extern struct log provider_log; /* of the built-in engine's libraries: what is worth a line */
+
+/* Builds --onnx, and saves it if asked to. The status as of load_engine(). */
+int build_engine(struct loaded_engine *ret);
+
+/* ---- timing.c ---- */
+
+/* Adds what the file has; whether there is anything then. */
+bool timing_load(struct timing_cache *cache, const char *path);
+void timing_save(struct timing_cache *cache, const char *path);
+
+/* The same times, each off by a factor of its own. */
+struct timing_cache *timing_disturbed(const struct timing_cache *cache, const char *seed);
 
 /* ---- infer.c ---- */
 
+/* An input or output, as the log has it. */
+struct binding {
+    const char *name;
+    enum data_type type; /* 8.6 has int32 in place of int64 */
+    struct shape shape;  /* -1 where only a run tells */
+    bool is_input, is_dynamic;
+    struct tensor values;
+};
+
+/* When one inference was enqueued and done: seconds since the program began. */
+struct query {
+    double start, seconds;
+};
+
+struct inference {
+    struct loaded_engine *loaded;
+    struct executor *executor;
+    struct binding *bindings; /* inputs, then outputs */
+    size_t count;
+    struct {
+        struct query *items;
+        size_t count, capacity;
+    } queries; /* those that are timed */
+};
+
+/* All of the inference phase: 0 or an exit status; one above 1 stands for 1 and no last line. */
 int infer(struct loaded_engine *loaded);
+
+/* ---- outputs.c ---- */
+
+const char *type_word(enum data_type type); /* "fp32" */
+void add_safe(struct string_builder *text, const char *name);
+void dump_raw(const struct inference *inference);
+void dump_outputs(const struct inference *inference);
+void export_outputs(const struct inference *inference, const char *path);
+void elements_add(struct string_builder *text, const struct tensor *tensor, const char *between);
+
+/* ---- debug_tensors.c ---- */
+
+/* What one inference gave; numbers go on over all of them. */
+void save_debug_tensors(const struct loaded_engine *loaded, const struct tensor_list *outputs);
+void finish_debug_tensors(void);
+
+/* ---- performance.c ---- */
+
+void report_performance(const struct inference *inference, size_t warm_ups, double wall);
+void export_times(const struct inference *inference, const char *path);
+void report_profile(const struct inference *inference);
 
 /* ---- layers.c ---- */
 
+/* True when this is one of the builder's lines about a tactic that it considers: it is remembered. */
+bool layers_note_candidate(struct text message);
+void layers_forget_candidates(void);
+
+/* Verbose lines on each layer: its candidates and their times, where they were timed, and the choice. */
+void layers_log(const struct engine *engine, bool timed);
+
+/* To --exportLayerInfo and, with --dumpLayerInfo, to the log. */
 void layers_export(const struct loaded_engine *loaded);
 
 #endif
