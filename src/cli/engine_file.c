@@ -10,6 +10,7 @@
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
 #include "cli/terminal/progress_line.h"
+#include "engine/plan/layer_info.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/replay.h"
 #include "engine/precision/words.h"
@@ -365,6 +366,12 @@ int engine_file_save_byproducts(const struct engine_file *file, const struct eng
         log_message(log, LOG_INFO, "Saving tactic replay file to %s", values->save_tactics);
         rc = tactic_replay_save(&replay, values->save_tactics, err);
         tactic_replay_release(&replay);
+        if (rc < 0)
+            return rc;
+    }
+    if (values->save_layer_info != NULL) {
+        log_message(log, LOG_INFO, "Saving layer information to %s", values->save_layer_info);
+        rc = engine_layer_info_save(engine, values->save_layer_info, err);
         if (rc < 0)
             return rc;
     }

@@ -61,14 +61,15 @@ END
 
 # ---- The loop ----
 
-@test "every iteration writes engine and tactics before its check" {
-    build "$models/identity.onnx" --until 2 --save-tactics t.json --check \
-        sh -c 'test -s polygraphy_debug.engine && test -s t.json && echo "$POLYGRAPHY_ITERATION $POLYGRAPHY_ARTIFACT" >>seen'
+@test "every iteration writes engine, tactics and layer information before its check" {
+    build "$models/identity.onnx" --until 2 --save-tactics t.json --save-layer-info l.json --check \
+        sh -c 'test -s polygraphy_debug.engine && test -s t.json && test -s l.json && echo "$POLYGRAPHY_ITERATION $POLYGRAPHY_ARTIFACT" >>seen'
     [ "$status" -eq 0 ]
     diff seen - <<'END'
 0 polygraphy_debug.engine
 1 polygraphy_debug.engine
 END
+    [[ "$(polygraphy inspect model l.json)" = *"1 Layer(s)"* ]]
     logged '^\[I\] Finished 2 iteration\(s\) \| Passed: 2/2'
     [ ! -e polygraphy_debug.engine ]
 }

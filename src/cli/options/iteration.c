@@ -12,7 +12,7 @@
 
 int jobs_check(const struct parse *parse, bool engines, struct error *err)
 {
-    static const char *const one_file[] = {"--save-tactics", "--save-timing-cache"};
+    static const char *const one_file[] = {"--save-tactics", "--save-timing-cache", "--save-layer-info"};
     int64_t jobs = PARSE_VALUES(parse, struct loop_settings)->jobs;
 
     if (jobs < 1 || jobs > MOST_JOBS)

@@ -28,6 +28,7 @@ struct engine_file_values {
     double quantile;
     const char *load_timing_cache, *save_timing_cache;
     const char *load_tactics, *save_tactics;
+    const char *save_layer_info;
     bool strongly_typed; /* types are those of the model: nothing is lowered */
     bool decide_branches;
     const char *save_engine;
@@ -39,7 +40,7 @@ extern const struct option_group engine_config_precision_options; /* constraints
 extern const struct option_group engine_network_options;
 
 extern const struct option_group engine_file_options;  /* run */
-extern const struct option_group engine_cache_options; /* only the timing cache: convert, debug */
+extern const struct option_group engine_cache_options; /* timing cache and layer information: convert, debug */
 
 /* ---- What only TensorRT can do ---- */
 

@@ -107,6 +107,15 @@ static const struct option file_rows[] = {
         .help = "add the times of tactics, with those that were loaded, to this file, for the next build",
     },
     {
+        .names = {"--save-layer-info"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct engine_file_values, save_layer_info),
+        .help = "write what the engine's layers are, as JSON in the form of trtexec --exportLayerInfo: "
+                "the ONNX nodes in each, its tactic, types and formats",
+    },
+    {
         .names = {"--save-engine"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
@@ -128,4 +137,4 @@ static const struct option file_rows[] = {
     }
 
 const struct option_group engine_file_options = FILE_GROUP(ARRAY_LEN(file_rows));
-const struct option_group engine_cache_options = FILE_GROUP(1);
+const struct option_group engine_cache_options = FILE_GROUP(2);
