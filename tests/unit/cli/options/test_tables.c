@@ -68,6 +68,8 @@ static const char *const new_options[] = {
     "--explore",
     "--explore-within",
     "--emit",
+    "--save-layer-info",
+    "--layer-info",
     "--output-onnx",
 };
 
