@@ -31,6 +31,24 @@ struct backend_io {
     char **symbols;     /* shape.rank names of symbolic dimensions, NULL where there is none */
 };
 
+/* A key of a runtime's and its value, which are passed on as they are. */
+struct backend_setting {
+    const char *provider; /* whose, as typed; NULL: the session's */
+    const char *key, *value;
+};
+
+struct backend_settings {
+    const struct backend_setting *items;
+    size_t count;
+};
+
+/* What a runtime computes with, and how. Zeros: on the processor, as the runtime does it by itself. */
+struct backend_execution {
+    const char *const *providers;             /* as typed after --providers, NULL-terminated; NULL: cpu */
+    struct backend_settings provider_options; /* each of one of these providers */
+    struct backend_settings session_config;
+};
+
 struct backend_request {
     /* What to load: a file, or bytes in memory (which must outlive the session when `external_folder` is NULL too). */
     const char *model_path;
@@ -38,8 +56,8 @@ struct backend_request {
     size_t model_size;
     const char *external_folder; /* where external data of a model in memory lie; NULL: none */
 
-    const char *library;                    /* runtime library to load, or NULL for the usual search */
-    const char *const *providers;           /* as typed after --providers, NULL-terminated; NULL: cpu */
+    const char *library; /* runtime library to load, or NULL for the usual search */
+    struct backend_execution execution;
     const char *const *custom_op_libraries; /* NULL-terminated, or NULL */
     int optimization_level;                 /* 0 none, 1 basic, 2 extended, 99 all; -1 the runtime's default */
     int intra_threads, inter_threads;       /* 0: as many as this process may use */

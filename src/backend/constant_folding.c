@@ -218,7 +218,7 @@ static int compute(struct folding_pass *pass, const struct value_list *wanted, s
     bool changed = pass->changed;
     int rc;
 
-    request.runtime.providers = NULL;
+    request.runtime.execution = (struct backend_execution){0};
     request.runtime.optimization_level = 0; /* what is to be computed is computed as it is written */
     pass->kept.count = 0;
     pass->constants = pass->folding->model->initializers.count;

@@ -592,7 +592,7 @@ int types_find(const struct subgraph *part, const struct types_request *request,
         return 0;
     log_message(log, LOG_VERBOSE, "Starting shape inference");
     inference.runtime.optimization_level = 0;
-    inference.runtime.providers = NULL;
+    inference.runtime.execution = (struct backend_execution){0};
     bitset_init(&inference.not_tensors, values);
     value_list_to_set(&part->inputs, values, &inference.inputs);
     bitset_init(&inference.frozen, values);

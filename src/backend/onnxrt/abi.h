@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 #define ORT_API_VERSION 16           /* of the table that is asked for; release 1.16 brought it */
-#define ORT_API_VERSION_HAS_SHAPE 24 /* the first one with has_shape */
+#define ORT_API_VERSION_OPENVINO 17  /* the first one with append_openvino */
+#define ORT_API_VERSION_HAS_SHAPE 24 /* the first one with has_shape and with what tells who got which node */
 
 enum ort_severity { ORT_SEVERITY_VERBOSE, ORT_SEVERITY_INFO, ORT_SEVERITY_WARNING, ORT_SEVERITY_ERROR };
 
@@ -40,10 +41,11 @@ struct ort_type_info;
 struct ort_tensor_info;
 struct ort_memory_info;
 struct ort_allocator;
-struct ort_cuda_options;
-struct ort_tensorrt_options;
+struct ort_provider_options; /* a type of its own for each provider that has some */
 struct ort_threading_options;
 struct ort_arena_config;
+struct ort_assigned_subgraph;
+struct ort_assigned_node;
 
 typedef void ort_log_function(void *data, int severity, const char *category, const char *log_id,
                               const char *code_location, const char *message);
@@ -141,34 +143,71 @@ struct ort_api {
                                                                     const char *log_id,
                                                                     const struct ort_threading_options *,
                                                                     struct ort_env **);
-    void *unused_152_155[4];
+    void *unused_152[1];
+    struct ort_status *(*append_rocm)(struct ort_session_options *, const struct ort_provider_options *);
+    void *unused_154_155[2];
     struct ort_status *(*create_arena_config)(size_t most_bytes, int strategy, int first_chunk, int most_dead_bytes,
                                               struct ort_arena_config **);
     void (*release_arena_config)(struct ort_arena_config *);
     void *unused_158_169[12];
-    struct ort_status *(*append_tensorrt)(struct ort_session_options *, const struct ort_tensorrt_options *);
-    struct ort_status *(*create_tensorrt_options)(struct ort_tensorrt_options **);
-    void *unused_172_173[2];
-    void (*release_tensorrt_options)(struct ort_tensorrt_options *);
+    struct ort_status *(*append_tensorrt)(struct ort_session_options *, const struct ort_provider_options *);
+    struct ort_status *(*create_tensorrt_options)(struct ort_provider_options **);
+    struct ort_status *(*update_tensorrt_options)(struct ort_provider_options *, const char *const *keys,
+                                                  const char *const *values, size_t count);
+    void *unused_173[1];
+    void (*release_tensorrt_options)(struct ort_provider_options *);
     void *unused_175_176[2];
     struct ort_status *(*unregister_allocator)(struct ort_env *, const struct ort_memory_info *);
     void *unused_178_203[26];
-    struct ort_status *(*append_cuda)(struct ort_session_options *, const struct ort_cuda_options *);
-    struct ort_status *(*create_cuda_options)(struct ort_cuda_options **);
-    void *unused_206_207[2];
-    void (*release_cuda_options)(struct ort_cuda_options *);
+    struct ort_status *(*append_cuda)(struct ort_session_options *, const struct ort_provider_options *);
+    struct ort_status *(*create_cuda_options)(struct ort_provider_options **);
+    struct ort_status *(*update_cuda_options)(struct ort_provider_options *, const char *const *keys,
+                                              const char *const *values, size_t count);
+    void *unused_207[1];
+    void (*release_cuda_options)(struct ort_provider_options *);
     void *unused_209[1];
     struct ort_status *(*add_external_initializers)(struct ort_session_options *, const char *const *names,
                                                     const struct ort_value *const *, size_t count);
     void *unused_211_215[5];
     struct ort_status *(*append_provider)(struct ort_session_options *, const char *name, const char *const *keys,
                                           const char *const *values, size_t count);
-    void *unused_217_227[11];
+    void *unused_217_219[3];
+    struct ort_status *(*append_cann)(struct ort_session_options *, const struct ort_provider_options *);
+    struct ort_status *(*create_cann_options)(struct ort_provider_options **);
+    struct ort_status *(*update_cann_options)(struct ort_provider_options *, const char *const *keys,
+                                              const char *const *values, size_t count);
+    void *unused_223[1];
+    void (*release_cann_options)(struct ort_provider_options *);
+    void *unused_225_227[3];
     struct ort_status *(*register_custom_ops_library)(struct ort_session_options *, const char *path);
-    void *unused_229_251[23];
+    void *unused_229_238[10];
+    struct ort_status *(*append_dnnl)(struct ort_session_options *, const struct ort_provider_options *);
+    struct ort_status *(*create_dnnl_options)(struct ort_provider_options **);
+    struct ort_status *(*update_dnnl_options)(struct ort_provider_options *, const char *const *keys,
+                                              const char *const *values, size_t count);
+    void *unused_242[1];
+    void (*release_dnnl_options)(struct ort_provider_options *);
+    void *unused_244_251[8];
     struct ort_status *(*resize_string_element)(struct ort_value *, size_t index, size_t size, char **);
-    void *unused_253_389[137];
-    bool (*has_shape)(const struct ort_tensor_info *); /* only from ORT_API_VERSION_HAS_SHAPE on */
+    void *unused_253_254[2];
+    struct ort_status *(*create_rocm_options)(struct ort_provider_options **);
+    struct ort_status *(*update_rocm_options)(struct ort_provider_options *, const char *const *keys,
+                                              const char *const *values, size_t count);
+    void *unused_257[1];
+    void (*release_rocm_options)(struct ort_provider_options *);
+    void *unused_259_274[16];
+    /* Only from ORT_API_VERSION_OPENVINO on. */
+    struct ort_status *(*append_openvino)(struct ort_session_options *, const char *const *keys,
+                                          const char *const *values, size_t count);
+    void *unused_276_389[114];
+    /* All below only from ORT_API_VERSION_HAS_SHAPE on. */
+    bool (*has_shape)(const struct ort_tensor_info *);
+    void *unused_391_406[16];
+    struct ort_status *(*session_assigned_subgraphs)(const struct ort_session *,
+                                                     const struct ort_assigned_subgraph *const **, size_t *count);
+    struct ort_status *(*subgraph_provider)(const struct ort_assigned_subgraph *, const char **name);
+    struct ort_status *(*subgraph_nodes)(const struct ort_assigned_subgraph *, const struct ort_assigned_node *const **,
+                                         size_t *count);
 };
 
 /* What the library's only symbol, OrtGetApiBase(), returns. */
@@ -215,16 +254,36 @@ ORT_SLOT(set_global_intra_op_threads, 147);
 ORT_SLOT(create_env_with_custom_logger_and_threads, 151);
 ORT_SLOT(create_arena_config, 156);
 ORT_SLOT(release_arena_config, 157);
+ORT_SLOT(append_rocm, 153);
 ORT_SLOT(append_tensorrt, 170);
+ORT_SLOT(create_tensorrt_options, 171);
+ORT_SLOT(update_tensorrt_options, 172);
 ORT_SLOT(release_tensorrt_options, 174);
 ORT_SLOT(unregister_allocator, 177);
 ORT_SLOT(append_cuda, 204);
+ORT_SLOT(create_cuda_options, 205);
+ORT_SLOT(update_cuda_options, 206);
 ORT_SLOT(release_cuda_options, 208);
 ORT_SLOT(add_external_initializers, 210);
 ORT_SLOT(append_provider, 216);
+ORT_SLOT(append_cann, 220);
+ORT_SLOT(create_cann_options, 221);
+ORT_SLOT(update_cann_options, 222);
+ORT_SLOT(release_cann_options, 224);
 ORT_SLOT(register_custom_ops_library, 228);
+ORT_SLOT(append_dnnl, 239);
+ORT_SLOT(create_dnnl_options, 240);
+ORT_SLOT(update_dnnl_options, 241);
+ORT_SLOT(release_dnnl_options, 243);
 ORT_SLOT(resize_string_element, 252);
+ORT_SLOT(create_rocm_options, 255);
+ORT_SLOT(update_rocm_options, 256);
+ORT_SLOT(release_rocm_options, 258);
+ORT_SLOT(append_openvino, 275);
 ORT_SLOT(has_shape, 390);
+ORT_SLOT(session_assigned_subgraphs, 407);
+ORT_SLOT(subgraph_provider, 408);
+ORT_SLOT(subgraph_nodes, 409);
 
 #undef ORT_SLOT
 

@@ -107,7 +107,9 @@ static void answer_open(int answer_to, struct message_reader *question)
     request.model_path = message_take_string(question, &arena);
     request.external_folder = message_take_string(question, &arena);
     request.library = message_take_string(question, &arena);
-    request.providers = message_take_strings(question, &arena);
+    request.execution.providers = message_take_strings(question, &arena);
+    message_take_settings(question, &arena, &request.execution.provider_options);
+    message_take_settings(question, &arena, &request.execution.session_config);
     request.custom_op_libraries = message_take_strings(question, &arena);
     request.model_size = message_take_number(question);
     request.model_data = message_take_data(question, request.model_size).data;
@@ -303,7 +305,9 @@ static void put_request(struct message *question, const struct backend_request *
     message_put_string(question, request->model_path);
     message_put_string(question, request->external_folder);
     message_put_string(question, request->library);
-    message_put_strings(question, request->providers);
+    message_put_strings(question, request->execution.providers);
+    message_put_settings(question, &request->execution.provider_options);
+    message_put_settings(question, &request->execution.session_config);
     message_put_strings(question, request->custom_op_libraries);
     message_put_number(question, request->model_size);
     message_put_data(question, (struct text){request->model_data, request->model_size});

@@ -216,6 +216,7 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
     void *symbol = dlsym(handle, "OrtGetApiBase");
     const struct ort_api_base *base;
     int major = 0, minor = 0;
+    Dl_info place;
 
     if (!symbol)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is not ONNX Runtime: it has no symbol OrtGetApiBase", path);
@@ -231,6 +232,8 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
             "'%s' is ONNX Runtime %s, but a release of 1.%d or later is needed; install one, or name it with "
             "--onnxruntime-lib",
             path, base->get_version(), ORT_API_VERSION);
+    ret->release = minor;
+    ret->path = dladdr(symbol, &place) != 0 ? place.dli_fname : NULL;
     ret->tells_shape = minor >= ORT_API_VERSION_HAS_SHAPE;
     return 0;
 }

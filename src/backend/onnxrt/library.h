@@ -22,6 +22,8 @@
 struct onnxrt {
     const struct ort_api *api;
     const char *version; /* "1.30.0" */
+    int release;         /* 30 */
+    const char *path;    /* of the library, as the system's loader has it */
     struct ort_env *env;
     struct ort_allocator *allocator;    /* of memory that the runtime hands out and of tensors that it makes */
     struct ort_memory_info *cpu_memory; /* describes memory of ours */

@@ -45,6 +45,16 @@ void message_put_strings(struct message *message, const char *const *strings)
         message_put_string(message, strings[i]);
 }
 
+void message_put_settings(struct message *message, const struct backend_settings *settings)
+{
+    message_put_number(message, settings->count);
+    for (size_t i = 0; i < settings->count; i++) {
+        message_put_string(message, settings->items[i].provider);
+        message_put_string(message, settings->items[i].key);
+        message_put_string(message, settings->items[i].value);
+    }
+}
+
 static void put_shape(struct message *message, const struct shape *shape)
 {
     message_put_number(message, shape->rank);
@@ -177,6 +187,19 @@ const char *const *message_take_strings(struct message_reader *reader, struct ar
     for (size_t i = 0; !reader->damaged && i < count; i++)
         ret[i] = message_take_string(reader, arena);
     return ret;
+}
+
+void message_take_settings(struct message_reader *reader, struct arena *arena, struct backend_settings *ret)
+{
+    size_t count = message_take_count(reader);
+    struct backend_setting *items = arena_alloc_zero(arena, count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < count && !reader->damaged; i++) {
+        items[i].provider = message_take_string(reader, arena);
+        items[i].key = arena_text(arena, message_take_text(reader));
+        items[i].value = arena_text(arena, message_take_text(reader));
+    }
+    *ret = (struct backend_settings){items, reader->damaged ? 0 : count};
 }
 
 static void take_shape(struct message_reader *reader, struct shape *ret)

@@ -29,6 +29,7 @@ void message_put_number(struct message *message, uint64_t number);
 void message_put_text(struct message *message, struct text text);
 void message_put_string(struct message *message, const char *string);          /* may be NULL */
 void message_put_strings(struct message *message, const char *const *strings); /* NULL-terminated, or NULL */
+void message_put_settings(struct message *message, const struct backend_settings *settings);
 void message_put_ios(struct message *message, const struct backend_io *ios, size_t count);
 
 /* These data have to stay where they are until the message is gone. */
@@ -49,6 +50,7 @@ size_t message_take_count(struct message_reader *reader); /* of things that take
 struct text message_take_text(struct message_reader *reader);
 char *message_take_string(struct message_reader *reader, struct arena *arena);
 const char *const *message_take_strings(struct message_reader *reader, struct arena *arena);
+void message_take_settings(struct message_reader *reader, struct arena *arena, struct backend_settings *ret);
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count);
 struct text message_take_data(struct message_reader *reader, uint64_t size);
 

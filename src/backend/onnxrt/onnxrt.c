@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/providers.h"
+#include "backend/onnxrt/session_config.h"
 #include "backend/onnxrt/values.h"
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
@@ -71,7 +72,7 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     char *names = NULL;
     int rc;
 
-    rc = onnxrt_providers_init(ort, request->providers, &providers, err);
+    rc = onnxrt_providers_init(ort, &request->execution, &providers, err);
     if (rc < 0)
         goto done;
     names = onnxrt_providers_to_text(&providers);
@@ -80,6 +81,9 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     if (!status)
         status = set_options(ort->api, request, options);
     rc = onnxrt_check(ort, status, err, "ONNX Runtime does not take an option");
+    if (rc < 0)
+        goto done;
+    rc = onnxrt_session_config_add(ort, &request->execution.session_config, options, request->log, err);
     if (rc < 0)
         goto done;
     rc = onnxrt_providers_append(&providers, options, err);

@@ -36,40 +36,87 @@ static char *list_to_text(const char *const *names, size_t count)
     return string_take(&text);
 }
 
-int onnxrt_providers_init(const struct onnxrt *ort, const char *const *typed, struct onnxrt_providers *ret,
-                          struct error *err)
+static int choose(struct onnxrt_providers *providers, const char *const *typed, struct error *err)
+{
+    size_t count = 0;
+
+    while (typed[count])
+        count++;
+    providers->chosen = memory_alloc(count * sizeof(*providers->chosen));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = match(providers, typed[i]);
+
+        if (!name) {
+            char *available =
+                list_to_text((const char *const *)providers->available, (size_t)providers->available_count);
+
+            error_set(err, ERR_INVALID,
+                      "Could not find specified ONNX-Runtime execution provider: '%s'; this ONNX Runtime has %s",
+                      typed[i], available);
+            free(available);
+            return ERR_INVALID;
+        }
+        providers->chosen[providers->chosen_count++] = name;
+    }
+    return 0;
+}
+
+/* Whether the runtime is asked for this provider. The processor runs every operator, so nothing that was chosen after
+ * it would get one. */
+static bool is_asked_for(const struct onnxrt_providers *providers, const char *name)
+{
+    for (size_t i = 0; i < providers->chosen_count && strcmp(providers->chosen[i], cpu_provider) != 0; i++)
+        if (strcmp(providers->chosen[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* An option that nobody gets would change nothing, and nobody would know. */
+static int check_options(const struct onnxrt_providers *providers, struct error *err)
+{
+    for (size_t i = 0; i < providers->options.count; i++) {
+        const struct backend_setting *option = &providers->options.items[i];
+        const char *name = match(providers, option->provider);
+        char *chosen;
+
+        if (name && strcmp(name, cpu_provider) == 0)
+            return error_set(err, ERR_INVALID,
+                             "--provider-options '%s:%s=%s': %s takes no options; --onnxrt-threads and "
+                             "--session-config are what changes it",
+                             option->provider, option->key, option->value, name);
+        if (name && is_asked_for(providers, name))
+            continue;
+        chosen = onnxrt_providers_to_text(providers);
+        error_set(err, ERR_INVALID,
+                  "--provider-options '%s:%s=%s': no such provider is among --providers, which are %s (one behind "
+                  "CPUExecutionProvider gets no node); add it to --providers, or leave the option out",
+                  option->provider, option->key, option->value, chosen);
+        free(chosen);
+        return ERR_INVALID;
+    }
+    return 0;
+}
+
+int onnxrt_providers_init(const struct onnxrt *ort, const struct backend_execution *execution,
+                          struct onnxrt_providers *ret, struct error *err)
 {
     static const char *const cpu_alone[] = {cpu_provider, NULL};
-    struct onnxrt_providers providers = {.ort = ort};
-    size_t count = 0;
+    const char *const *typed = execution->providers && execution->providers[0] ? execution->providers : cpu_alone;
+    struct onnxrt_providers providers = {.ort = ort, .options = execution->provider_options};
     int rc;
 
-    if (!typed || !typed[0])
-        typed = cpu_alone;
     rc = onnxrt_check(ort, ort->api->available_providers(&providers.available, &providers.available_count), err,
                       "ONNX Runtime does not tell its execution providers");
     if (rc < 0)
         return rc;
-    while (typed[count])
-        count++;
-    providers.chosen = memory_alloc(count * sizeof(*providers.chosen));
-    for (size_t i = 0; i < count; i++) {
-        const char *name = match(&providers, typed[i]);
-
-        if (!name) {
-            char *available = list_to_text((const char *const *)providers.available, (size_t)providers.available_count);
-
-            rc = error_set(err, ERR_INVALID,
-                           "Could not find specified ONNX-Runtime execution provider: '%s'; this ONNX Runtime has %s",
-                           typed[i], available);
-            free(available);
-            onnxrt_providers_release(&providers);
-            return rc;
-        }
-        providers.chosen[providers.chosen_count++] = name;
-    }
-    *ret = providers;
-    return 0;
+    rc = choose(&providers, typed, err);
+    if (rc == 0)
+        rc = check_options(&providers, err);
+    if (rc < 0)
+        onnxrt_providers_release(&providers);
+    else
+        *ret = providers;
+    return rc;
 }
 
 void onnxrt_providers_release(struct onnxrt_providers *providers)
@@ -90,28 +137,127 @@ char *onnxrt_providers_to_text(const struct onnxrt_providers *providers)
     return list_to_text(providers->chosen, providers->chosen_count);
 }
 
-static struct ort_status *append_cuda(const struct ort_api *api, struct ort_session_options *options)
-{
-    struct ort_cuda_options *cuda = NULL;
-    struct ort_status *status = api->create_cuda_options(&cuda);
+/* ---- Ways into the runtime ---- */
 
+/* Of a provider that has a type of its own for its options. */
+struct entry_points {
+    const char *provider;
+    struct ort_status *(*create)(struct ort_provider_options **);
+    struct ort_status *(*update)(struct ort_provider_options *, const char *const *keys, const char *const *values,
+                                 size_t count);
+    struct ort_status *(*append)(struct ort_session_options *, const struct ort_provider_options *);
+    void (*release)(struct ort_provider_options *);
+};
+
+static bool find_entry_points(const struct ort_api *api, const char *provider, struct entry_points *ret)
+{
+    const struct entry_points all[] = {
+        {"TensorrtExecutionProvider", api->create_tensorrt_options, api->update_tensorrt_options, api->append_tensorrt,
+         api->release_tensorrt_options},
+        {"CUDAExecutionProvider", api->create_cuda_options, api->update_cuda_options, api->append_cuda,
+         api->release_cuda_options},
+        {"CANNExecutionProvider", api->create_cann_options, api->update_cann_options, api->append_cann,
+         api->release_cann_options},
+        {"DnnlExecutionProvider", api->create_dnnl_options, api->update_dnnl_options, api->append_dnnl,
+         api->release_dnnl_options},
+        {"ROCMExecutionProvider", api->create_rocm_options, api->update_rocm_options, api->append_rocm,
+         api->release_rocm_options},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        if (strcmp(all[i].provider, provider) == 0) {
+            *ret = all[i];
+            return true;
+        }
+    return false;
+}
+
+/* What the function for all other providers calls them in every release that knows them; the long names came later. */
+static const char *short_name(const char *provider)
+{
+    static const char *const names[][2] = {
+        {"AzureExecutionProvider", "AZURE"},       {"CoreMLExecutionProvider", "CoreML"},
+        {"DmlExecutionProvider", "DML"},           {"JsExecutionProvider", "JS"},
+        {"MIGraphXExecutionProvider", "MIGraphX"}, {"NvTensorRTRTXExecutionProvider", "NvTensorRtRtx"},
+        {"OpenVINOExecutionProvider", "OPENVINO"}, {"QNNExecutionProvider", "QNN"},
+        {"SNPEExecutionProvider", "SNPE"},         {"VitisAIExecutionProvider", "VitisAI"},
+        {"WebGpuExecutionProvider", "WebGPU"},     {"WebNNExecutionProvider", "WEBNN"},
+        {"XnnpackExecutionProvider", "XNNPACK"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i][0], provider) == 0)
+            return names[i][1];
+    return provider;
+}
+
+/* Options of one provider, as the runtime takes them. */
+struct option_list {
+    const char **keys, **values;
+    size_t count;
+};
+
+/* A later option replaces an earlier one of the same key. */
+static void collect_options(const struct onnxrt_providers *providers, const char *provider, struct option_list *ret)
+{
+    ret->keys = memory_alloc_zero(providers->options.count, sizeof(*ret->keys));
+    ret->values = memory_alloc_zero(providers->options.count, sizeof(*ret->values));
+    for (size_t i = 0; i < providers->options.count; i++) {
+        const struct backend_setting *option = &providers->options.items[i];
+        size_t place = 0;
+
+        if (match(providers, option->provider) != provider)
+            continue;
+        while (place < ret->count && strcmp(ret->keys[place], option->key) != 0)
+            place++;
+        ret->keys[place] = option->key;
+        ret->values[place] = option->value;
+        ret->count += place == ret->count;
+    }
+}
+
+static struct ort_status *append_own(const struct entry_points *own, struct ort_session_options *options,
+                                     const struct option_list *given)
+{
+    struct ort_provider_options *own_options = NULL;
+    struct ort_status *status = own->create(&own_options);
+
+    if (!status && given->count > 0)
+        status = own->update(own_options, given->keys, given->values, given->count);
     if (!status)
-        status = api->append_cuda(options, cuda);
-    if (cuda)
-        api->release_cuda_options(cuda);
+        status = own->append(options, own_options);
+    if (own_options)
+        own->release(own_options);
     return status;
 }
 
-static struct ort_status *append_tensorrt(const struct ort_api *api, struct ort_session_options *options)
+static int append(const struct onnxrt_providers *providers, const char *provider, struct ort_session_options *options,
+                  struct error *err)
 {
-    struct ort_tensorrt_options *tensorrt = NULL;
-    struct ort_status *status = api->create_tensorrt_options(&tensorrt);
+    const struct onnxrt *ort = providers->ort;
+    struct option_list given = {0};
+    struct string_builder asked;
+    struct entry_points own;
+    struct ort_status *status;
+    int rc;
 
-    if (!status)
-        status = api->append_tensorrt(options, tensorrt);
-    if (tensorrt)
-        api->release_tensorrt_options(tensorrt);
-    return status;
+    collect_options(providers, provider, &given);
+    if (find_entry_points(ort->api, provider, &own))
+        status = append_own(&own, options, &given);
+    else if (strcmp(provider, "OpenVINOExecutionProvider") == 0 && ort->release >= ORT_API_VERSION_OPENVINO)
+        status = ort->api->append_openvino(options, given.keys, given.values, given.count);
+    else
+        status = ort->api->append_provider(options, short_name(provider), given.keys, given.values, given.count);
+
+    string_init(&asked);
+    for (size_t i = 0; i < given.count; i++)
+        string_add_format(&asked, "%s%s=%s", i == 0 ? " with " : ", ", given.keys[i], given.values[i]);
+    rc = onnxrt_check(ort, status, err, "ONNX Runtime's %s does not work here%s", provider,
+                      asked.size > 0 ? asked.data : "");
+    string_release(&asked);
+    free(given.keys);
+    free(given.values);
+    return rc;
 }
 
 static bool chosen_before(const struct onnxrt_providers *providers, size_t index)
@@ -122,29 +268,17 @@ static bool chosen_before(const struct onnxrt_providers *providers, size_t index
     return false;
 }
 
-/* The runtime puts the processor behind all others by itself. It runs every operator, so nothing that was chosen
- * after it would get one. */
+/* The runtime puts the processor behind all others by itself. */
 int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort_session_options *options,
                             struct error *err)
 {
-    const struct onnxrt *ort = providers->ort;
     int rc = 0;
 
     for (size_t i = 0; i < providers->chosen_count && rc == 0; i++) {
-        const char *name = providers->chosen[i];
-        struct ort_status *status;
-
-        if (strcmp(name, cpu_provider) == 0)
+        if (strcmp(providers->chosen[i], cpu_provider) == 0)
             return 0;
-        if (chosen_before(providers, i))
-            continue;
-        if (strcmp(name, "CUDAExecutionProvider") == 0)
-            status = append_cuda(ort->api, options);
-        else if (strcmp(name, "TensorrtExecutionProvider") == 0)
-            status = append_tensorrt(ort->api, options);
-        else
-            status = ort->api->append_provider(options, name, NULL, NULL, 0);
-        rc = onnxrt_check(ort, status, err, "ONNX Runtime's %s does not work here", name);
+        if (!chosen_before(providers, i))
+            rc = append(providers, providers->chosen[i], options, err);
     }
     return rc;
 }

@@ -2,6 +2,7 @@
 #ifndef BACKEND_ONNXRT_PROVIDERS_H
 #define BACKEND_ONNXRT_PROVIDERS_H
 
+#include "backend/backend.h"
 #include "backend/onnxrt/library.h"
 
 struct onnxrt_providers {
@@ -10,18 +11,22 @@ struct onnxrt_providers {
     int available_count;
     const char **chosen; /* some of these, by priority */
     size_t chosen_count;
+    struct backend_settings options; /* the caller's */
 };
 
-/* Resolves each name of `typed` (NULL-terminated; NULL or empty: the processor alone): the provider of that name,
- * else the first one whose name contains it or is contained in it, ignoring case. ERR_INVALID lists what there is. */
-int onnxrt_providers_init(const struct onnxrt *ort, const char *const *typed, struct onnxrt_providers *ret,
-                          struct error *err);
+/* Resolves each name that was typed (none: the processor alone): the provider of that name, else the first one whose
+ * name contains it or is contained in it, ignoring case. ERR_INVALID lists what there is. Options are resolved in the
+ * same way; ERR_INVALID for one of a provider that is not asked for. `execution` has to stay as long as `ret`. */
+int onnxrt_providers_init(const struct onnxrt *ort, const struct backend_execution *execution,
+                          struct onnxrt_providers *ret, struct error *err);
 void onnxrt_providers_release(struct onnxrt_providers *providers);
 
 /* The chosen ones as a Python list, "['CPUExecutionProvider']"; malloc'd. */
 char *onnxrt_providers_to_text(const struct onnxrt_providers *providers);
 
-/* Adds the chosen ones to `options`. ERR_BACKEND when one does not work on this machine. */
+/* Adds the chosen ones to `options`, each through the runtime's function for it, with its options as they are.
+ * ERR_BACKEND when one does not work on this machine, or refuses an option: what was asked, and the runtime's own
+ * words. */
 int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort_session_options *options,
                             struct error *err);
 

@@ -43,7 +43,8 @@ static int refuse_idle(struct string_builder *idle, const struct backend *runner
 
 static int check_runner_options(const struct command_context *context, struct error *err)
 {
-    static const char *const of_onnxrt[] = {"--providers", "--onnxrt-optimization-level", NULL};
+    static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
+                                            "--onnxrt-optimization-level", NULL};
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &engine_file_options, &engine_ignored_run_options};
     struct string_builder idle;

@@ -119,7 +119,7 @@ static int compute(struct decision *decision, const struct tensor_list *feed, st
     subgraph_init_whole(&part, decision->model);
     value_list_assign(&part.outputs, &decision->conditions);
     subgraph_clean(&part, NULL, NULL, NULL);
-    request.providers = NULL;
+    request.execution = (struct backend_execution){0};
     rc = subgraph_session_open(&session, &part, folding->backend, &request, err);
     if (rc == 0)
         rc = subgraph_session_run(&session, feed, &decision->values, err);

@@ -1,5 +1,6 @@
 /* cli/options/runners/onnxrt.c: which ONNX Runtime to use, and how. */
 #include <limits.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "base/memory.h"
@@ -16,6 +17,117 @@ static int convert_list(struct parse *parse, const char *spelling, struct words 
 {
     (void)parse, (void)spelling, (void)err;
     *(const char *const **)field = words.items;
+    return 0;
+}
+
+/* ---- Keys and values ---- */
+
+#define LONGEST_SETTING 1024 /* bytes of a key, or of a value, that the runtime's functions take */
+
+/* Reads KEY=VALUE, where a value may hold further '='. False when that is not what it is, or is too long. */
+static bool read_setting(struct parse *parse, struct text pair, struct backend_setting *ret)
+{
+    const char *equals = pair.size > 0 ? memchr(pair.data, '=', pair.size) : NULL;
+    size_t key = equals ? (size_t)(equals - pair.data) : 0, value = equals ? pair.size - key - 1 : 0;
+
+    if (key == 0 || value == 0 || key > LONGEST_SETTING || value > LONGEST_SETTING)
+        return false;
+    ret->key = arena_text(parse_arena(parse), (struct text){pair.data, key});
+    ret->value = arena_text(parse_arena(parse), (struct text){equals + 1, value});
+    return true;
+}
+
+/* Takes the first of several parts between commas, and leaves the rest. A comma, or a backslash, with a backslash in
+ * front of it belongs to the part; any other backslash stands for itself. */
+static bool take_part(struct text *rest, struct string_builder *ret)
+{
+    size_t i = 0;
+
+    string_clear(ret);
+    for (; i < rest->size && rest->data[i] != ','; i++) {
+        if (rest->data[i] == '\\' && i + 1 < rest->size && (rest->data[i + 1] == ',' || rest->data[i + 1] == '\\'))
+            i++;
+        string_add_char(ret, rest->data[i]);
+    }
+    if (i == rest->size)
+        return false;
+    *rest = (struct text){rest->data + i + 1, rest->size - i - 1};
+    return true;
+}
+
+/* PROVIDER:KEY=VALUE,KEY=VALUE,... Neither the provider's name nor a key has a ':' or a '=' in it. */
+static int add_provider_options(struct parse *parse, const char *spelling, const char *word,
+                                struct backend_settings *list, struct backend_setting *items, struct error *err)
+{
+    const char *colon = strpbrk(word, ":=");
+    struct text rest = text_of(colon ? colon + 1 : "");
+    struct string_builder part;
+    const char *provider;
+    bool more = true;
+    int rc = 0;
+
+    if (!colon || *colon != ':' || colon == word)
+        return error_set(err, ERR_INVALID,
+                         "%s: '%s' does not begin with a provider's name; write tensorrt:trt_fp16_enable=1", spelling,
+                         word);
+    provider = arena_text(parse_arena(parse), (struct text){word, (size_t)(colon - word)});
+    string_init(&part);
+    while (more && rc == 0) {
+        more = take_part(&rest, &part);
+        items[list->count].provider = provider;
+        if (!read_setting(parse, (struct text){part.data, part.size}, &items[list->count]))
+            rc = error_set(err, ERR_INVALID,
+                           "%s: '%.*s' in '%.200s' is no KEY=VALUE, each of 1 to %d bytes; a comma that belongs to a "
+                           "value is written \\,",
+                           spelling, (int)(part.size < 200 ? part.size : 200), part.size > 0 ? part.data : "", word,
+                           LONGEST_SETTING);
+        list->count++;
+    }
+    string_release(&part);
+    return rc;
+}
+
+static int convert_provider_options(struct parse *parse, const char *spelling, struct words words, void *field,
+                                    struct error *err)
+{
+    struct backend_setting *items;
+    struct backend_settings list = {0};
+    size_t most = words.count;
+    int rc = 0;
+
+    for (size_t i = 0; i < words.count; i++)
+        for (const char *comma = words.items[i]; (comma = strchr(comma, ',')) != NULL; comma++)
+            most++;
+    items = arena_alloc_zero(parse_arena(parse), most, sizeof(*items));
+    list.items = items;
+    for (size_t i = 0; i < words.count && rc == 0; i++)
+        rc = add_provider_options(parse, spelling, words.items[i], &list, items, err);
+    if (rc == 0)
+        *(struct backend_settings *)field = list;
+    return rc;
+}
+
+static int convert_session_config(struct parse *parse, const char *spelling, struct words words, void *field,
+                                  struct error *err)
+{
+    static const char *const ours[][2] = {
+        {"session.use_env_allocators", "--max-memory"},
+        {"session.model_external_initializers_file_folder_path", "--external-data-dir"},
+    };
+    struct backend_setting *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+
+    for (size_t i = 0; i < words.count; i++) {
+        if (!read_setting(parse, text_of(words.items[i]), &items[i]))
+            return error_set(err, ERR_INVALID,
+                             "%s: '%.200s' is no KEY=VALUE, each of 1 to %d bytes; write "
+                             "optimization.disable_specified_optimizers=ConstantFolding",
+                             spelling, words.items[i], LONGEST_SETTING);
+        for (size_t k = 0; k < ARRAY_LEN(ours); k++)
+            if (strcmp(items[i].key, ours[k][0]) == 0)
+                return error_set(err, ERR_INVALID, "%s: '%s' is what %s is for, which would overrule it", spelling,
+                                 items[i].key, ours[k][1]);
+    }
+    *(struct backend_settings *)field = (struct backend_settings){items, words.count};
     return 0;
 }
 
@@ -42,15 +154,27 @@ static int finish(struct parse *parse, struct error *err)
     return 0;
 }
 
-/* The variant without --providers is the rest of the table. */
+/* The variant without --providers and their options is the rest of the table. */
 static const struct option options[] = {
     {
         .names = {"--providers", "--execution-providers"},
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_list,
-        OPTION_FIELD(struct backend_request, providers),
-        .help = "execution providers, the preferred one first; cpu unless given",
+        OPTION_FIELD(struct backend_request, execution.providers),
+        .help = "execution providers, the preferred one first; cpu unless given. "
+                "`inspect capability --providers` tells which ones load here",
+    },
+    {
+        .names = {"--provider-options"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME:KEY=VALUE,...",
+        .append = true,
+        .convert = convert_provider_options,
+        OPTION_FIELD(struct backend_request, execution.provider_options),
+        .help = "options of one of --providers, as its documentation names them: "
+                "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
+                "A comma that belongs to a value is written \\,",
     },
     {
         .names = {"--onnxruntime-lib"},
@@ -77,6 +201,17 @@ static const struct option options[] = {
         .choice_values = optimization_levels,
         OPTION_FIELD(struct backend_request, optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
+    },
+    {
+        .names = {"--session-config"},
+        .kind = OPTION_MANY,
+        .value_name = "KEY=VALUE",
+        .append = true,
+        .convert = convert_session_config,
+        OPTION_FIELD(struct backend_request, execution.session_config),
+        .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
+                "session.disable_cpu_ep_fallback=1 fails rather than have another provider's nodes run by cpu, "
+                "optimization.disable_specified_optimizers='ConstantFolding;GeluFusion' leaves these passes out",
     },
     {
         .names = {"--onnxrt-threads"},
@@ -109,7 +244,7 @@ static const struct option options[] = {
     }
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
-const struct option_group onnxrt_library_options = ONNXRT_GROUP(1);
+const struct option_group onnxrt_library_options = ONNXRT_GROUP(2);
 
 /* ---- In a process of its own ---- */
 

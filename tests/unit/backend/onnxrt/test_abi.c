@@ -225,8 +225,7 @@ static void allocators_and_threads_of_the_environment_are_chosen(void **state)
 
 static void providers_are_named(void **state)
 {
-    struct ort_tensorrt_options *tensorrt = NULL;
-    struct ort_cuda_options *cuda = NULL;
+    struct ort_provider_options *tensorrt = NULL, *cuda = NULL;
     struct ort_session_options *options = NULL;
     struct ort_status *status;
     char **names = NULL;

@@ -184,7 +184,7 @@ static void provider_may_be_spelled_in_part_and_in_any_case(void **state)
         struct captured_log captured;
         const char *providers[] = {spellings[i], NULL};
         struct backend_request request = {
-            .model_path = model_path("identity"), .providers = providers, .log = &captured.log};
+            .model_path = model_path("identity"), .execution.providers = providers, .log = &captured.log};
 
         captured_log_init(&captured);
         captured.log.threshold = LOG_INFO;
@@ -198,7 +198,7 @@ static void provider_may_be_spelled_in_part_and_in_any_case(void **state)
 static void provider_that_there_is_not_is_an_error_that_lists_the_others(void **state)
 {
     const char *providers[] = {"cpu", "nonsense", NULL};
-    struct backend_request request = {.model_path = model_path("identity"), .providers = providers};
+    struct backend_request request = {.model_path = model_path("identity"), .execution.providers = providers};
     struct error err;
 
     require_onnxruntime();

@@ -304,9 +304,67 @@ static void onnx_runtime_gets_levels_and_threads(void **state)
 
     assert_int_equal(onnxrt->optimization_level, 99);
     assert_int_equal(onnxrt->intra_threads, 3);
-    assert_string_equal(onnxrt->providers[1], "cpu");
+    assert_string_equal(onnxrt->execution.providers[1], "cpu");
     RUN("--onnxrt-threads", "-1");
     assert_fails(ERR_INVALID, "--onnxrt-threads");
+}
+
+static void assert_setting(const struct backend_setting *setting, const char *provider, const char *key,
+                           const char *value)
+{
+    if (provider == NULL)
+        assert_null(setting->provider);
+    else
+        assert_string_equal(setting->provider, provider);
+    assert_string_equal(setting->key, key);
+    assert_string_equal(setting->value, value);
+}
+
+static void options_of_providers_are_keys_and_values_between_commas(void **state)
+{
+    RUN("--onnxrt", "--provider-options", "tensorrt:trt_fp16_enable=1,shapes=x:1x3\\,y:2=3",
+        "openvino:device=HETERO:A,p=C:\\d\\\\", "--provider-options", "cuda:a=b", "--session-config", "s.k=v=w",
+        "--session-config", "s.l=A;B");
+    const struct backend_execution *execution = &VALUES(struct backend_request)->execution;
+    const struct backend_setting *options = execution->provider_options.items;
+
+    assert_int_equal(execution->provider_options.count, 5);
+    assert_setting(&options[0], "tensorrt", "trt_fp16_enable", "1");
+    assert_setting(&options[1], "tensorrt", "shapes", "x:1x3,y:2=3");
+    assert_setting(&options[2], "openvino", "device", "HETERO:A");
+    assert_setting(&options[3], "openvino", "p", "C:\\d\\");
+    assert_setting(&options[4], "cuda", "a", "b");
+    assert_int_equal(execution->session_config.count, 2);
+    assert_setting(&execution->session_config.items[0], NULL, "s.k", "v=w");
+    assert_setting(&execution->session_config.items[1], NULL, "s.l", "A;B");
+}
+
+static void options_of_providers_that_are_none_are_refused(void **state)
+{
+    static const char *const words[][3] = {
+        {"--provider-options", "a=b", "'a=b' does not begin with a provider's name"},
+        {"--provider-options", ":a=b", "':a=b' does not begin with a provider's name"},
+        {"--provider-options", "cuda", "'cuda' does not begin with a provider's name"},
+        {"--provider-options", "cuda:", "'' in 'cuda:' is no KEY=VALUE"},
+        {"--provider-options", "cuda:a=b,c", "'c' in 'cuda:a=b,c' is no KEY=VALUE"},
+        {"--provider-options", "cuda:a=b,", "'' in 'cuda:a=b,' is no KEY=VALUE"},
+        {"--provider-options", "cuda:=b", "'=b' in 'cuda:=b' is no KEY=VALUE"},
+        {"--provider-options", "cuda:a=", "'a=' in 'cuda:a=' is no KEY=VALUE"},
+        {"--session-config", "session.key", "'session.key' is no KEY=VALUE"},
+        {"--session-config", "session.use_env_allocators=0", "is what --max-memory is for"},
+    };
+    char value[1100] = "cuda:a=";
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        RUN("--onnxrt", words[i][0], words[i][1]);
+        assert_fails(ERR_INVALID, words[i][2]);
+    }
+    memset(value + strlen(value), 'x', 1024);
+    RUN("--onnxrt", "--provider-options", value);
+    assert_int_equal(VALUES(struct backend_request)->execution.provider_options.count, 1);
+    value[strlen(value)] = 'x';
+    RUN("--onnxrt", "--provider-options", value);
+    assert_fails(ERR_INVALID, "each of 1 to 1024 bytes");
 }
 
 static void runners_keep_their_order_and_number(void **state)
@@ -522,6 +580,8 @@ int main(void)
         TEST_LINE(shape_inference_is_on_in_reduce_unless_refused_or_replaced),
         TEST_LINE(details_of_external_data_without_external_data_earn_a_warning),
         TEST_LINE(onnx_runtime_gets_levels_and_threads),
+        TEST_LINE(options_of_providers_are_keys_and_values_between_commas),
+        TEST_LINE(options_of_providers_that_are_none_are_refused),
         TEST_LINE(runners_keep_their_order_and_number),
         TEST_LINE(check_takes_the_rest_of_the_line),
         TEST_LINE(quoted_check_is_for_the_shell_and_options_may_follow),

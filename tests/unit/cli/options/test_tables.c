@@ -30,6 +30,8 @@ static const char *const new_options[] = {
     "--no-verify",
     "--onnxruntime-lib",
     "--onnxrt-custom-ops",
+    "--provider-options",
+    "--session-config",
     "--onnxrt-optimization-level",
     "--onnxrt-threads",
     "--onnxrt-timeout",
