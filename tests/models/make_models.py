@@ -1071,6 +1071,74 @@ def reflecting_pads():
     )
 
 
+def two_from_one(outputs, nodes=(), more_outputs=()):
+    """A model in which a call of one function makes a float32 and a float16 tensor, `nodes` being those behind it."""
+    opsets = [helper.make_opsetid("", 15)]
+    third = numpy_helper.from_array(numpy.array(1, numpy.float32) / numpy.float32(3))
+    body = [
+        helper.make_node("Constant", [], ["least"], value=third),
+        helper.make_node("Constant", [], ["first"], value_ints=[0]),
+        helper.make_node("Constant", [], ["row"], value_ints=[3]),
+        helper.make_node("Add", ["a", "a"], ["doubled"]),
+        helper.make_node("Max", ["doubled", "least"], ["b"]),
+        helper.make_node("Gather", ["a", "first"], ["rows"]),
+        helper.make_node("Reshape", ["rows", "row"], ["flat"]),
+        helper.make_node("Cast", ["flat"], ["c"], to=TensorProto.FLOAT16),
+    ]
+    function = helper.make_function("local", "TwoFromOne", ["a"], ["b", "c"], body, opsets)
+    call = helper.make_node("TwoFromOne", ["x"], outputs, name='l0 "q"', domain="local")
+    proto = whole(
+        [call, *nodes],
+        [tensor("x", [2, 3])],
+        [tensor("y/out:0", [2, 3]), tensor("h", None, TensorProto.FLOAT16), *more_outputs],
+        opset=15,
+        functions=[function],
+    )
+    proto.opset_import.append(helper.make_opsetid("local", 1))
+    return proto
+
+
+@model
+def odd_names():
+    """What its only node and its outputs are called is in nobody's way but that of who writes it to a file."""
+    return two_from_one(["y/out:0", "h"])
+
+
+@model
+def odd_names_inside():
+    """The same for tensors between nodes."""
+    inside = ["__myln_k_arg__bb1_4/weird name:0", "h_"]
+    proto = two_from_one(
+        inside,
+        [
+            helper.make_node("Reshape", [inside[0], "shape"], ["y/out:0"], name="y"),
+            helper.make_node("Flatten", [inside[1]], ["h"], name="h", axis=1),
+        ],
+    )
+    proto.graph.initializer.append(numpy_helper.from_array(numpy.array([2, 3]), "shape"))
+    proto.graph.value_info.append(tensor(inside[0], [2, 3]))
+    proto.graph.value_info.append(tensor(inside[1], [3], TensorProto.FLOAT16))
+    return proto
+
+
+@model
+def size_from_values():
+    """The size of an output is not known before it is there: it has the rows of a constant for which x[1] is below 5."""
+    proto = two_from_one(
+        ["y/out:0", "h"],
+        [
+            helper.make_node("Gather", ["x", "one"], ["column"], axis=0),
+            helper.make_node("Less", ["column", "five"], ["wanted"]),
+            helper.make_node("Compress", ["rows", "wanted"], ["dds"], name="rows", axis=0),
+        ],
+        [tensor("dds", ["n", 2], TensorProto.INT64)],
+    )
+    for name, values in ("one", 1), ("rows", [[0, 1], [2, 3], [4, 5]]):
+        proto.graph.initializer.append(numpy_helper.from_array(numpy.array(values), name))
+    proto.graph.initializer.append(numpy_helper.from_array(numpy.array(5, numpy.float32), "five"))
+    return proto
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:
