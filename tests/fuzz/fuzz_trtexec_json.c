@@ -6,6 +6,7 @@
 #include "format/trtexec/layer_info.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
+#include "format/trtexec/replay.h"
 #include "format/trtexec/tensor_summary.h"
 #include "target.h"
 
@@ -33,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct layer_info info;
     struct layer_profile profile;
     struct tensor_summary summary;
+    struct tactic_replay replay;
     struct text text = {(const char *)data, size};
     struct plan_header header;
     struct error error;
@@ -42,6 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             layer_info_precision(&info.layers.items[i], NULL);
         read_again(&info, LAYER_INFO_SCHEMA_8_TO_10);
         read_again(&info, LAYER_INFO_SCHEMA_11);
+        tactic_replay_init(&replay);
+        layer_info_to_replay(&info, &replay, &error);
+        tactic_replay_release(&replay);
         layer_info_release(&info);
     }
     if (layer_profile_parse(&profile, text, "fuzz", &error) == 0)

@@ -45,6 +45,8 @@ static void show(const struct tactic_replay *replay, struct log *log)
         tactic_options_text(&replay->precision, &text);
         log_message(log, LOG_INFO, "Built with %s", text.data);
     }
+    if (replay->timing_cache)
+        log_message(log, LOG_INFO, "Pinned by the timing cache %s", replay->timing_cache);
     string_release(&text);
 }
 
@@ -98,7 +100,8 @@ const struct command cmd_inspect_tactics = {
     .summary = "show which tactic a builder took for each layer",
     .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, "
                    "the memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; "
-                   "and the options for precision that it was built with, where the file says so.",
+                   "and the options for precision that it was built with and the timing cache that pins the build, "
+                   "where the file says so.",
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

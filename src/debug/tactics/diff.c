@@ -8,45 +8,78 @@
 #include "base/file/list.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "format/trtexec/replay.h"
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-static int load_file(struct tactic_builds *builds, const char *path, struct log *log, struct error *err)
+/* Makes `ret` of the file at `path`. */
+typedef int read_build(const char *path, struct tactic_replay *ret, struct log *log, struct error *err);
+
+static int read_replay(const char *path, struct tactic_replay *ret, struct log *log, struct error *err)
+{
+    log_message(log, LOG_VERBOSE, "Loading tactic replay file from %s", path);
+    return tactic_replay_load(ret, path, err);
+}
+
+static int read_layer_info(const char *path, struct tactic_replay *ret, struct log *log, struct error *err)
+{
+    struct layer_info info;
+    int rc = layer_info_open(&info, path, err);
+
+    if (rc < 0)
+        return rc;
+    log_message(log, LOG_VERBOSE, "Loading layer information from %s", path);
+    rc = layer_info_to_replay(&info, ret, err);
+    layer_info_release(&info);
+    if (rc < 0)
+        log_message(log, LOG_WARNING, "%s: %s", path, err->message);
+    return rc;
+}
+
+static int load_file(struct tactic_builds *builds, const char *path, read_build *read, struct log *log,
+                     struct error *err)
 {
     struct tactic_replay replay;
     struct error reason = {0};
+    int rc;
 
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted while loading tactic replays");
-    log_message(log, LOG_VERBOSE, "Loading tactic replay file from %s", path);
     tactic_replay_init(&replay);
-    switch (tactic_replay_load(&replay, path, &reason)) {
-    case 0:
+    rc = read(path, &replay, log, &reason);
+    if (rc == 0) {
         *VECTOR_APPEND(builds) = (struct tactic_build){memory_strdup(path), replay};
         return 0;
+    }
+    tactic_replay_release(&replay);
+    switch (rc) {
     case ERR_IO:
-        log_message(log, LOG_WARNING, "%s, skipping.", reason.message);
+        log_once(log, LOG_WARNING, "%s, skipping.", reason.message);
         return 0;
     case ERR_MEMORY:
         return error_set(err, ERR_MEMORY, "%s", reason.message);
     default:
-        log_message(log, LOG_VERBOSE, "%s does not look like a tactic replay file, skipping.\n%s", path,
-                    reason.message);
+        if (read == read_replay)
+            log_message(log, LOG_VERBOSE, "%s does not look like a tactic replay file, skipping.\n%s", path,
+                        reason.message);
         return 0;
     }
 }
 
 int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err)
 {
-    struct file_list files;
+    static read_build *const readers[] = {read_replay, read_layer_info};
+    struct file_list files = {0};
+    size_t before = builds->count;
+    int rc = 0;
 
-    if (!file_is_folder(path))
-        return load_file(builds, path, log, err);
-    int rc = file_list_find(&files, path, err);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < files.count && rc == 0; i++)
-        rc = load_file(builds, files.items[i], log, err);
+    if (file_is_folder(path))
+        rc = file_list_find(&files, path, err);
+    else
+        *VECTOR_APPEND(&files) = memory_strdup(path);
+    for (size_t k = 0; k < ARRAY_LEN(readers) && builds->count == before; k++)
+        for (size_t i = 0; i < files.count && rc >= 0; i++)
+            rc = load_file(builds, files.items[i], readers[k], log, err);
     file_list_release(&files);
     return rc;
 }

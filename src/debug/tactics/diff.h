@@ -21,7 +21,7 @@
 #include "format/polygraphy/tactic_replay.h"
 
 struct tactic_build {
-    char *path; /* of the replay */
+    char *path; /* of the replay, or of what stands in for it */
     struct tactic_replay replay;
 };
 
@@ -31,7 +31,9 @@ struct tactic_builds {
 };
 
 /* Appends the replays in a folder and all folders below it, in the order of their paths, or the one in a file. A file
- * that holds something else is skipped with a verbose line, one that cannot be read with a warning. */
+ * that holds something else is skipped with a verbose line, one that cannot be read with a warning. Where there is no
+ * replay at all, layer information of TensorRT's engines (format/trtexec/layer_info.h) stands in for it; beside a
+ * replay it is of the same build. */
 int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err);
 
 struct seen_tactic {

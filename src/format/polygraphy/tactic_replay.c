@@ -39,6 +39,7 @@ void tactic_replay_release(struct tactic_replay *replay)
     free(replay->items);
     name_map_release(&replay->places);
     tactic_options_release(&replay->precision);
+    free(replay->timing_cache);
     tactic_replay_init(replay);
 }
 
@@ -282,13 +283,14 @@ static int read_tensors(struct json_reader *reader, json_t *object, const char *
     return 0;
 }
 
-/* A name that is no text is somebody else's member of the same name. */
-static void read_name(struct json_reader *reader, json_t *object, struct tactic_algorithm *algorithm)
+/* What is no text is somebody else's member of the same name. malloc'd, or NULL. */
+static char *read_own_text(struct json_reader *reader, json_t *object, const char *key)
 {
-    struct text name;
+    struct text text;
 
-    if (json_reader_text(reader, json_object_get(object, "name"), &name, NULL) == 0)
-        algorithm->name = memory_copy(name.data, name.size);
+    if (json_reader_text(reader, json_object_get(object, key), &text, NULL) < 0)
+        return NULL;
+    return memory_copy(text.data, text.size);
 }
 
 static int read_algorithm(struct json_reader *reader, json_t *object, struct tactic_algorithm *algorithm,
@@ -311,7 +313,7 @@ static int read_algorithm(struct json_reader *reader, json_t *object, struct tac
     rc = read_tensors(reader, object, "outputs", &algorithm->outputs, err);
     if (rc < 0)
         return rc;
-    read_name(reader, object, algorithm);
+    algorithm->name = read_own_text(reader, object, "name");
     return 0;
 }
 
@@ -353,6 +355,7 @@ static int read_replay(struct json_reader *reader, struct tactic_replay *ret, st
             return error_context(err, "'%s': layer '%s'", reader->name, layer);
     }
     read_options(reader, json_object_get(reader->root, "precision"), &ret->precision);
+    ret->timing_cache = read_own_text(reader, reader->root, "timing_cache");
     return 0;
 }
 
@@ -463,6 +466,10 @@ void tactic_replay_write(const struct tactic_replay *replay, struct json_writer 
         for (size_t i = 0; i < replay->precision.count; i++)
             json_writer_string(writer, replay->precision.items[i]);
         json_writer_end_array(writer);
+    }
+    if (replay->timing_cache) {
+        json_writer_key(writer, "timing_cache");
+        json_writer_string(writer, replay->timing_cache);
     }
     json_writer_key(writer, "polygraphy_class");
     json_writer_string(writer, "TacticReplayData");

@@ -2,7 +2,8 @@
  * `--save-tactics` writes, `--load-tactics` forces, and `inspect tactics` and `inspect diff-tactics` read.
  *
  * The file is Polygraphy's, with members more that Polygraphy ignores: an algorithm may have a "name" for people to
- * read, such as "jit:avx512_core", and a replay the options that decided on precisions in the build that it is from.
+ * read, such as "jit:avx512_core", and a replay the options that decided on precisions in the build that it is from,
+ * and the timing cache that pins this build where its builder cannot be told which tactics to take.
  */
 #ifndef FORMAT_POLYGRAPHY_TACTIC_REPLAY_H
 #define FORMAT_POLYGRAPHY_TACTIC_REPLAY_H
@@ -56,6 +57,7 @@ struct tactic_replay {
     struct tactic_choice *items; /* in the order in which the builder met the layers; names occur once */
     size_t count, capacity;
     struct tactic_options precision;
+    char *timing_cache;     /* malloc'd path, a relative one as seen from the replay's folder; NULL: none */
     struct name_map places; /* of layers among the items */
 };
 
@@ -71,7 +73,8 @@ int tactic_replay_load(struct tactic_replay *replay, const char *path, struct er
 int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t size, const char *name,
                         struct error *err);
 
-/* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name and no options are known. */
+/* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name, no options are known and no
+ * timing cache is. */
 int tactic_replay_save(const struct tactic_replay *replay, const char *path, struct error *err);
 void tactic_replay_write(const struct tactic_replay *replay, struct json_writer *writer);
 

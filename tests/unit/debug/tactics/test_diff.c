@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "debug/tactics/diff.h"
@@ -141,6 +142,41 @@ static void what_is_skipped_is_said_and_why(void **state)
     captured_log_release(&log);
 }
 
+static void make_layer_info(const char *path, const char *kernel)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text),
+             "{\"Layers\": [{\"Name\": \"conv\", \"LayerType\": \"gemm\", \"TacticName\": \"%s\"}]}", kernel);
+    scratch_file(path, text);
+}
+
+static void layer_information_stands_in_where_there_is_no_replay(void **state)
+{
+    struct captured_log log;
+    struct tactic_diff diff;
+
+    make_replay("good/0/replay.json", "a1");
+    make_layer_info("good/0/layers.json", "k1");
+    assert_int_equal(file_make_folders("bad", NULL), 0);
+    make_layer_info("bad/0.json", "k1");
+    make_layer_info("bad/1.json", "k2");
+    scratch_file("bad/2.json", "{\"Layers\": [\"conv\"]}");
+    captured_log_init(&log);
+    tactic_diff_init(&diff);
+    load(&diff.good, "good", &log);
+    load(&diff.bad, "bad", &log);
+    assert_int_equal(diff.good.count, 1); /* one build, told of twice */
+    assert_string_equal(diff.good.items[0].path, "good/0/replay.json");
+    assert_int_equal(diff.bad.count, 2);
+    assert_string_equal(diff.bad.items[1].path, "bad/1.json");
+    assert_false(tactic_algorithm_equal(&diff.bad.items[0].replay.items[0].algorithm,
+                                        &diff.bad.items[1].replay.items[0].algorithm));
+    assert_true(captured_log_has(&log, "W bad/2.json: no tactic is told of any of the 1 layer(s)"));
+    tactic_diff_release(&diff);
+    captured_log_release(&log);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scratch_folder_enter, scratch_folder_leave)
 
 int main(void)
@@ -151,6 +187,7 @@ int main(void)
         TEST(nothing_at_all_can_be_compared),
         TEST(replays_come_in_the_order_of_their_paths),
         TEST(what_is_skipped_is_said_and_why),
+        TEST(layer_information_stands_in_where_there_is_no_replay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,23 @@ static void options_for_precision_are_written_and_read_back(void **state)
     tactic_replay_release(&replay);
 }
 
+static void the_timing_cache_that_pins_a_build_is_kept(void **state)
+{
+    struct tactic_replay replay;
+
+    tactic_replay_init(&replay);
+    parse(&replay, "{\"replay\": {}, \"timing_cache\": \"0.cache\", \"polygraphy_class\": \"TacticReplayData\"}");
+    assert_string_equal(replay.timing_cache, "0.cache");
+    assert_written(&replay, "{\n"
+                            "    \"replay\": {},\n"
+                            "    \"timing_cache\": \"0.cache\",\n"
+                            "    \"polygraphy_class\": \"TacticReplayData\"\n"
+                            "}");
+    parse(&replay, "{\"replay\": {}, \"timing_cache\": 7, \"polygraphy_class\": \"TacticReplayData\"}");
+    assert_null(replay.timing_cache);
+    tactic_replay_release(&replay);
+}
+
 static void layer_that_is_set_again_keeps_its_place(void **state)
 {
     struct tactic_replay replay;
@@ -324,6 +341,7 @@ int main(void)
         cmocka_unit_test(tuples_of_one_and_of_none_look_as_in_python),
         cmocka_unit_test(readable_name_is_written_and_read_back),
         cmocka_unit_test(options_for_precision_are_written_and_read_back),
+        cmocka_unit_test(the_timing_cache_that_pins_a_build_is_kept),
         cmocka_unit_test(layer_that_is_set_again_keeps_its_place),
         cmocka_unit_test(members_that_are_not_known_are_ignored),
         cmocka_unit_test(legacy_markers_are_understood),
