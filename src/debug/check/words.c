@@ -8,7 +8,7 @@
 #include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/text/string_builder.h"
+#include "base/text/shell_line.h"
 
 static const char *const placeholders[CANDIDATE_FILES] = {
     [CANDIDATE_ARTIFACT] = "{artifact}",
@@ -56,13 +56,51 @@ static enum candidate_file file_at(const char *start, const char *at, const stru
     return CANDIDATE_FILES;
 }
 
+static bool is_runner_option(struct text word)
+{
+    return text_equal(word, TEXT("--runner")) || text_equal(word, TEXT("--runner-build"));
+}
+
+/* Whether `at` is in a command that `polygraphy run` is given with --runner: placeholders of the same name stand for
+ * other files there. */
+static bool is_of_runner(const struct check_words *words, size_t index, const char *at)
+{
+    struct text before = text_of(index > 0 ? words->items[index - 1] : "");
+    const char *word = words->items[index];
+
+    if (words->shell && index + 1 == words->count) {
+        struct shell_quotes quotes = {0};
+
+        before.size = 0;
+        for (const char *next = word; next < at; next++) {
+            bool parts = quotes.quotes == '\0' && !quotes.escaped && strchr(" \t\n", *next) != NULL;
+
+            shell_quotes_step(&quotes, *next);
+            if (parts && next > word)
+                before = (struct text){word, (size_t)(next - word)};
+            if (parts)
+                word = next + 1;
+        }
+    }
+    return is_runner_option(before) || is_runner_option((struct text){word, strcspn(word, "=")});
+}
+
+/* As file_at(), in a word of the check. */
+static enum candidate_file file_in_word(const struct check_words *words, size_t index, const char *at,
+                                        size_t *ret_length)
+{
+    enum candidate_file file = file_at(words->items[index], at, &words->usual, ret_length);
+
+    return file == CANDIDATE_INPUTS && *at == '{' && is_of_runner(words, index, at) ? CANDIDATE_FILES : file;
+}
+
 bool check_words_name(const struct check_words *words, enum candidate_file file)
 {
     size_t length;
 
     for (size_t i = 0; i < words->count; i++)
         for (const char *at = words->items[i]; *at != '\0'; at++)
-            if (file_at(words->items[i], at, &words->usual, &length) == file)
+            if (file_in_word(words, i, at, &length) == file)
                 return true;
     return false;
 }
@@ -80,57 +118,29 @@ bool check_words_name_path(const struct check_words *words, const char *path)
 
 /* ---- For a candidate ---- */
 
-/* Inside which quotes of a shell what follows this character stands; 0: none. `*escaped`: it stands for itself. */
-static char quotes_behind(char quotes, char character, bool *escaped)
+static char *word_for(const struct check_words *words, size_t index, const struct candidate_paths *actual)
 {
-    if (*escaped || (character == '\\' && quotes != '\'')) {
-        *escaped = !*escaped;
-        return quotes;
-    }
-    if (character == quotes)
-        return '\0';
-    return quotes == '\0' && (character == '\'' || character == '"') ? character : quotes;
-}
-
-/* Adds a path so that a shell takes it as it is, inside of `quotes` or of none. */
-static void add_for_shell(struct string_builder *ret, const char *path, char quotes)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+=";
-
-    for (; *path != '\0'; path++) {
-        if (quotes == '\'' && *path == '\'')
-            string_add(ret, "'\\'");
-        else if ((quotes == '"' && strchr("\"$`\\", *path) != NULL) ||
-                 (quotes == '\0' && (unsigned char)*path < 0x80 && strchr(plain, *path) == NULL))
-            string_add_char(ret, '\\');
-        string_add_char(ret, *path);
-    }
-}
-
-static char *word_for(const char *word, bool shell, const struct candidate_paths *usual,
-                      const struct candidate_paths *actual)
-{
+    bool shell = words->shell && index + 1 == words->count;
+    const char *at = words->items[index];
+    struct shell_quotes quotes = {0};
     struct string_builder ret;
-    const char *at = word;
-    bool escaped = false;
-    char quotes = '\0';
 
     string_init(&ret);
     string_add(&ret, ""); /* an empty word is one, too */
     while (*at != '\0') {
         size_t length;
-        enum candidate_file file = file_at(word, at, usual, &length);
+        enum candidate_file file = file_in_word(words, index, at, &length);
 
         if (file == CANDIDATE_FILES) {
-            quotes = quotes_behind(quotes, *at, &escaped);
+            shell_quotes_step(&quotes, *at);
             string_add_char(&ret, *at++);
             continue;
         }
         /* At its usual path a file is called as the user has called it. */
-        if (*at != '{' && strcmp(actual->items[file], usual->items[file]) == 0)
+        if (*at != '{' && strcmp(actual->items[file], words->usual.items[file]) == 0)
             string_add_bytes(&ret, at, length);
         else if (shell)
-            add_for_shell(&ret, actual->items[file], quotes);
+            shell_add_word(&ret, actual->items[file], &quotes);
         else
             string_add(&ret, actual->items[file]);
         at += length;
@@ -143,7 +153,7 @@ char **check_words_for(const struct check_words *words, const struct candidate_p
     char **ret = memory_alloc_zero(words->count + 1, sizeof(*ret));
 
     for (size_t i = 0; i < words->count; i++)
-        ret[i] = word_for(words->items[i], words->shell && i + 1 == words->count, &words->usual, actual);
+        ret[i] = word_for(words, i, actual);
     return ret;
 }
 

@@ -3,6 +3,8 @@
  * {artifact}, {inputs}, {golden} and {information} stand for the files of the candidate. Their usual paths do, too,
  * where they stand as a word, as a path in a line of the shell, or as the value of an option
  * (--model=polygraphy_debug.onnx). So candidates can be checked at other paths than the usual ones, several at a time.
+ *
+ * Commands of --runner have an {inputs} of their own, which is left to `polygraphy run`.
  */
 #ifndef DEBUG_CHECK_WORDS_H
 #define DEBUG_CHECK_WORDS_H

@@ -153,6 +153,23 @@ static void every_word_is_looked_at(void **state)
     check_words_free(NULL);
 }
 
+/* `polygraphy run` puts other files there. */
+static void inputs_of_a_runner_are_left_to_it(void **state)
+{
+    const char *items[] = {"run", "{artifact}", "--runner", "./x {inputs} model.onnx", "--load-inputs", "{inputs}"};
+    struct check_words words = words_of(items, ARRAY_LEN(items));
+    char **changed = check_words_for(&words, &actual);
+
+    (void)state;
+    assert_string_equal(changed[3], "./x {inputs} /tmp/model.3.onnx");
+    assert_string_equal(changed[5], "in.3");
+    check_words_free(changed);
+    words.count = 4;
+    assert_false(check_words_name(&words, CANDIDATE_INPUTS));
+    assert_line("run --runner 'a=./x {inputs}' --runner-build=\"{inputs} b\" {inputs}", "m.onnx",
+                "run --runner 'a=./x {inputs}' --runner-build=\"{inputs} b\" in.3");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +183,7 @@ int main(void)
         cmocka_unit_test(nothing_is_renamed_at_the_usual_place),
         cmocka_unit_test(paths_are_quoted_in_a_line_of_the_shell),
         cmocka_unit_test(every_word_is_looked_at),
+        cmocka_unit_test(inputs_of_a_runner_are_left_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
