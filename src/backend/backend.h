@@ -49,6 +49,14 @@ struct backend_execution {
     struct backend_settings session_config;
 };
 
+/* A command of the user's that runs models (backend/command/command.h). */
+struct runner_command {
+    const char *name;       /* of the runner, for messages */
+    const char *line;       /* of the shell, with placeholders (backend/command/line.h) */
+    const char *build_line; /* runs once for each model and leaves {engine}; NULL: there is no such thing */
+    double timeout;         /* seconds for either; 0: any time */
+};
+
 struct backend_request {
     /* What to load: a file, or bytes in memory (which must outlive the session when `external_folder` is NULL too). */
     const char *model_path;
@@ -66,6 +74,7 @@ struct backend_request {
     struct log *log;      /* warnings of the runtime go here; may be NULL */
     /* what only the built-in engine understands (engine/backend.h); or NULL */
     struct engine_request *engine;
+    const struct runner_command *command; /* what command_backend runs; NULL for others */
 };
 
 /* Names of the outputs to compute, in this order. */

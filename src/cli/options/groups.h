@@ -184,8 +184,23 @@ extern const struct option_group onnxrt_bounds_options;
 
 /* ---- Runners ---- */
 
+/* What --runner gives, and --runner-build for one of them. */
+struct runner_line {
+    const char *name; /* NULL: none was given */
+    const char *line;
+};
+
+struct runner_lines {
+    const struct runner_line *items;
+    size_t count;
+};
+
 struct runner_values {
-    struct words names; /* "onnxrt", ...: in the order of the command line, repeats included */
+    struct words names;                /* "onnxrt", "runner", ...: in the order of the command line, repeats included */
+    struct runner_lines commands;      /* of those called "runner", in this order */
+    struct runner_lines builds;        /* as typed */
+    const char *const *build_commands; /* of each of the commands: how an engine is made for it, or NULL */
+    double timeout;                    /* seconds; 0: none */
 };
 
 extern const struct option_group runner_options;

@@ -1,6 +1,7 @@
 /* cli/options/inference.c: how `run` runs models, and what it keeps of that. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
+#include "cli/options/runners/lines.h"
 #include "comparator/infer/driver.h"
 
 static int finish(struct parse *parse, struct error *err)
@@ -95,6 +96,38 @@ static const struct option runner_rows[] = {
         .help = "an engine: that in the model file, or one built of the model. "
                 "Where TensorRT is not installed, the built-in CPU engine takes its place",
     },
+    {
+        .names = {"--runner"},
+        .kind = OPTION_ONE,
+        .value_name = "[NAME=]COMMAND",
+        .append = true,
+        .ordered = true,
+        .convert = convert_runner_lines,
+        OPTION_FIELD(struct runner_values, commands),
+        .help = "any other engine: a line of the shell that reads {model} and {inputs} and writes {outputs}, which "
+                "stand for files. Tensors are safetensors; {inputs:npz} is NumPy's .npz, :json Polygraphy's JSON, :npy "
+                "a folder of .npy files, and outputs alike. "
+                "That it fails is an error, never a difference",
+    },
+    {
+        .names = {"--runner-build"},
+        .kind = OPTION_ONE,
+        .value_name = "[NAME=]COMMAND",
+        .append = true,
+        .convert = convert_runner_lines,
+        OPTION_FIELD(struct runner_values, builds),
+        .help = "a line of the shell that compiles {model} to {engine}, a file or a folder, once for each model that "
+                "is run; --runner then reads {engine}. Without NAME it is for those of --runner that have none of "
+                "their own",
+    },
+    {
+        .names = {"--runner-timeout"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "SECONDS",
+        OPTION_FIELD(struct runner_values, timeout),
+        .help = "end a command of --runner or --runner-build after this time, with all that it has started",
+    },
 };
 
 const struct option_group runner_options = {
@@ -103,6 +136,7 @@ const struct option_group runner_options = {
         "What runs the model. They run and are compared in the order of the command line; each may be repeated.",
     .options = runner_rows,
     .count = ARRAY_LEN(runner_rows),
+    .finish = finish_runner_lines,
 };
 
 /* Polygraphy has an option here, too; it is refused. */

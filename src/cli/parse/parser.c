@@ -253,14 +253,16 @@ static bool takes_values(const struct option *option)
            option->kind != OPTION_ORDERED;
 }
 
-/* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. */
+/* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. An
+ * option with a value has a field of its own, and is noted with the first ordered ones of its group. */
 static void note_order(struct cursor *cursor, const struct option_match *match)
 {
     const struct option_group *group = match->state->group;
+    const struct option *option = &group->options[match->index];
     size_t first = 0;
 
     while (group->options[first].kind != OPTION_ORDERED ||
-           group->options[first].offset != group->options[match->index].offset)
+           (!option->ordered && group->options[first].offset != option->offset))
         first++;
     add_word(cursor->parse, &match->state->options[first], match->name + strspn(match->name, "-"));
 }
@@ -280,13 +282,13 @@ static int take_option(struct cursor *cursor, struct option_match match)
             return rc;
         state->name = match.name;
         state->occurrences++;
+        if (option->kind == OPTION_ORDERED || option->ordered)
+            note_order(cursor, &match);
         if (takes_values(option)) {
             if (!option->append)
                 forget_words(state);
             return match.value ? take_word(cursor, &match, match.value) : take_values(cursor, &match);
         }
-        if (option->kind == OPTION_ORDERED)
-            note_order(cursor, &match);
         if (!match.value)
             return 0;
         letter[1] = match.value[0];

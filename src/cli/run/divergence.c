@@ -192,8 +192,10 @@ done:
 static int run_up_to(const struct divergence_report *report, const struct tensor_list *feed, uint32_t node, bool *found,
                      struct error *err)
 {
+    const struct runner *runner = &report->driver->runners[0];
+    struct backend_request request = *report->request;
     struct layerwise plan = {.model = report->model,
-                             .backend = report->driver->runners[0].backend,
+                             .backend = report->driver->types,
                              .request = report->request,
                              .bound = (uint64_t)64 << 20};
     struct layerwise_run run;
@@ -202,7 +204,8 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
 
     if (rc < 0)
         return rc;
-    layerwise_run_init(&run, &plan, report->request);
+    request.command = runner->command;
+    layerwise_run_init(&run, &plan, runner->backend, &request);
     for (size_t g = 0; g < plan.count && plan.groups[g].first <= node && rc == 0; g++) {
         struct tensor_list outputs = {0};
 

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/command/command.h"
 #include "base/crash.h"
 #include "base/memory.h"
+#include "base/process/guard.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -15,7 +17,7 @@
 #include "debug/check/check.h"
 #include "plot/plots.h"
 
-static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend};
+static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend, &command_backend};
 
 static const struct backend *find_backend(const char *name)
 {
@@ -135,8 +137,8 @@ static int check_request(const struct command_context *context, struct error *er
                              model->path, runners->names.items[i]);
     if (runners->names.count == 0 && (comparison->load_outputs.count == 0 || (is_check && model->path != NULL)))
         return error_set(err, ERR_INVALID,
-                         "No runners have been selected, so nothing would be run or compared: add --onnxrt or --trt "
-                         "behind a model, or give results with --load-outputs");
+                         "No runners have been selected, so nothing would be run or compared: add --onnxrt, --trt "
+                         "or --runner behind a model, or give results with --load-outputs");
     if (load->ignore_external_data)
         log_message(context->log, LOG_WARNING,
                     "--ignore-external-data has no effect: a model does not run without its weights");
@@ -189,21 +191,54 @@ static void watch(void *data, const struct compared_outputs *compared)
 
 /* ---- The work ---- */
 
-/* Malloc'd, with their names. They are numbered among those of their kind. */
-static struct runner *runners_new(const struct words *names)
+/* The runners that the command line asks for, in its order. */
+struct chosen_runners {
+    struct runner *items;
+    struct runner_command *commands; /* of those that are commands */
+    size_t count;
+};
+
+/* Those without a name of their own are numbered among those of their kind. */
+static void choose_runners(const struct runner_values *values, struct chosen_runners *ret)
 {
-    struct runner *runners = memory_alloc_zero(names->count, sizeof(*runners));
     time_t now = time(NULL);
 
-    for (size_t i = 0; i < names->count; i++) {
+    ret->count = values->names.count;
+    ret->items = memory_alloc_zero(ret->count, sizeof(*ret->items));
+    if (values->commands.count > 0) {
+        process_guard_start(); /* before a runtime has threads */
+        ret->commands = memory_alloc_zero(values->commands.count, sizeof(*ret->commands));
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        struct runner *runner = &ret->items[i];
+        const char *name = NULL;
         size_t index = 0;
 
-        runners[i].backend = find_backend(names->items[i]);
+        runner->backend = find_backend(values->names.items[i]);
         for (size_t k = 0; k < i; k++)
-            index += runners[k].backend == runners[i].backend;
-        runners[i].name = runner_make_name(runners[i].backend->runner_prefix, index, now);
+            index += ret->items[k].backend == runner->backend;
+        if (runner->backend == &command_backend)
+            name = values->commands.items[index].name;
+        runner->name =
+            name != NULL ? memory_strdup(name) : runner_make_name(runner->backend->runner_prefix, index, now);
+        if (runner->backend != &command_backend)
+            continue;
+        ret->commands[index] = (struct runner_command){.name = runner->name,
+                                                       .line = values->commands.items[index].line,
+                                                       .build_line = values->build_commands[index],
+                                                       .timeout = values->timeout};
+        runner->command = &ret->commands[index];
     }
-    return runners;
+}
+
+static void release_runners(struct chosen_runners *runners)
+{
+    if (runners->commands != NULL)
+        process_guard_stop();
+    for (size_t i = 0; i < runners->count; i++)
+        free((void *)runners->items[i].name);
+    free(runners->items);
+    free(runners->commands);
 }
 
 #define RULES(option, list)                                                                                            \
@@ -284,7 +319,7 @@ static int run(const struct command_context *context, struct error *err)
         .log = context->log,
     };
     struct driver_settings settings = *PARSE_VALUES(context->parse, struct driver_settings);
-    struct runner *runners = NULL;
+    struct chosen_runners runners = {0};
     struct run_report report;
     struct json_writer json;
     struct plots plots = {0};
@@ -305,8 +340,10 @@ static int run(const struct command_context *context, struct error *err)
     settings.comparison.criteria_for = criteria_for;
     settings.comparison.data = values;
     settings.log = context->log;
-    settings.runners = runners = runners_new(&runner_values->names);
-    settings.count = runner_values->names.count;
+    choose_runners(runner_values, &runners);
+    settings.runners = runners.items;
+    settings.count = runners.count;
+    settings.types = &onnxrt_backend;
     settings.report = watchers.report;
     settings.comparison.on_compared = json_path != NULL || draws ? watch : NULL;
     settings.comparison.on_compared_data = &watchers;
@@ -339,9 +376,7 @@ static int run(const struct command_context *context, struct error *err)
     }
 done:
     plots_release(&plots);
-    for (size_t i = 0; i < settings.count; i++)
-        free((void *)runners[i].name);
-    free(runners);
+    release_runners(&runners);
     run_report_release(&report);
     json_writer_release(&json);
     return rc < 0 ? rc : !passed;

@@ -143,6 +143,7 @@ static int begin_runners(struct driver *driver, struct error *err)
         if (rc < 0)
             return rc;
         worker->request.log = log;
+        worker->request.command = worker->runner->command;
         if (!settings->in_groups)
             rc = worker_open(worker, err);
         else if (r == 0 && settings->count + driver->loaded.count > 1)
@@ -225,7 +226,7 @@ static int plan_groups(struct driver *driver, const struct tensor_list *feed, st
 
     layerwise_release(&driver->plan); /* that of the last iteration */
     driver->plan = (struct layerwise){.model = driver->model,
-                                      .backend = settings->runners[0].backend,
+                                      .backend = settings->types,
                                       .request = &driver->workers[0].request,
                                       .bound = settings->memory / settings->count};
     return layerwise_plan(&driver->plan, feed, err);
@@ -238,7 +239,7 @@ static void begin_groups(struct driver *driver, size_t runner, size_t index)
     struct backend_request request = worker->request;
 
     request.log = index == 0 ? request.log : NULL;
-    layerwise_run_init(&worker->run, &driver->plan, &request);
+    layerwise_run_init(&worker->run, &driver->plan, worker->runner->backend, &request);
     worker->run.warm_up = index == 0 ? settings->warm_up : 0;
     if (settings->validate && worker->results->count > 1) {
         struct log *log = validation_log(driver, 1 + runner);

@@ -38,10 +38,11 @@ struct driver_settings {
     void *load_data;
 
     bool in_groups;
-    uint64_t memory;     /* in groups: bytes, for the outputs of all runners together */
-    bool use_subprocess; /* each runner has a process of its own; not in groups */
-    int64_t warm_up;     /* runs on the first feed dict beforehand, which nobody times */
-    bool keep_outputs;   /* they stay in the results, whether or not anything here needs them; not in groups */
+    const struct backend *types; /* in groups: who is asked what tensors are like */
+    uint64_t memory;             /* in groups: bytes, for the outputs of all runners together */
+    bool use_subprocess;         /* each runner has a process of its own; not in groups */
+    int64_t warm_up;             /* runs on the first feed dict beforehand, which nobody times */
+    bool keep_outputs;           /* they stay in the results, whether or not anything here needs them; not in groups */
 
     /* Paths; NULL: nowhere. Outputs of several runners in groups are written to safetensors only. */
     const char *save_inputs, *save_outputs;

@@ -292,9 +292,10 @@ void layerwise_release(struct layerwise *plan)
 
 /* ---- Running ---- */
 
-void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend_request *request)
+void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend *backend,
+                        const struct backend_request *request)
 {
-    *run = (struct layerwise_run){.plan = plan, .request = *request};
+    *run = (struct layerwise_run){.plan = plan, .backend = backend, .request = *request};
     run->request.model_path = NULL;
     run->request.external_folder = plan->model->folder;
     run->request.frugal = true;
@@ -371,7 +372,7 @@ static int write_group(const struct layerwise *plan, const struct layerwise_grou
 static int run_session(struct layerwise_run *run, const struct tensor_list *feed, struct tensor_list *ret,
                        double *seconds, struct error *err)
 {
-    const struct backend *backend = run->plan->backend;
+    const struct backend *backend = run->backend;
     struct backend_session *session = NULL;
     double elapsed = 0;
     int rc = backend->open(&run->request, &session, err);

@@ -11,7 +11,7 @@
  *
  *   plan = (struct layerwise){.model = model, .backend = backend, .request = &request, .bound = bound};
  *   layerwise_plan(&plan, &feed, err);
- *   layerwise_run_init(&run, &plan, &request);
+ *   layerwise_run_init(&run, &plan, backend, &request);
  *   for (i = 0; i < plan.count; i++)
  *       layerwise_step(&run, i, &feed, &outputs, &seconds, err);
  *
@@ -34,7 +34,7 @@ struct layerwise {
     /* Filled in by the caller. The model has its nodes in order, and no Constant nodes that could be initializers; the
      * request gives options, its model is not used. */
     struct model *model;
-    const struct backend *backend;
+    const struct backend *backend; /* is asked for types, with this request */
     const struct backend_request *request;
     uint64_t bound; /* bytes that the results of a group may take, where single nodes allow it */
 
@@ -55,6 +55,7 @@ void layerwise_release(struct layerwise *plan);
 /* A run through all groups. */
 struct layerwise_run {
     const struct layerwise *plan;
+    const struct backend *backend;
     struct backend_request request;
     struct tensor *values; /* of each value, as long as it is needed */
     struct value_list held;
@@ -62,7 +63,8 @@ struct layerwise_run {
 };
 
 /* `request` gives the options; its model is not used. */
-void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend_request *request);
+void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend *backend,
+                        const struct backend_request *request);
 void layerwise_run_release(struct layerwise_run *run);
 
 /* Runs group `index`; to be called for all groups in order. Appends the tensors that were asked for to `ret`, in the

@@ -13,6 +13,7 @@
 struct runner {
     const struct backend *backend;
     const char *name;
+    const struct runner_command *command; /* what command_backend runs; NULL for others */
 };
 
 /* "onnxrt-runner-N0-11/21/26-07:46:55", malloc'd: the `index`th runner with this prefix, made at `now` (local time). */

@@ -331,7 +331,7 @@ static int run_sample_in_groups(struct reference_run *run, size_t sample, const 
     if (sample == 0)
         drop_by_plan(run, &plan);
     rc = count_groups(run, &plan, &groups, err);
-    layerwise_run_init(&layers, &plan, run->request);
+    layerwise_run_init(&layers, &plan, plan.backend, run->request);
     layers.request.log = NULL;
     for (size_t i = 0; rc == 0 && i < groups; i++)
         rc = run_group(run, &layers, i, sample, items, err);

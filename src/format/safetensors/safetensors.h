@@ -66,7 +66,8 @@ struct safetensors_writer {
     struct string_builder header; /* the tensors so far */
     uint64_t room;                /* bytes left for the header */
     uint64_t data_size;
-    bool has_begun; /* data were written: it is too late to change `room` */
+    bool has_begun;                  /* data were written: it is too late to change `room` */
+    enum file_durability durability; /* FILE_DURABLE, unless it is changed before commit */
 };
 
 int safetensors_writer_open(struct safetensors_writer *writer, const char *path, struct error *err);
@@ -78,7 +79,7 @@ void safetensors_writer_expect(struct safetensors_writer *writer, size_t tensors
 int safetensors_writer_add(struct safetensors_writer *writer, const char *name, const struct tensor *tensor,
                            struct error *err);
 
-/* Writes the header and puts the file in place, durably. */
+/* Writes the header and puts the file in place. */
 int safetensors_writer_commit(struct safetensors_writer *writer, const struct safetensors_metadata *metadata,
                               size_t metadata_count, struct error *err);
 void safetensors_writer_release(struct safetensors_writer *writer); /* without commit no file is left */

@@ -26,7 +26,7 @@ int safetensors_writer_open(struct safetensors_writer *writer, const char *path,
 {
     int rc;
 
-    *writer = (struct safetensors_writer){.room = SMALLEST_ROOM};
+    *writer = (struct safetensors_writer){.room = SMALLEST_ROOM, .durability = FILE_DURABLE};
     string_init(&writer->header);
     rc = file_writer_open(&writer->file, path, err);
     if (rc == 0 && writer->file.temporary == NULL) {
@@ -201,7 +201,7 @@ int safetensors_writer_commit(struct safetensors_writer *writer, const struct sa
     }
     if (rc < 0)
         goto done;
-    rc = file_writer_commit(&writer->file, FILE_DURABLE, err);
+    rc = file_writer_commit(&writer->file, writer->durability, err);
 done:
     string_release(&header);
     return rc;

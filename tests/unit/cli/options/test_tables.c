@@ -73,6 +73,9 @@ static const char *const new_options[] = {
     "--save-layer-info",
     "--layer-info",
     "--output-onnx",
+    "--runner",
+    "--runner-build",
+    "--runner-timeout",
 };
 
 static const char *const sections_for_building[] = {"TensorRT",

@@ -1,0 +1,466 @@
+/* backend/command/command.c: see command.h. */
+#include "backend/command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend/command/files.h"
+#include "backend/command/outputs.h"
+#include "backend/model_io.h"
+#include "base/file/file.h"
+#include "base/file/private_folder.h"
+#include "base/memory.h"
+#include "base/process/process.h"
+#include "base/text/number.h"
+#include "onnx/external/data.h"
+
+/* Of what a command wrote, so much is shown: when it has failed, and when somebody wants to see all of it. */
+#define SHOWN_OF_FAILURE ((size_t)4 << 10)
+#define SHOWN_OF_ALL ((size_t)256 << 10)
+#define LAST_LINE 400 /* bytes of it in a message */
+
+/* With these exit codes shells and others say that nothing was run (POSIX, "Exit Status for Commands"; git bisect). */
+enum { CODE_UNTESTABLE = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNALED = 128 };
+
+struct backend_session {
+    const struct runner_command *command;
+    struct log *log;
+    char *folder; /* has all files but the model, where that is the user's */
+    char *paths[COMMAND_FILES];
+    enum command_format formats[COMMAND_FILES];
+    struct backend_io *inputs, *outputs;
+    size_t input_count, output_count;
+};
+
+/* ---- What a command wrote ---- */
+
+/* The end of it, from the beginning of a line on where there is one. */
+static struct text end_of(const struct process_output *output, size_t most)
+{
+    struct text end = {output->data, output->size};
+
+    if (end.size > most) {
+        const char *start = output->data + output->size - most;
+        const char *line = memchr(start, '\n', most);
+
+        start = line != NULL && line + 1 < output->data + output->size ? line + 1 : start;
+        end = (struct text){start, (size_t)(output->data + output->size - start)};
+    }
+    return end;
+}
+
+static void show_stream(const struct backend_session *session, const char *stream, const struct process_output *output,
+                        bool failed)
+{
+    enum log_level level = failed ? LOG_ERROR : LOG_VERBOSE;
+    struct text end = end_of(output, failed ? SHOWN_OF_FAILURE : SHOWN_OF_ALL);
+    uint64_t left_out = output->left_out + (output->size - end.size);
+    struct string_builder text;
+
+    if (output->size == 0 || !log_shows(session->log, level))
+        return;
+    string_init(&text);
+    string_add_format(&text, "%s | Its %s:\n", session->command->name, stream);
+    if (left_out > 0)
+        string_add_format(&text, "[... %llu bytes left out ...]\n", (unsigned long long)left_out);
+    string_add_visible(&text, end);
+    log_text(session->log, level, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+/* The last line that is not empty; false when there is none. */
+static bool add_last_line(const struct process_output *output, struct string_builder *ret)
+{
+    struct text text = end_of(output, SHOWN_OF_FAILURE);
+    const char *line;
+
+    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL)
+        text.size--;
+    if (text.size == 0)
+        return false;
+    line = memrchr(text.data, '\n', text.size);
+    if (line != NULL)
+        text = (struct text){line + 1, (size_t)(text.data + text.size - line - 1)};
+    text.size = text.size < LAST_LINE ? text.size : LAST_LINE;
+    string_add(ret, "; its last line: ");
+    string_add_visible(ret, text);
+    return true;
+}
+
+/* ---- How it ended ---- */
+
+/* Signals are told by themselves or, where a shell was between, by an exit code. */
+static int ending_signal(const struct process_result *result)
+{
+    if (result->end == PROCESS_SIGNALED)
+        return result->code;
+    return result->code > CODE_SIGNALED && result->code <= CODE_SIGNALED + 64 ? result->code - CODE_SIGNALED : 0;
+}
+
+static int describe_end(const struct runner_command *command, const struct process_result *result, struct error *err)
+{
+    char seconds[NUMBER_TEXT_SIZE];
+    int signal_number = ending_signal(result);
+
+    if (result->end == PROCESS_TIMED_OUT) {
+        error_set(err, ERR_BACKEND,
+                  "it was ended with all that it had started after %s s (--runner-timeout gives it more)",
+                  number_to_text(command->timeout, seconds));
+        err->foreign_code = COMMAND_TIMED_OUT;
+    } else if (signal_number > 0) {
+        error_set(err, ERR_BACKEND, "signal %d (%s) ended it", signal_number, strsignal(signal_number));
+        err->foreign_code = -signal_number;
+    } else if (result->code == CODE_NOT_FOUND) {
+        error_set(err, ERR_MISSING,
+                  "it ended with exit code 127, with which shells say that there is no such program (what stands in "
+                  "front of the first '=' is the runner's name: a line that begins with a variable needs `env` there)");
+    } else if (result->code == CODE_NOT_EXECUTABLE) {
+        error_set(err, ERR_IO, "it ended with exit code 126, with which shells say that a program cannot be executed");
+    } else if (result->code == CODE_UNTESTABLE) {
+        error_set(err, ERR_IO, "it ended with exit code 125, which says that the model could not be run here at all");
+    } else {
+        error_set(err, ERR_BACKEND, "it ended with exit code %d", result->code);
+        err->foreign_code = result->code;
+    }
+    return err->code;
+}
+
+/* ---- Running it ---- */
+
+static void add_variables(const struct backend_session *session, struct string_builder texts[COMMAND_FILES],
+                          const char *ret[COMMAND_FILES + 1])
+{
+    static const char *const names[COMMAND_FILES] = {COMMAND_MODEL_VARIABLE, COMMAND_INPUTS_VARIABLE,
+                                                     COMMAND_OUTPUTS_VARIABLE, COMMAND_ENGINE_VARIABLE};
+    size_t count = 0;
+
+    for (size_t i = 0; i < COMMAND_FILES; i++) {
+        string_init(&texts[i]);
+        string_add_format(&texts[i], "%s=%s", names[i], session->paths[i] != NULL ? session->paths[i] : "");
+        if (session->paths[i] != NULL)
+            ret[count++] = texts[i].data;
+    }
+    ret[count] = NULL;
+}
+
+/* Runs a line of the shell to its end. ERR_BACKEND and others as in command.h; the message ends with the last line that
+ * it wrote. */
+static int run_line(const struct backend_session *session, const char *line, struct process_result *ret,
+                    struct error *err)
+{
+    char *command = command_line_for(line, (const char *const *)session->paths);
+    const char *environment[COMMAND_FILES + 1];
+    struct string_builder texts[COMMAND_FILES], last;
+    int rc;
+
+    add_variables(session, texts, environment);
+    log_message(session->log, LOG_VERBOSE, "%s | Running: %s", session->command->name, command);
+    rc = process_run(&(struct process_request){.arguments = (const char *const[]){"sh", "-c", command, NULL},
+                                               .program = "/bin/sh",
+                                               .environment = environment,
+                                               .timeout = session->command->timeout,
+                                               .without_input = true},
+                     ret, err);
+    for (size_t i = 0; i < COMMAND_FILES; i++)
+        string_release(&texts[i]);
+    free(command);
+    if (rc < 0 || (ret->end == PROCESS_EXITED && ret->code == 0))
+        return rc;
+    string_init(&last);
+    rc = describe_end(session->command, ret, err);
+    if (!add_last_line(&ret->error_out, &last))
+        add_last_line(&ret->out, &last);
+    if (last.size > 0) {
+        struct error end = *err;
+
+        error_set(err, (enum error_code)end.code, "%s%s", end.message, last.data);
+        err->foreign_code = end.foreign_code;
+    }
+    string_release(&last);
+    return rc;
+}
+
+/* What it wrote is shown when that is wanted, and in any case when it, or what it has left, is at fault. */
+static void show_output(const struct backend_session *session, struct process_result *result, bool failed)
+{
+    show_stream(session, "standard output", &result->out, failed);
+    show_stream(session, "standard error", &result->error_out, failed);
+    process_result_release(result);
+}
+
+static int put_blame(const struct backend_session *session, const char *line, struct error *err)
+{
+    int foreign_code = err->foreign_code;
+
+    if (err->code == ERR_INTERRUPTED)
+        return err->code;
+    error_context(err, "the runner '%s' failed%s", session->command->name,
+                  line == session->command->build_line ? " at building" : "");
+    err->foreign_code = foreign_code;
+    return err->code;
+}
+
+/* ---- The model ---- */
+
+static int write_model(struct backend_session *session, const struct backend_request *request, struct model *model,
+                       struct error *err)
+{
+    struct path_list made = {0};
+    struct subgraph whole;
+    int rc;
+
+    session->paths[COMMAND_MODEL] = file_join(session->folder, "model.onnx");
+    rc = file_write(session->paths[COMMAND_MODEL], request->model_data, request->model_size, FILE_INTERMEDIATE, err);
+    if (rc < 0 || request->external_folder == NULL)
+        return rc;
+    free(model->folder);
+    model->folder = memory_strdup(request->external_folder);
+    subgraph_init_whole(&whole, model);
+    rc = external_data_provide(&whole, session->folder, EXTERNAL_LINK, &made, err);
+    subgraph_release(&whole);
+    path_list_release(&made);
+    return rc;
+}
+
+static int take_model(struct backend_session *session, const struct backend_request *request, struct error *err)
+{
+    const struct span bytes = {request->model_data, request->model_size};
+    struct model *model = NULL;
+    int rc;
+
+    if (request->model_path != NULL) {
+        rc = model_open(request->model_path, NULL, &model, err);
+        session->paths[COMMAND_MODEL] = memory_strdup(request->model_path);
+    } else {
+        rc = model_parse(bytes, "the model in memory", &model, err);
+        if (rc == 0)
+            rc = write_model(session, request, model, err);
+    }
+    if (rc == 0) {
+        session->inputs = model_io_new(model, NULL, &model->inputs);
+        session->input_count = model->inputs.count;
+        session->outputs = model_io_new(model, NULL, &model->outputs);
+        session->output_count = model->outputs.count;
+    }
+    model_free(model);
+    return rc;
+}
+
+/* ---- The engine ---- */
+
+static int build_engine(struct backend_session *session, struct error *err)
+{
+    const char *line = session->command->build_line;
+    struct process_result result = {0};
+    int rc;
+
+    if (line == NULL)
+        return 0;
+    session->paths[COMMAND_ENGINE] = file_join(session->folder, "engine");
+    log_message(session->log, LOG_START, "%s | Building: %s", session->command->name, line);
+    rc = run_line(session, line, &result, err);
+    if (rc < 0 && err->code == ERR_INTERRUPTED)
+        return rc;
+    if (rc == 0 && !file_exists(session->paths[COMMAND_ENGINE])) {
+        rc = error_set(err, ERR_BACKEND, "it left nothing at {engine}");
+        err->foreign_code = COMMAND_LEFT_NOTHING;
+    }
+    show_output(session, &result, rc < 0);
+    return rc < 0 ? put_blame(session, line, err) : 0;
+}
+
+/* ---- A session ---- */
+
+static void command_close(struct backend_session *session)
+{
+    if (session == NULL)
+        return;
+    model_io_free(session->inputs, session->input_count);
+    model_io_free(session->outputs, session->output_count);
+    for (size_t i = 0; i < COMMAND_FILES; i++)
+        free(session->paths[i]);
+    private_folder_remove(session->folder);
+    free(session);
+}
+
+static char *exchange_path(const struct backend_session *session, enum command_file file, const char *name)
+{
+    struct string_builder path;
+
+    string_init(&path);
+    string_add_format(&path, "%s/%s%s", session->folder, name, command_format_extension(session->formats[file]));
+    return string_take(&path);
+}
+
+static int command_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    int rc;
+
+    session->command = request->command;
+    session->log = request->log;
+    rc = command_line_formats(request->command->line, session->formats, err);
+    if (rc < 0)
+        goto done;
+    rc = private_folder_make("runner", &session->folder, err);
+    if (rc < 0)
+        goto done;
+    rc = take_model(session, request, err);
+    if (rc < 0)
+        goto done;
+    rc = build_engine(session, err);
+    if (rc < 0)
+        goto done;
+    session->paths[COMMAND_INPUTS] = exchange_path(session, COMMAND_INPUTS, "inputs");
+    session->paths[COMMAND_OUTPUTS] = exchange_path(session, COMMAND_OUTPUTS, "outputs");
+    *ret = session;
+    session = NULL;
+done:
+    command_close(session);
+    return rc;
+}
+
+static const struct backend_io *command_inputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->input_count;
+    return session->inputs;
+}
+
+static const struct backend_io *command_outputs(const struct backend_session *session, size_t *ret_count)
+{
+    *ret_count = session->output_count;
+    return session->outputs;
+}
+
+/* ---- A run ---- */
+
+/* The model's inputs, in its order. */
+static int write_inputs(const struct backend_session *session, const struct tensor_list *feed,
+                        const char **ret_original, struct error *err)
+{
+    struct tensor_list inputs = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < session->input_count && rc == 0; i++) {
+        const struct named_tensor *given = tensor_list_find(feed, text_of(session->inputs[i].name));
+        struct tensor lent;
+
+        if (given == NULL) {
+            rc = error_set(err, ERR_MISSING, "input '%s' is not fed", session->inputs[i].name);
+            continue;
+        }
+        tensor_borrow(given->tensor.type, &given->tensor.shape, given->tensor.data, given->tensor.size, &lent);
+        tensor_list_add(&inputs, text_of(given->name), &lent);
+    }
+    if (rc == 0)
+        rc = command_inputs_write(&inputs, session->formats[COMMAND_INPUTS], session->paths[COMMAND_INPUTS],
+                                  ret_original, err);
+    tensor_list_release(&inputs);
+    return rc < 0 ? error_context(err, "the inputs of '%s'", session->command->name) : 0;
+}
+
+static int read_outputs(const struct backend_session *session, const struct wanted_outputs *wanted,
+                        struct tensor_list *ret, struct error *err)
+{
+    const struct command_outputs outputs = {session->outputs, session->output_count};
+    const char *path = session->paths[COMMAND_OUTPUTS];
+    struct tensor_list come = {0};
+    int rc;
+
+    if (!file_exists(path)) {
+        error_set(err, ERR_BACKEND, "it ended well, but left nothing at {outputs}");
+        err->foreign_code = COMMAND_LEFT_NOTHING;
+        return ERR_BACKEND;
+    }
+    rc = command_outputs_read(session->formats[COMMAND_OUTPUTS], path, &come, err);
+    if (rc < 0) { /* whatever is wrong with the file, it was the command that wrote it */
+        struct error why = *err;
+
+        error_set(err, ERR_BACKEND, "what it left cannot be read: %s", why.message);
+        err->foreign_code = COMMAND_LEFT_UNREADABLE;
+        rc = ERR_BACKEND;
+    } else {
+        rc = command_outputs_take(&outputs, wanted, &come, session->log, ret, err);
+    }
+    tensor_list_release(&come);
+    return rc;
+}
+
+/* A link to a file of the user's leads there when it is written to. */
+static int check_original(const struct backend_session *session, const char *original, const struct stat *before,
+                          struct error *err)
+{
+    struct stat after;
+
+    if (original == NULL ||
+        (stat(original, &after) == 0 && after.st_size == before->st_size &&
+         after.st_mtim.tv_sec == before->st_mtim.tv_sec && after.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+        return 0;
+    return error_set(err, ERR_IO,
+                     "the runner '%s' has written to its inputs, which are '%s': repair that file, and let the command "
+                     "only read {inputs}",
+                     session->command->name, original);
+}
+
+static int run_and_read(struct backend_session *session, const struct wanted_outputs *wanted, struct tensor_list *ret,
+                        double *seconds, struct error *err)
+{
+    struct process_result result = {0};
+    int rc = run_line(session, session->command->line, &result, err);
+
+    if (rc == ERR_INTERRUPTED)
+        return rc;
+    if (rc == 0) {
+        if (seconds != NULL)
+            *seconds = result.seconds;
+        rc = read_outputs(session, wanted, ret, err);
+    }
+    show_output(session, &result, rc < 0);
+    return rc < 0 ? put_blame(session, session->command->line, err) : 0;
+}
+
+static int command_run(struct backend_session *session, const struct tensor_list *feed,
+                       const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+{
+    const char **names = memory_alloc_zero(session->output_count, sizeof(*names));
+    const struct wanted_outputs all = {names, session->output_count};
+    const char *original = NULL;
+    struct tensor_list outputs = {0};
+    struct stat before = {0};
+    int rc;
+
+    for (size_t i = 0; i < session->output_count; i++)
+        names[i] = session->outputs[i].name;
+    rc = write_inputs(session, feed, &original, err);
+    if (rc < 0)
+        goto done;
+    if (original != NULL && stat(original, &before) != 0) {
+        rc = error_set_errno(err, ERR_IO, "'%s'", original);
+        goto done;
+    }
+    rc = run_and_read(session, wanted != NULL ? wanted : &all, &outputs, seconds, err);
+    if (rc != ERR_INTERRUPTED && check_original(session, original, &before, err) < 0)
+        rc = err->code;
+    if (rc < 0)
+        goto done;
+    *ret = outputs;
+    outputs = (struct tensor_list){0};
+done:
+    /* Tensors keep what is mapped; nothing of this run may be taken for something of the next one. */
+    private_folder_clear(session->paths[COMMAND_INPUTS]);
+    private_folder_clear(session->paths[COMMAND_OUTPUTS]);
+    tensor_list_release(&outputs);
+    free(names);
+    return rc;
+}
+
+const struct backend command_backend = {
+    .name = "runner",
+    .runner_prefix = "command-runner",
+    .open = command_open,
+    .close = command_close,
+    .inputs = command_inputs,
+    .outputs = command_outputs,
+    .run = command_run,
+};

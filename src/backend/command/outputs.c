@@ -1,0 +1,124 @@
+/* backend/command/outputs.c: see outputs.h. */
+#include "backend/command/outputs.h"
+
+#include <string.h>
+
+#include "base/text/names.h"
+
+#define MOST_NAMES 12 /* in a message */
+
+static const struct backend_io *find_output(const struct command_outputs *outputs, const char *name)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (strcmp(outputs->items[i].name, name) == 0)
+            return &outputs->items[i];
+    return NULL;
+}
+
+static void close_list(struct string_builder *list, size_t count)
+{
+    if (count == 0)
+        string_add(list, "none");
+    else if (count > MOST_NAMES)
+        string_add_format(list, " and %zu more", count - MOST_NAMES);
+}
+
+/* `what` is the sentence's beginning, which the names that came and those that were expected follow. */
+static int refuse_names(const char *what, enum command_failure why, const struct tensor_list *come,
+                        const struct wanted_outputs *wanted, struct error *err)
+{
+    struct string_builder found, expected;
+
+    string_init(&found);
+    string_init(&expected);
+    for (size_t i = 0; i < come->count && i < MOST_NAMES; i++)
+        name_list_add(&found, come->items[i].name);
+    for (size_t i = 0; i < wanted->count && i < MOST_NAMES; i++)
+        name_list_add(&expected, wanted->items[i]);
+    close_list(&found, come->count);
+    close_list(&expected, wanted->count);
+    error_set(err, ERR_BACKEND, "%s; came: %s; expected: %s", what, found.data, expected.data);
+    if (err != NULL)
+        err->foreign_code = why;
+    string_release(&expected);
+    string_release(&found);
+    return ERR_BACKEND;
+}
+
+static int check_names(const struct command_outputs *outputs, const struct wanted_outputs *wanted,
+                       const struct tensor_list *come, struct error *err)
+{
+    struct string_builder what;
+    int rc = 0;
+
+    string_init(&what);
+    for (size_t i = 0; rc == 0 && i < wanted->count; i++)
+        if (tensor_list_find(come, text_of(wanted->items[i])) == NULL) {
+            string_add_format(&what, "it left no output '%s'", wanted->items[i]);
+            rc = refuse_names(what.data, COMMAND_LEFT_TOO_FEW, come, wanted, err);
+        }
+    /* One that knows other tensors may know another model: an engine of another one, say. */
+    for (size_t i = 0; rc == 0 && i < come->count; i++)
+        if (find_output(outputs, come->items[i].name) == NULL) {
+            string_add_format(&what, "it left '%s', which is no output of the model", come->items[i].name);
+            rc = refuse_names(what.data, COMMAND_LEFT_STRANGERS, come, wanted, err);
+        }
+    string_release(&what);
+    return rc;
+}
+
+/* Dimensions that the model leaves open may be anything. */
+static bool fits(const struct backend_io *output, const struct shape *shape)
+{
+    if (!output->has_shape)
+        return true;
+    if (output->shape.rank != shape->rank)
+        return false;
+    for (size_t i = 0; i < shape->rank; i++)
+        if (output->shape.dims[i] >= 0 && output->shape.dims[i] != shape->dims[i])
+            return false;
+    return true;
+}
+
+static int check_shape(const struct backend_io *output, const struct tensor *tensor, struct error *err)
+{
+    struct string_builder is, should;
+
+    if (fits(output, &tensor->shape))
+        return 0;
+    string_init(&is);
+    string_init(&should);
+    shape_to_text(&tensor->shape, &is);
+    shape_to_text(&output->shape, &should);
+    error_set(err, ERR_BACKEND, "it left output '%s' with shape %s; the model says %s", output->name, is.data,
+              should.data);
+    if (err != NULL)
+        err->foreign_code = COMMAND_LEFT_WRONG_SHAPE;
+    string_release(&should);
+    string_release(&is);
+    return ERR_BACKEND;
+}
+
+int command_outputs_take(const struct command_outputs *outputs, const struct wanted_outputs *wanted,
+                         struct tensor_list *come, struct log *log, struct tensor_list *ret, struct error *err)
+{
+    int rc = check_names(outputs, wanted, come, err);
+
+    for (size_t i = 0; rc == 0 && i < wanted->count; i++) {
+        const struct backend_io *output = find_output(outputs, wanted->items[i]);
+
+        if (output != NULL)
+            rc = check_shape(output, &tensor_list_find(come, text_of(output->name))->tensor, err);
+    }
+    for (size_t i = 0; rc == 0 && i < wanted->count; i++) {
+        struct tensor *tensor = &tensor_list_find(come, text_of(wanted->items[i]))->tensor;
+        const struct backend_io *output = find_output(outputs, wanted->items[i]);
+
+        if (output != NULL && output->type != DATA_UNDEFINED && output->type != tensor->type)
+            log_once(log, LOG_WARNING, "Output '%s' came as %s; the model says %s", output->name,
+                     data_type_name(tensor->type), data_type_name(output->type));
+        tensor_list_add(ret, text_of(wanted->items[i]), tensor);
+        *tensor = (struct tensor){0};
+    }
+    return rc;
+}
