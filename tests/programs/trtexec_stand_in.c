@@ -142,6 +142,27 @@ static int build_and_infer(void)
     return status > 1 ? 1 : verdict(status);
 }
 
+/* "-CUDNN,+JIT_CONVOLUTIONS": 11 has two of them left. */
+static bool bad_tactic_source(void)
+{
+    static const char *const known[] = {"EDGE_MASK_CONVOLUTIONS", "JIT_CONVOLUTIONS", "CUBLAS", "CUBLAS_LT", "CUDNN"};
+    size_t count = (stand_in.version & SINCE_11) != 0 ? 2 : ARRAY_LEN(known);
+    struct pairs sources = option_pairs("tacticSources");
+
+    for (size_t i = 0; i < sources.count; i++) {
+        const char *name = sources.items[i].name;
+        bool found = false;
+
+        for (size_t k = 0; k < count && (name[0] == '+' || name[0] == '-'); k++)
+            found = found || strcmp(name + 1, known[k]) == 0;
+        if (!found) {
+            say('E', "Unknown tactic source: %s", name);
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     stand_in.start = stopwatch_now();
@@ -155,6 +176,10 @@ int main(int argc, char **argv)
     }
     if (given("getPlanVersionOnly") && option("loadEngine") != NULL)
         return print_plan_version(option("loadEngine"));
+    if (given("helpBuildRoute"))
+        return print_build_routes(option("helpBuildRoute"));
+    if (bad_tactic_source())
+        return refuse_options();
     if (option("onnx") == NULL && option("loadEngine") == NULL) {
         say('E', "Model missing or format not recognized");
         return refuse_options();

@@ -1,4 +1,5 @@
 /* tests/programs/trtexec_stand_in/build.c: engines out of ONNX models. */
+#include <dlfcn.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,6 +394,52 @@ static int parse(struct building *building)
 
 /* ---- The engine ---- */
 
+static const struct {
+    const char *name, *values, *otherwise;
+} knobs[] = {{"cask_fusion", "on|off", "on"}, {"conv_lowering", "on|off", "on"}, {"kgen:tiling", "0|1|2", "1"}};
+
+int print_build_routes(const char *knob)
+{
+    const char *between = "";
+    bool found = knob[0] == '\0';
+
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+        found = found || strcmp(knobs[i].name, knob) == 0;
+    if (!found) {
+        say('E', "Unknown build route option: %s", knob);
+        return 1;
+    }
+    printf("{\"tuner_version\":\"2.19.45\",\"tuner_options\":[");
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++) {
+        printf("%s{\"option\":\"-%s\",\"allowed_values\":\"-%s=[%s]\",\"default_value\":\"-%s=%s\",\"help\":\"\"}",
+               between, knobs[i].name, knobs[i].name, knobs[i].values, knobs[i].name, knobs[i].otherwise);
+        between = ",";
+    }
+    printf("]}\n");
+    return 0;
+}
+
+/* "-kgen:tiling=2 -cask_fusion=off": each has to be a knob. */
+static int check_route(struct error *err)
+{
+    const char *route = option("setBuildRoute");
+    char *rest = route != NULL ? memory_strdup(route) : NULL, *word;
+
+    while ((word = strsep(&rest, " ")) != NULL) {
+        size_t size = strcspn(word, "=");
+        bool found = word[0] == '\0';
+
+        for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+            found = found || (word[0] == '-' && size == strlen(knobs[i].name) + 1 &&
+                              strncmp(word + 1, knobs[i].name, size - 1) == 0);
+        if (!found)
+            return error_set(err, ERR_INVALID,
+                             "IBuilderConfig::setBuildRoute: Error Code 3: API Usage Error (unknown option '%s')",
+                             word);
+    }
+    return 0;
+}
+
 /* Times of a first build are disturbed, and a second one takes what seems to be best now. */
 static int build_disturbed(struct building *building, const char *seed, struct error *err)
 {
@@ -410,11 +457,14 @@ static int build_disturbed(struct building *building, const char *seed, struct e
 static int build_timed(struct building *building, struct error *err)
 {
     const char *path = given("noBuilderCache") ? NULL : option("timingCacheFile");
-    const char *seed = getenv("TRTEXEC_STAND_IN_SEED");
+    const char *seed = given("setBuildRoute") ? option("setBuildRoute") : getenv("TRTEXEC_STAND_IN_SEED");
     struct builder_settings *builder = &building->request.builder;
     bool warm;
     int rc;
 
+    rc = check_route(err);
+    if (rc < 0)
+        return rc;
     builder->cache = timing_cache_new();
     warm = path != NULL && timing_load(builder->cache, path);
     builder->error_on_cache_miss = given("errorOnTimingCacheMiss") && path != NULL;
@@ -449,6 +499,21 @@ static void flood(void)
         say('V', "[TRT] Registered plugin creator - ::Flood_TRT version %zu, of which nobody has ever heard", i);
 }
 
+/* TensorRT's own are linked into it; others are libraries, which are loaded before the network is made. */
+static int load_plugins(void)
+{
+    for (size_t i = 0; i < stand_in.argument_count; i++) {
+        const struct argument *argument = &stand_in.arguments[i];
+
+        if (strstr(argument->name, "lugins") == NULL || dlopen(argument->value, RTLD_LAZY) != NULL)
+            continue;
+        say('E', "Uncaught exception detected: Could not load plugin library: %s, due to: %s", argument->value,
+            dlerror());
+        return 1;
+    }
+    return 0;
+}
+
 int build_engine(struct loaded_engine *ret)
 {
     struct building building = {.result = ret};
@@ -457,6 +522,7 @@ int build_engine(struct loaded_engine *ret)
     double start;
     int rc = parse(&building);
 
+    ret->stripped = given("stripWeights") || given("stripAllWeights");
     ret->detailed = given("profilingVerbosity") && strcmp(option("profilingVerbosity"), "detailed") == 0;
     if (rc != 0)
         return rc;
@@ -465,6 +531,8 @@ int build_engine(struct loaded_engine *ret)
     choose_precision(&building.request.builder.precision);
     set_layer_precisions(&building);
     flood();
+    if (load_plugins() != 0)
+        return 1;
     start = stopwatch_now();
     rc = trap("build-fails") ? error_set(&err, ERR_BACKEND,
                                          "IBuilder::buildSerializedNetwork: Error Code 10: Internal "

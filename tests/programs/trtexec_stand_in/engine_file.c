@@ -11,7 +11,7 @@
 /* Of the header, and of the names behind it: a plan is mapped. */
 #define ALIGNMENT 64
 
-enum { AT_VERSION = 24, AT_NAMES_SIZE = 32, AT_DETAILED = 40 };
+enum { AT_VERSION = 24, AT_NAMES_SIZE = 32, AT_DETAILED = 40, AT_STRIPPED = 41 };
 
 int engine_fails(const char *stage, const struct error *err)
 {
@@ -41,6 +41,7 @@ int engine_save(const struct loaded_engine *loaded, const char *path, struct err
     memcpy(header + AT_VERSION, stand_in.numbers, sizeof(stand_in.numbers));
     memcpy(header + AT_NAMES_SIZE, &names.size, sizeof(names.size));
     header[AT_DETAILED] = loaded->detailed;
+    header[AT_STRIPPED] = loaded->stripped;
     if (rc == 0)
         rc = file_map_open(plan, &map, err);
     if (rc < 0)
@@ -88,6 +89,7 @@ static int deserialize(const char *path, struct loaded_engine *ret, struct error
                          "IRuntime::deserializeCudaEngine: Error Code 1: Serialization (Serialization assertion "
                          "stdVersionRead == kSERIALIZATION_VERSION failed.Version tag does not match)");
     ret->detailed = map->data[AT_DETAILED] != 0;
+    ret->stripped = map->data[AT_STRIPPED] != 0;
     read_names(ret, (const char *)map->data + ALIGNMENT, names);
     return plan_parse((struct span){map->data + ALIGNMENT + names, map->size - ALIGNMENT - names}, path, &providers,
                       &ret->engine, err);

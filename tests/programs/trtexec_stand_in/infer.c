@@ -7,6 +7,7 @@
 #include "base/system.h"
 #include "engine/run/executor.h"
 #include "programs/trtexec_stand_in/stand_in.h"
+#include "tensor/values/elements.h"
 
 /* ---- Inputs ---- */
 
@@ -166,8 +167,11 @@ static bool depends_on_data(const struct model *model, uint32_t value, bool *see
     return false;
 }
 
+/* TensorRT computes no float64, and up to 8.6 no int64. */
 static enum data_type binding_type(enum data_type type)
 {
+    if (type == DATA_FLOAT64)
+        return DATA_FLOAT32;
     return type == DATA_INT64 && stand_in.version == V8 ? DATA_INT32 : type;
 }
 
@@ -243,18 +247,28 @@ static int set_up(struct inference *inference)
 
 /* ---- Running ---- */
 
-/* Between int32 of a binding and int64 of the engine. */
+/* Between the type of a binding and that of the engine. */
 static void convert(const struct tensor *from, enum data_type type, struct tensor *ret)
 {
     struct error err = {0};
+    uint8_t *data;
 
     if (tensor_allocate(type, &from->shape, ret, &err) < 0)
         exit(1);
-    for (size_t i = 0; i < tensor_elements(from); i++)
+    data = tensor_writable(ret);
+    for (size_t i = 0; i < tensor_elements(from); i++) {
+        double value;
+
+        elements_to_float64(from, i, 1, &value);
         if (type == DATA_INT64)
-            ((int64_t *)tensor_writable(ret))[i] = ((const int32_t *)from->data)[i];
+            ((int64_t *)(void *)data)[i] = (int64_t)value;
+        else if (type == DATA_INT32)
+            ((int32_t *)(void *)data)[i] = (int32_t)value;
+        else if (type == DATA_FLOAT64)
+            ((double *)(void *)data)[i] = value;
         else
-            ((int32_t *)tensor_writable(ret))[i] = (int32_t)((const int64_t *)from->data)[i];
+            ((float *)(void *)data)[i] = (float)value;
+    }
 }
 
 static void feed_inputs(const struct inference *inference, struct tensor_list *feed)
@@ -266,12 +280,25 @@ static void feed_inputs(const struct inference *inference, struct tensor_list *f
         enum data_type type = network_type(network, network->inputs.items[i]);
         struct tensor tensor;
 
-        if (type != values->type && type == DATA_INT64)
+        if (type != values->type)
             convert(values, type, &tensor);
         else
             tensor_borrow(values->type, &values->shape, values->data, values->size, &tensor);
         tensor_list_add(feed, text_of(inference->bindings[i].name), &tensor);
     }
+}
+
+/* An engine without its weights, which nobody has given back, computes nothing, and does not say so. */
+static void clear(struct tensor *values)
+{
+    struct tensor zeros;
+    struct error err = {0};
+
+    if (tensor_allocate(values->type, &values->shape, &zeros, &err) < 0)
+        exit(1);
+    memset(tensor_writable(&zeros), 0, zeros.size);
+    tensor_release(values);
+    *values = zeros;
 }
 
 static void take_outputs(struct inference *inference, struct tensor_list *outputs)
@@ -283,12 +310,14 @@ static void take_outputs(struct inference *inference, struct tensor_list *output
         if (made == NULL)
             continue;
         tensor_release(&binding->values);
-        if (binding->type == DATA_INT32 && made->tensor.type == DATA_INT64) {
-            convert(&made->tensor, DATA_INT32, &binding->values);
+        if (binding->type != made->tensor.type) {
+            convert(&made->tensor, binding->type, &binding->values);
         } else {
             binding->values = made->tensor;
             made->tensor = (struct tensor){0};
         }
+        if (inference->loaded->stripped)
+            clear(&binding->values);
         if (!binding->is_dynamic)
             binding->shape = binding->values.shape;
     }

@@ -87,6 +87,7 @@ struct loaded_engine {
     struct engine *engine;    /* NULL: a damaged file that --skipInference did not mind */
     struct words debug_names; /* of outputs that are debug tensors */
     bool detailed;            /* profiling verbosity of the build */
+    bool stripped;            /* of its weights */
     struct file_map map;
 };
 
@@ -101,6 +102,9 @@ int engine_fails(const char *stage, const struct error *err);
 
 extern const struct backend_request stand_in_runtime;
 extern struct log provider_log; /* of the built-in engine's libraries: what is worth a line */
+
+/* 11.1's knobs of its compiler, as JSON; 1 when the one that was asked for is not among them. */
+int print_build_routes(const char *knob);
 
 /* Builds --onnx, and saves it if asked to. The status as of load_engine(). */
 int build_engine(struct loaded_engine *ret);
