@@ -1,4 +1,6 @@
 /* cli/inspect/tactics.c: which tactics a replay holds. */
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/options/groups.h"
@@ -24,8 +26,9 @@ static const struct option_group tactics_options = {
     .count = ARRAY_LEN(options),
 };
 
-static void show(const struct tactic_replay *replay, struct log *log)
+static void show(const struct tactic_replay *replay, const char *path, struct log *log)
 {
+    char *cache = tactic_replay_cache_path(replay, path);
     struct string_builder text;
 
     string_init(&text);
@@ -45,8 +48,9 @@ static void show(const struct tactic_replay *replay, struct log *log)
         tactic_options_text(&replay->precision, &text);
         log_message(log, LOG_INFO, "Built with %s", text.data);
     }
-    if (replay->timing_cache)
-        log_message(log, LOG_INFO, "Pinned by the timing cache %s", replay->timing_cache);
+    if (cache != NULL)
+        log_message(log, LOG_INFO, "Pinned by the timing cache %s", cache);
+    free(cache);
     string_release(&text);
 }
 
@@ -86,7 +90,7 @@ static int inspect_tactics_run(const struct command_context *context, struct err
     log_message(context->log, LOG_INFO, "Loading tactic replay file from %s", values->path);
     rc = tactic_replay_load(&replay, values->path, err);
     if (rc == 0)
-        show(&replay, context->log);
+        show(&replay, values->path, context->log);
     if (rc == 0 && json->path != NULL)
         rc = save(&replay, json->path, err);
     tactic_replay_release(&replay);

@@ -7,6 +7,7 @@
 
 #include "base/file/file.h"
 #include "base/text/string_builder.h"
+#include "format/polygraphy/tactic_replay.h"
 
 static const char *const verdict_folders[] = {
     [VERDICT_PASS] = "good",
@@ -62,6 +63,22 @@ static const char *actual_path(const struct artifact_settings *settings, const c
     return path;
 }
 
+/* The timing cache that pins the build of a tactic replay is beside it, wherever that is. */
+static int move_cache(const char *from, const char *to, struct error *err)
+{
+    struct string_builder cache, cache_to;
+    int rc;
+
+    string_init(&cache);
+    string_init(&cache_to);
+    string_add_format(&cache, "%s" TACTIC_REPLAY_CACHE_SUFFIX, from);
+    string_add_format(&cache_to, "%s" TACTIC_REPLAY_CACHE_SUFFIX, to);
+    rc = file_exists(cache.data) ? file_move(cache.data, cache_to.data, err) : 0;
+    string_release(&cache);
+    string_release(&cache_to);
+    return rc;
+}
+
 /* Moves each artifact to its own name, or to the next number of it that nobody has taken: another session that began in
  * the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
 static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
@@ -70,7 +87,7 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
     for (size_t i = 0; i < settings->paths.count; i++) {
         const char *path = settings->paths.items[i], *from = actual_path(settings, path);
         size_t number = namesake_number(settings, i);
-        int rc;
+        int rc, moved = 0;
 
         if (!file_exists(from)) {
             if (expected)
@@ -83,12 +100,14 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
             rc = file_make_parent_folders(to, err);
             if (rc == 0)
                 rc = file_exists(to) ? ERR_EXISTS : file_move(from, to, err);
-            if (rc == 0)
+            if (rc == 0) {
                 log_message(log, LOG_INFO, "Moving %s to %s", path, to);
+                moved = move_cache(from, to, err);
+            }
             free(to);
         } while (rc == ERR_EXISTS);
-        if (rc < 0)
-            return rc;
+        if (rc < 0 || moved < 0)
+            return err->code;
     }
     return 0;
 }

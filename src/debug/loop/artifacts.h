@@ -22,7 +22,7 @@ struct artifact_settings {
 /* Moves each artifact to <folder>/<good|bad>/<base>_<date>_<time><key><ext>. A missing artifact is logged as an error
  * and skipped. Of several artifacts with one basename the second gets "_2" before its key, and so on. Where the name is
  * taken, as by a session that began in the same second, the next free number is used: nothing is overwritten, nothing
- * stays behind. */
+ * stays behind. The timing cache beside a tactic replay (TACTIC_REPLAY_CACHE_SUFFIX) goes with it. */
 int artifacts_sort(const struct artifact_settings *settings, enum verdict verdict, const char *key, struct log *log,
                    struct error *err);
 

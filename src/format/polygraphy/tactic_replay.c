@@ -90,6 +90,30 @@ static struct tactic_choice *find(const struct tactic_replay *replay, const char
     return place != NAME_MAP_NONE ? &replay->items[place] : NULL;
 }
 
+char *tactic_replay_cache_path(const struct tactic_replay *replay, const char *path)
+{
+    const char *cache = replay->timing_cache, *star = cache != NULL ? strchr(cache, '*') : NULL;
+    struct string_builder ret;
+    char *folder, *name;
+
+    if (cache == NULL)
+        return NULL;
+    if (cache[0] == '/')
+        return memory_strdup(cache);
+    folder = file_folder(path);
+    name = file_basename(path);
+    string_init(&ret);
+    if (strcmp(folder, ".") != 0 || path[0] == '.')
+        string_add_format(&ret, "%s/", folder);
+    if (star != NULL)
+        string_add_format(&ret, "%.*s%s%s", (int)(star - cache), cache, name, star + 1);
+    else
+        string_add(&ret, cache);
+    free(folder);
+    free(name);
+    return string_take(&ret);
+}
+
 const struct tactic_algorithm *tactic_replay_find(const struct tactic_replay *replay, const char *layer)
 {
     const struct tactic_choice *choice = find(replay, layer);

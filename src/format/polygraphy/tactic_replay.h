@@ -57,7 +57,7 @@ struct tactic_replay {
     struct tactic_choice *items; /* in the order in which the builder met the layers; names occur once */
     size_t count, capacity;
     struct tactic_options precision;
-    char *timing_cache;     /* malloc'd path, a relative one as seen from the replay's folder; NULL: none */
+    char *timing_cache;     /* malloc'd, see tactic_replay_cache_path(); NULL: none */
     struct name_map places; /* of layers among the items */
 };
 
@@ -72,6 +72,14 @@ int tactic_replay_load(struct tactic_replay *replay, const char *path, struct er
 /* The same for a file of `size` bytes in memory, called `name` in messages. */
 int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t size, const char *name,
                         struct error *err);
+
+/* What follows the name of a replay in that of the timing cache beside it; and how the replay says so. */
+#define TACTIC_REPLAY_CACHE_SUFFIX ".timing_cache"
+#define TACTIC_REPLAY_CACHE_BESIDE "*" TACTIC_REPLAY_CACHE_SUFFIX
+
+/* Where the timing cache of the replay at `path` is. The replay names it as seen from its own folder; a star stands for
+ * the name of its own file, so that the two can be moved and renamed together. malloc'd; NULL when it names none. */
+char *tactic_replay_cache_path(const struct tactic_replay *replay, const char *path);
 
 /* Writes the file at `path`, byte for byte as Polygraphy does when no algorithm has a name, no options are known and no
  * timing cache is. */

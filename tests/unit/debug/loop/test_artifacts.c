@@ -125,6 +125,15 @@ static void name_that_is_taken_is_not_overwritten_and_the_next_one_is_used(void 
     captured_log_release(&log);
 }
 
+static void timing_cache_goes_with_its_replay(void **state)
+{
+    scratch_file("replay.json", "x");
+    scratch_file("replay.json.timing_cache", "times");
+    assert_sorted_as("replay.json", "sorted/bad/replay_" MOMENT "_N0_outputs.json");
+    assert_true(scratch_file_is("sorted/bad/replay_" MOMENT "_N0_outputs.json.timing_cache", "times"));
+    assert_false(file_exists("replay.json.timing_cache"));
+}
+
 static void leftovers_may_be_missing(void **state)
 {
     const char *const paths[] = {"gone", "there"};
@@ -164,6 +173,7 @@ int main(void)
         IN_SCRATCH(name_does_not_depend_on_which_namesakes_are_there),
         IN_SCRATCH(missing_artifact_is_told_and_skipped),
         IN_SCRATCH(name_that_is_taken_is_not_overwritten_and_the_next_one_is_used),
+        IN_SCRATCH(timing_cache_goes_with_its_replay),
         IN_SCRATCH(leftovers_may_be_missing),
         IN_SCRATCH(place_that_cannot_be_made_is_an_error),
     };

@@ -197,6 +197,30 @@ static void options_for_precision_are_written_and_read_back(void **state)
     tactic_replay_release(&replay);
 }
 
+static void assert_cache_path(char *cache, const char *replay_path, const char *expected)
+{
+    struct tactic_replay replay = {.timing_cache = cache};
+    char *path = tactic_replay_cache_path(&replay, replay_path);
+
+    if (expected == NULL)
+        assert_null(path);
+    else
+        assert_string_equal(path, expected);
+    free(path);
+}
+
+static void the_timing_cache_is_beside_the_replay(void **state)
+{
+    char beside[] = TACTIC_REPLAY_CACHE_BESIDE;
+
+    assert_cache_path(NULL, "r.json", NULL);
+    assert_cache_path(beside, "r.json", "r.json.timing_cache");
+    assert_cache_path(beside, "./r.json", "./r.json.timing_cache");
+    assert_cache_path(beside, "/a/good/r_N3.json", "/a/good/r_N3.json.timing_cache");
+    assert_cache_path((char[]){"t.cache"}, "good/r.json", "good/t.cache");
+    assert_cache_path((char[]){"/caches/t.cache"}, "good/r.json", "/caches/t.cache");
+}
+
 static void the_timing_cache_that_pins_a_build_is_kept(void **state)
 {
     struct tactic_replay replay;
@@ -341,6 +365,7 @@ int main(void)
         cmocka_unit_test(tuples_of_one_and_of_none_look_as_in_python),
         cmocka_unit_test(readable_name_is_written_and_read_back),
         cmocka_unit_test(options_for_precision_are_written_and_read_back),
+        cmocka_unit_test(the_timing_cache_is_beside_the_replay),
         cmocka_unit_test(the_timing_cache_that_pins_a_build_is_kept),
         cmocka_unit_test(layer_that_is_set_again_keeps_its_place),
         cmocka_unit_test(members_that_are_not_known_are_ignored),
