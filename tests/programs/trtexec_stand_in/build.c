@@ -199,11 +199,8 @@ static enum data_type type_of_word(const char *word)
     static const struct {
         const char *word;
         enum data_type type;
-    } types[] = {{"fp32", DATA_FLOAT32},
-                 {"fp16", DATA_FLOAT16},
-                 {"bf16", DATA_BFLOAT16},
-                 {"int8", DATA_INT8},
-                 {"int32", DATA_INT32}};
+    } types[] = {{"fp32", DATA_FLOAT32}, {"fp16", DATA_FLOAT16}, {"bf16", DATA_BFLOAT16},
+                 {"int8", DATA_INT8},    {"int32", DATA_INT32},  {"int64", DATA_INT64}};
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (strcmp(types[i].word, word) == 0)
@@ -499,6 +496,33 @@ static void flood(void)
         say('V', "[TRT] Registered plugin creator - ::Flood_TRT version %zu, of which nobody has ever heard", i);
 }
 
+/* "fp16:chw,fp32:chw": one for each, up to 10. */
+static int read_formats(const char *name, size_t first, size_t count, uint8_t *ret)
+{
+    struct pairs formats = option_pairs(name);
+
+    if (!given(name) || (stand_in.version & SINCE_11) != 0)
+        return 0;
+    if (formats.count != count) {
+        say('E', "The number of %s must match number of inputs or be one for broadcasting.", name);
+        return 1;
+    }
+    for (size_t i = 0; i < count && first + i < MOST_TYPES; i++)
+        ret[first + i] = (uint8_t)type_of_word(formats.items[i].name);
+    return 0;
+}
+
+static int read_all_formats(struct building *building)
+{
+    const struct network *network = building->network;
+    size_t debug = building->result->debug_names.count;
+
+    if (read_formats("inputIOFormats", 0, network->inputs.count, building->result->types) != 0)
+        return 1;
+    return read_formats("outputIOFormats", network->inputs.count, network->outputs.count - debug,
+                        building->result->types);
+}
+
 /* TensorRT's own are linked into it; others are libraries, which are loaded before the network is made. */
 static int load_plugins(void)
 {
@@ -526,7 +550,7 @@ int build_engine(struct loaded_engine *ret)
     ret->detailed = given("profilingVerbosity") && strcmp(option("profilingVerbosity"), "detailed") == 0;
     if (rc != 0)
         return rc;
-    if (add_profiles(&building) != 0)
+    if (read_all_formats(&building) != 0 || add_profiles(&building) != 0)
         return engine_fails("Network And Config setup failed", NULL);
     choose_precision(&building.request.builder.precision);
     set_layer_precisions(&building);

@@ -11,7 +11,7 @@
 /* Of the header, and of the names behind it: a plan is mapped. */
 #define ALIGNMENT 64
 
-enum { AT_VERSION = 24, AT_NAMES_SIZE = 32, AT_DETAILED = 40, AT_STRIPPED = 41 };
+enum { AT_VERSION = 24, AT_NAMES_SIZE = 32, AT_DETAILED = 40, AT_STRIPPED = 41, AT_TYPES = 44 };
 
 int engine_fails(const char *stage, const struct error *err)
 {
@@ -42,6 +42,7 @@ int engine_save(const struct loaded_engine *loaded, const char *path, struct err
     memcpy(header + AT_NAMES_SIZE, &names.size, sizeof(names.size));
     header[AT_DETAILED] = loaded->detailed;
     header[AT_STRIPPED] = loaded->stripped;
+    memcpy(header + AT_TYPES, loaded->types, sizeof(loaded->types));
     if (rc == 0)
         rc = file_map_open(plan, &map, err);
     if (rc < 0)
@@ -90,6 +91,7 @@ static int deserialize(const char *path, struct loaded_engine *ret, struct error
                          "stdVersionRead == kSERIALIZATION_VERSION failed.Version tag does not match)");
     ret->detailed = map->data[AT_DETAILED] != 0;
     ret->stripped = map->data[AT_STRIPPED] != 0;
+    memcpy(ret->types, map->data + AT_TYPES, sizeof(ret->types));
     read_names(ret, (const char *)map->data + ALIGNMENT, names);
     return plan_parse((struct span){map->data + ALIGNMENT + names, map->size - ALIGNMENT - names}, path, &providers,
                       &ret->engine, err);

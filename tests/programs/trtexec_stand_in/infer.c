@@ -168,8 +168,10 @@ static bool depends_on_data(const struct model *model, uint32_t value, bool *see
 }
 
 /* TensorRT computes no float64, and up to 8.6 no int64. */
-static enum data_type binding_type(enum data_type type)
+static enum data_type binding_type(const struct inference *inference, enum data_type type)
 {
+    if (inference->count < MOST_TYPES && inference->loaded->types[inference->count] != 0)
+        return (enum data_type)inference->loaded->types[inference->count];
     if (type == DATA_FLOAT64)
         return DATA_FLOAT32;
     return type == DATA_INT64 && stand_in.version == V8 ? DATA_INT32 : type;
@@ -194,10 +196,13 @@ static int add_inputs(struct inference *inference, const struct backend_io *inpu
         }
     }
     for (size_t i = 0; i < network->inputs.count; i++) {
-        struct binding *binding = &inference->bindings[inference->count++];
+        struct binding *binding = &inference->bindings[inference->count];
 
-        *binding = (struct binding){
-            .name = inputs[i].name, .type = binding_type(inputs[i].type), .shape = inputs[i].shape, .is_input = true};
+        *binding = (struct binding){.name = inputs[i].name,
+                                    .type = binding_type(inference, inputs[i].type),
+                                    .shape = inputs[i].shape,
+                                    .is_input = true};
+        inference->count++;
         if (settle_shape(inference, i, &shapes) != 0 || fill_input(binding, pairs_find(&files, binding->name)) != 0)
             return 1;
         say_binding(binding);
@@ -231,7 +236,7 @@ static int set_up(struct inference *inference)
     for (size_t i = 0; i < network->outputs.count; i++) {
         bool *seen = memory_alloc_zero(network->model->nodes.count, sizeof(*seen));
         struct binding binding = {
-            .name = outputs[i].name, .type = binding_type(outputs[i].type), .shape = outputs[i].shape};
+            .name = outputs[i].name, .type = binding_type(inference, outputs[i].type), .shape = outputs[i].shape};
 
         binding.is_dynamic =
             !shape_is_static(&binding.shape) && depends_on_data(network->model, network->outputs.items[i], seen);
@@ -266,6 +271,8 @@ static void convert(const struct tensor *from, enum data_type type, struct tenso
             ((int32_t *)(void *)data)[i] = (int32_t)value;
         else if (type == DATA_FLOAT64)
             ((double *)(void *)data)[i] = value;
+        else if (type == DATA_FLOAT16)
+            ((uint16_t *)(void *)data)[i] = float64_to_float16(value);
         else
             ((float *)(void *)data)[i] = (float)value;
     }
@@ -429,7 +436,7 @@ static int run_all(struct inference *inference)
     say('I', "Starting inference");
     if (captures_graph() && inference->loaded->debug_names.count > 0 &&
         (given("saveAllDebugTensors") || given("saveDebugTensors"))) {
-        say('E', "Cuda failure: operation not permitted when stream is capturing");
+        fprintf(stderr, "Cuda failure: operation not permitted when stream is capturing\n");
         return 2;
     }
     executor_set_profiling(inference->executor, profiles && !apart);

@@ -83,11 +83,14 @@ bool trap(const char *name);
 
 /* ---- engine_file.c ---- */
 
+#define MOST_TYPES 20
+
 struct loaded_engine {
-    struct engine *engine;    /* NULL: a damaged file that --skipInference did not mind */
-    struct words debug_names; /* of outputs that are debug tensors */
-    bool detailed;            /* profiling verbosity of the build */
-    bool stripped;            /* of its weights */
+    struct engine *engine;     /* NULL: a damaged file that --skipInference did not mind */
+    struct words debug_names;  /* of outputs that are debug tensors */
+    bool detailed;             /* profiling verbosity of the build */
+    bool stripped;             /* of its weights */
+    uint8_t types[MOST_TYPES]; /* of the first inputs, then outputs, as --inputIOFormats says; 0: the network's own */
     struct file_map map;
 };
 
