@@ -8,10 +8,10 @@ FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 
 # pkg-config's name of each library, and the Debian package that brings it
-libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev libzip:libzip-dev
+libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev zlib:zlib1g-dev
 modules   := $(foreach library,$(libraries),$(firstword $(subst :, ,$(library))))
 # What the installed library uses of them: tests/cli/library.bats looks whether that is all.
-public_modules := jansson libxxhash libzip
+public_modules := jansson libxxhash zlib
 
 # With sanitizers the compiler warns of things that their checks only seem to do: no errors out of those.
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \

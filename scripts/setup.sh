@@ -127,7 +127,7 @@ if [ "$purpose" != onnxruntime ]; then
     need libjansson-dev pkg-config --exists jansson
     need libpcre2-dev pkg-config --exists libpcre2-8
     need libxxhash-dev pkg-config --exists libxxhash
-    need libzip-dev pkg-config --exists libzip
+    need zlib1g-dev pkg-config --exists zlib
     need libcmocka-dev pkg-config --exists cmocka
 fi
 case $purpose in

@@ -1,12 +1,12 @@
 /* tests/fuzz/fuzz_npz.c: .npz archives. */
-#include "format/numpy/npy.h"
+#include "format/numpy/npz.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tensor tensor;
+    struct tensor_list tensors = {0};
 
-    if (npz_read_first((struct span){data, size}, &tensor, NULL) == 0)
-        tensor_release(&tensor);
+    npz_parse((struct span){data, size}, &tensors, NULL);
+    tensor_list_release(&tensors);
     return 0;
 }

@@ -118,6 +118,9 @@ int file_make_parent_folders(const char *path, struct error *err);
  * replaces an existing `to`: ERR_EXISTS. */
 int file_move(const char *from, const char *to, struct error *err);
 
+/* Removes a file, or a folder and all that it holds; links are removed, not followed. ERR_IO. */
+int file_remove_tree(const char *path, struct error *err);
+
 /* malloc'd parts of a path. */
 char *file_folder(const char *path);   /* "." when there is none */
 char *file_basename(const char *path); /* ignores trailing slashes: "a/b/" gives "b" */

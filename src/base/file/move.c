@@ -45,18 +45,16 @@ static int for_each_entry(const char *folder, int (*visit)(const char *entry, vo
     return rc;
 }
 
-static int remove_tree(const char *path, struct error *err);
-
 static int remove_entry(const char *name, void *folder, struct error *err)
 {
     char *path = file_join(folder, name);
-    int rc = remove_tree(path, err);
+    int rc = file_remove_tree(path, err);
 
     free(path);
     return rc;
 }
 
-static int remove_tree(const char *path, struct error *err)
+int file_remove_tree(const char *path, struct error *err)
 {
     struct stat status;
     int rc = 0;
@@ -159,9 +157,9 @@ static int move_across(const char *from, const char *to, struct error *err)
     if (rc == 0 && rename_to_new(temporary, to) != 0)
         rc = error_set_errno(err, errno == EEXIST ? ERR_EXISTS : ERR_IO, "cannot move '%s' to '%s'", from, to);
     if (rc == 0)
-        rc = remove_tree(from, err);
+        rc = file_remove_tree(from, err);
     else if (file_exists(temporary))
-        remove_tree(temporary, NULL);
+        file_remove_tree(temporary, NULL);
     free(temporary);
     return rc;
 }

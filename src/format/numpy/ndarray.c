@@ -8,6 +8,7 @@
 #include "base/text/base64.h"
 #include "format/json/class.h"
 #include "format/numpy/npy.h"
+#include "format/numpy/npz.h"
 
 #define ZIP_MAGIC "PK"
 
@@ -95,7 +96,7 @@ static int read_array(struct json_reader *reader, json_t *object, struct tensor 
     return rc < 0 ? rc : read_file(data, size, ret, err);
 }
 
-static int read_member(struct json_reader *reader, json_t *value, struct tensor *ret, struct error *err)
+int ndarray_read(struct json_reader *reader, json_t *value, struct tensor *ret, struct error *err)
 {
     enum json_class found = json_class_of(reader, value);
 
@@ -125,7 +126,7 @@ int ndarray_read_members(struct json_reader *reader, json_t *object, const char 
     json_object_foreach (object, name, value) {
         struct tensor tensor;
 
-        if (read_member(reader, value, &tensor, err) < 0)
+        if (ndarray_read(reader, value, &tensor, err) < 0)
             return error_context(err, "%s '%s'", what, name);
         tensor_list_add(ret, text_of(name), &tensor);
     }

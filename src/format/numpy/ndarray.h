@@ -6,6 +6,9 @@
 #include "format/json/writer.h"
 #include "tensor/values/tensor.h"
 
+/* Reads one array. */
+int ndarray_read(struct json_reader *reader, json_t *value, struct tensor *ret, struct error *err);
+
 /* Appends the arrays that are the members of an object to `ret`, under the members' names; each owns its data. A member
  * is an ndarray, or a LazyArray that holds one. Also understood are .npz files in base64, and either kind of file with
  * its bytes as the characters of the text, as very old files have them. Torch tensors and TensorRT's formatted arrays

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file/file.h"
+#include "base/file/shared_map.h"
 #include "format/numpy/npy_header.h"
 #include "tensor/values/elements.h"
 
@@ -210,6 +212,22 @@ int npy_read(struct span file, struct tensor *ret, struct error *err)
     return 0;
 }
 
+int npy_load(const char *path, struct tensor *ret, struct error *err)
+{
+    struct shared_map *map;
+    int rc = shared_map_open(path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    rc = npy_read(shared_map_content(map), ret, err);
+    if (rc == 0 && !ret->free_owner) {
+        ret->owner = shared_map_join(map);
+        ret->free_owner = shared_map_leave;
+    }
+    shared_map_leave(map);
+    return rc < 0 ? error_context(err, "'%s'", path) : 0;
+}
+
 int npy_read_owned(uint8_t *data, size_t size, struct tensor *ret, struct error *err)
 {
     int rc = npy_read((struct span){data, size}, ret, err);
@@ -380,4 +398,24 @@ int npy_write(const struct tensor *tensor, const struct npy_sink *sink, struct e
     if (type != tensor->type)
         return write_widened(tensor, sink, err);
     return sink->add(sink->context, tensor->data, tensor->size, err);
+}
+
+static int add_to_file(void *context, const void *data, size_t size, struct error *err)
+{
+    return file_writer_add(context, data, size, err);
+}
+
+int npy_save(const struct tensor *tensor, const char *path, enum file_durability durability, struct error *err)
+{
+    struct file_writer writer;
+    struct npy_sink sink = {add_to_file, &writer};
+    int rc = file_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = npy_write(tensor, &sink, err);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, durability, err);
+    file_writer_release(&writer);
+    return rc;
 }

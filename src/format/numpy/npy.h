@@ -14,6 +14,7 @@
 #ifndef FORMAT_NUMPY_NPY_H
 #define FORMAT_NUMPY_NPY_H
 
+#include "base/file/file.h"
 #include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
@@ -21,13 +22,11 @@
  * has them, `ret` refers to them and they have to outlive it; otherwise it owns a converted copy. */
 int npy_read(struct span file, struct tensor *ret, struct error *err);
 
+/* The same for the file at `path`. The tensor refers to its mapping, and keeps it, or owns a converted copy. */
+int npy_load(const char *path, struct tensor *ret, struct error *err);
+
 /* The same for a file in malloc'd memory, which belongs to `ret` or is freed afterwards, also on an error. */
 int npy_read_owned(uint8_t *data, size_t size, struct tensor *ret, struct error *err);
-
-/* Reads the first array of an .npz archive (a zip file of .npy files) in memory; `ret` owns its data. Entries may be
- * stored or deflated, as NumPy writes them. ERR_CORRUPT for an entry that claims more bytes than its compressed ones
- * can give. */
-int npz_read_first(struct span file, struct tensor *ret, struct error *err);
 
 /* Where a written file goes, piece by piece. */
 struct npy_sink {
@@ -37,5 +36,7 @@ struct npy_sink {
 
 /* Fails when the sink does, or with ERR_UNSUPPORTED for a tensor without a type. */
 int npy_write(const struct tensor *tensor, const struct npy_sink *sink, struct error *err);
+
+int npy_save(const struct tensor *tensor, const char *path, enum file_durability durability, struct error *err);
 
 #endif

@@ -1,90 +1,286 @@
-/* format/numpy/npz.c: takes the first array out of a zip archive. */
+/* format/numpy/npz.c: reads .npz files. */
+#include "format/numpy/npz.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <zip.h>
+#include <zlib.h>
 
+#include "base/file/shared_map.h"
+#include "base/memory.h"
+#include "base/memory_limit.h"
 #include "format/numpy/npy.h"
+#include "format/numpy/zip.h"
 
 /* Deflate's best case: a match of 258 bytes takes two bits (RFC 1951, 3.2.5). A little more for the first block. */
 #define DEFLATE_MAX_RATIO 1032
 #define DEFLATE_SLACK 1024
 
-/* Opens the archive; libzip reads from `file` without a copy. */
-static int open_archive(struct span file, zip_t **ret, struct error *err)
-{
-    zip_error_t failure;
-    zip_source_t *source;
-    int rc = 0;
+#define NPY_EXTENSION ".npy"
 
-    zip_error_init(&failure);
-    source = zip_source_buffer_create(file.data, file.size, 0, &failure);
-    *ret = source ? zip_open_from_source(source, ZIP_RDONLY, &failure) : NULL;
-    if (!*ret) {
-        rc = error_set(err, ERR_CORRUPT, "it is a .npz file that cannot be opened: %s", zip_error_strerror(&failure));
-        zip_source_free(source);
+struct member {
+    struct text name; /* with its extension; in the archive */
+    unsigned method, flags;
+    uint32_t checksum;
+    uint64_t packed_size, size; /* bytes */
+    uint64_t header;            /* where its local header begins */
+    struct span packed;         /* found by locate() */
+};
+
+struct archive {
+    struct span file;
+    struct {
+        struct member *items;
+        size_t count, capacity;
+    } members; /* the .npy files, in the order of the directory */
+};
+
+/* ---- The directory ---- */
+
+static uint64_t number_at(const uint8_t *at, size_t size)
+{
+    uint64_t number = 0;
+
+    while (size-- > 0)
+        number = number << 8 | at[size];
+    return number;
+}
+
+static int damaged(const char *what, struct error *err)
+{
+    return error_set(err, ERR_CORRUPT, "it is a .npz file that cannot be opened: %s", what);
+}
+
+/* Where the directory begins and how many members it has. */
+struct directory {
+    uint64_t offset, size, count;
+};
+
+/* The record at the very end of the file, in front of a comment. */
+static bool find_end(struct span file, size_t *ret)
+{
+    for (size_t comment = 0; comment <= UINT16_MAX && comment + ZIP_END_SIZE <= file.size; comment++) {
+        const uint8_t *at = file.data + file.size - comment - ZIP_END_SIZE;
+
+        if (number_at(at, 4) == ZIP_END_MAGIC && number_at(at + 20, 2) == comment) {
+            *ret = (size_t)(at - file.data);
+            return true;
+        }
     }
-    zip_error_fini(&failure);
-    return rc;
+    return false;
 }
 
-static bool is_npy_name(const char *name)
+static int find_directory(struct span file, struct directory *ret, struct error *err)
 {
-    size_t length = strlen(name);
+    size_t end;
+    const uint8_t *at;
+    uint64_t offset;
 
-    return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
-}
-
-static int find_first(zip_t *archive, zip_stat_t *ret, struct error *err)
-{
-    zip_int64_t count = zip_get_num_entries(archive, 0);
-    const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_INDEX | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
-                                ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-
-    for (zip_int64_t i = 0; i < count; i++) {
-        zip_stat_init(ret);
-        if (zip_stat_index(archive, (zip_uint64_t)i, 0, ret) == 0 && (ret->valid & needed) == needed &&
-            is_npy_name(ret->name))
-            return 0;
+    if (!find_end(file, &end))
+        return damaged("its end is missing", err);
+    at = file.data + end;
+    *ret = (struct directory){number_at(at + 16, 4), number_at(at + 12, 4), number_at(at + 10, 2)};
+    if (end >= ZIP_LOCATOR64_SIZE && number_at(at - ZIP_LOCATOR64_SIZE, 4) == ZIP_LOCATOR64_MAGIC) {
+        offset = number_at(at - ZIP_LOCATOR64_SIZE + 8, 8);
+        if (end < ZIP_END64_SIZE || offset > end - ZIP_END64_SIZE ||
+            number_at(file.data + offset, 4) != ZIP_END64_MAGIC)
+            return damaged("its 64-bit end is missing", err);
+        at = file.data + offset;
+        *ret = (struct directory){number_at(at + 48, 8), number_at(at + 40, 8), number_at(at + 32, 8)};
     }
-    return error_set(err, ERR_CORRUPT, "it is a .npz file without an array");
-}
-
-static int check_entry(const zip_stat_t *entry, size_t archive_size, struct error *err)
-{
-    uint64_t most = entry->comp_size;
-
-    if ((entry->comp_method != ZIP_CM_STORE && entry->comp_method != ZIP_CM_DEFLATE) ||
-        entry->encryption_method != ZIP_EM_NONE)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' in the .npz file is neither stored nor deflated", entry->name);
-    if (entry->comp_method == ZIP_CM_DEFLATE && entry->comp_size <= archive_size)
-        most = entry->comp_size * DEFLATE_MAX_RATIO + DEFLATE_SLACK;
-    if (entry->comp_size > archive_size || entry->size > most || entry->size > PTRDIFF_MAX)
-        return error_set(err, ERR_CORRUPT, "'%s' in the .npz file claims %llu bytes in %llu compressed ones",
-                         entry->name, (unsigned long long)entry->size, (unsigned long long)entry->comp_size);
+    if (ret->offset > end || ret->size > end - ret->offset || ret->count > ret->size / ZIP_ENTRY_SIZE)
+        return damaged("its directory does not lie in it", err);
     return 0;
 }
 
-static int read_entry(zip_t *archive, const zip_stat_t *entry, uint8_t **ret, struct error *err)
+/* Replaces what stands in the 64-bit extra field. */
+static bool take_large_numbers(struct span extra, struct member *member)
 {
-    size_t size = (size_t)entry->size;
-    uint8_t *data = malloc(size + 1);
-    zip_file_t *file = NULL;
-    size_t filled = 0;
-    zip_int64_t got = 1;
+    uint64_t *numbers[] = {&member->size, &member->packed_size, &member->header};
+    size_t at = 0;
+
+    while (extra.size - at >= 4) {
+        size_t size = (size_t)number_at(extra.data + at + 2, 2);
+        size_t end = at + 4 + size;
+
+        if (end > extra.size)
+            return false;
+        if (number_at(extra.data + at, 2) == ZIP_EXTRA_64) {
+            at += 4;
+            for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+                if (*numbers[i] != ZIP_ELSEWHERE)
+                    continue;
+                if (end - at < 8)
+                    return false;
+                *numbers[i] = number_at(extra.data + at, 8);
+                at += 8;
+            }
+            return true;
+        }
+        at = end;
+    }
+    return true;
+}
+
+static bool is_npy_name(struct text name)
+{
+    size_t length = strlen(NPY_EXTENSION);
+
+    return name.size >= length && memcmp(name.data + name.size - length, NPY_EXTENSION, length) == 0;
+}
+
+/* Reads the entry at `at`, in front of `end`, and moves on behind it. */
+static bool take_entry(const uint8_t **at, const uint8_t *end, struct member *ret)
+{
+    const uint8_t *entry = *at;
+    size_t name, extra, comment;
+
+    if (end - entry < ZIP_ENTRY_SIZE || number_at(entry, 4) != ZIP_ENTRY_MAGIC)
+        return false;
+    name = (size_t)number_at(entry + 28, 2);
+    extra = (size_t)number_at(entry + 30, 2);
+    comment = (size_t)number_at(entry + 32, 2);
+    if ((size_t)(end - entry) - ZIP_ENTRY_SIZE < name + extra + comment)
+        return false;
+    *ret = (struct member){
+        .name = {(const char *)entry + ZIP_ENTRY_SIZE, name},
+        .flags = (unsigned)number_at(entry + 8, 2),
+        .method = (unsigned)number_at(entry + 10, 2),
+        .checksum = (uint32_t)number_at(entry + 16, 4),
+        .packed_size = number_at(entry + 20, 4),
+        .size = number_at(entry + 24, 4),
+        .header = number_at(entry + 42, 4),
+    };
+    *at = entry + ZIP_ENTRY_SIZE + name + extra + comment;
+    return take_large_numbers((struct span){entry + ZIP_ENTRY_SIZE + name, extra}, ret);
+}
+
+/* Finds the member's bytes: its local header has a name and extra fields of its own. */
+static bool locate(struct span file, struct member *member)
+{
+    uint64_t begin;
+
+    if (member->header > file.size || file.size - member->header < ZIP_LOCAL_SIZE ||
+        number_at(file.data + member->header, 4) != ZIP_LOCAL_MAGIC)
+        return false;
+    begin = member->header + ZIP_LOCAL_SIZE + number_at(file.data + member->header + 26, 2) +
+            number_at(file.data + member->header + 28, 2);
+    if (begin > file.size || member->packed_size > file.size - begin)
+        return false;
+    member->packed = (struct span){file.data + begin, (size_t)member->packed_size};
+    return true;
+}
+
+/* What is wrong with a member is said before anything is made of it. */
+static int check_member(struct span file, struct member *member, struct error *err)
+{
+    uint64_t most = member->packed_size;
+
+    if ((member->method != ZIP_STORED && member->method != ZIP_DEFLATED) || member->flags & ZIP_FLAG_ENCRYPTED)
+        return error_set(err, ERR_UNSUPPORTED, "'" TEXT_FORMAT "' in the .npz file is neither stored nor deflated",
+                         TEXT_ARGS(member->name));
+    if (!locate(file, member))
+        return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' does not lie in the .npz file", TEXT_ARGS(member->name));
+    if (member->method == ZIP_DEFLATED)
+        most = member->packed_size * DEFLATE_MAX_RATIO + DEFLATE_SLACK;
+    if (member->size > most || (member->method == ZIP_STORED && member->size != member->packed_size))
+        return error_set(
+            err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file claims %llu bytes in %llu compressed ones",
+            TEXT_ARGS(member->name), (unsigned long long)member->size, (unsigned long long)member->packed_size);
+    return 0;
+}
+
+static int list_members(struct archive *archive, struct error *err)
+{
+    struct directory directory = {0};
+    const uint8_t *at, *end;
+    uint64_t packed = 0;
+    int rc = find_directory(archive->file, &directory, err);
+
+    if (rc < 0)
+        return rc;
+    at = archive->file.data + directory.offset;
+    end = at + directory.size;
+    for (uint64_t i = 0; i < directory.count; i++) {
+        struct member member;
+
+        if (!take_entry(&at, end, &member))
+            return damaged("its directory is not understood", err);
+        if (!is_npy_name(member.name))
+            continue;
+        rc = check_member(archive->file, &member, err);
+        if (rc < 0)
+            return rc;
+        packed += member.packed_size;
+        if (packed > archive->file.size)
+            return damaged("its members overlap", err);
+        *VECTOR_APPEND(&archive->members) = member;
+    }
+    return archive->members.count > 0 ? 0 : error_set(err, ERR_CORRUPT, "it is a .npz file without an array");
+}
+
+static int archive_open(struct span file, struct archive *ret, struct error *err)
+{
+    int rc;
+
+    *ret = (struct archive){.file = file};
+    rc = list_members(ret, err);
+    if (rc < 0)
+        free(ret->members.items);
+    return rc;
+}
+
+/* ---- Members ---- */
+
+static int check_sum(const struct member *member, const uint8_t *data, struct error *err)
+{
+    if (crc32_z(0, data, (size_t)member->size) == member->checksum)
+        return 0;
+    return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: CRC error",
+                     TEXT_ARGS(member->name));
+}
+
+/* Unpacks to `data`, which holds exactly the member's bytes. zlib counts in 32 bits, so this goes in turns. */
+static bool inflate_to(const struct member *member, uint8_t *data)
+{
+    const uInt turn = 1u << 30;
+    z_stream stream = {0};
+    size_t read = 0, written = 0;
+    int status = Z_OK;
+
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+        return false;
+    while (status == Z_OK) {
+        size_t in = member->packed.size - read, out = (size_t)member->size - written;
+        uint8_t none;
+
+        stream.next_in = (Bytef *)(member->packed.data + read);
+        stream.avail_in = in < turn ? (uInt)in : turn;
+        stream.next_out = out > 0 ? data + written : &none; /* the end of the data may be all that is left */
+        stream.avail_out = out < turn ? (uInt)out : turn;
+        status = inflate(&stream, Z_NO_FLUSH);
+        read = (size_t)(stream.next_in - member->packed.data);
+        written += out > 0 ? (size_t)(stream.next_out - (data + written)) : 0;
+    }
+    inflateEnd(&stream);
+    return status == Z_STREAM_END && written == member->size;
+}
+
+static int unpack(const struct member *member, uint8_t **ret, struct error *err)
+{
+    size_t size = (size_t)member->size;
+    uint8_t *data = memory_limit_allows(size) ? malloc(size + 1) : NULL;
     int rc = 0;
 
     if (!data)
-        return error_set(err, ERR_MEMORY, "no memory for the %zu bytes of '%s' in the .npz file", size, entry->name);
-    file = zip_fopen_index(archive, entry->index, 0);
-    while (file && got > 0) { /* one byte more than the entry has: libzip checks the checksum at its end */
-        got = zip_fread(file, data + filled, size + 1 - filled);
-        filled += got > 0 ? (size_t)got : 0;
-    }
-    if (!file || got < 0 || filled != size)
-        rc = error_set(err, ERR_CORRUPT, "'%s' in the .npz file is damaged: %s", entry->name,
-                       file ? zip_file_strerror(file) : zip_strerror(archive));
-    if (file)
-        zip_fclose(file);
+        return error_set(err, ERR_MEMORY, "no memory for the %zu bytes of '" TEXT_FORMAT "' in the .npz file", size,
+                         TEXT_ARGS(member->name));
+    if (member->method == ZIP_STORED)
+        memcpy(data, member->packed.data, size);
+    else if (!inflate_to(member, data))
+        rc = error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: it does not unpack",
+                       TEXT_ARGS(member->name));
+    if (rc == 0)
+        rc = check_sum(member, data, err);
     if (rc == 0)
         *ret = data;
     else
@@ -92,28 +288,82 @@ static int read_entry(zip_t *archive, const zip_stat_t *entry, uint8_t **ret, st
     return rc;
 }
 
-int npz_read_first(struct span file, struct tensor *ret, struct error *err)
+static int read_unpacked(const struct member *member, struct tensor *ret, struct error *err)
 {
-    zip_t *archive = NULL;
-    zip_stat_t entry;
     uint8_t *data = NULL;
+    int rc = unpack(member, &data, err);
+
+    return rc < 0 ? rc : npy_read_owned(data, (size_t)member->size, ret, err);
+}
+
+/* `map` is what the archive lies in; NULL: somebody else's memory. */
+static int read_member(const struct member *member, struct shared_map *map, struct tensor *ret, struct error *err)
+{
     int rc;
 
-    rc = open_archive(file, &archive, err);
+    if (member->method != ZIP_STORED)
+        return read_unpacked(member, ret, err);
+    rc = check_sum(member, member->packed.data, err);
+    if (rc == 0)
+        rc = npy_read(member->packed, ret, err);
+    if (rc == 0 && ret->free_owner == NULL && map != NULL) {
+        ret->owner = shared_map_join(map);
+        ret->free_owner = shared_map_leave;
+    }
+    return rc;
+}
+
+static int read_all(struct span file, struct shared_map *map, struct tensor_list *ret, struct error *err)
+{
+    struct archive archive;
+    int rc = archive_open(file, &archive, err);
+
     if (rc < 0)
-        goto done;
-    rc = find_first(archive, &entry, err);
+        return rc;
+    for (size_t i = 0; i < archive.members.count; i++) {
+        const struct member *member = &archive.members.items[i];
+        struct text name = {member->name.data, member->name.size - strlen(NPY_EXTENSION)};
+        struct tensor tensor;
+
+        if (memchr(name.data, '\0', name.size) != NULL)
+            rc = error_set(err, ERR_CORRUPT, "array %zu of the .npz file has a NUL character in its name", i);
+        else if (tensor_list_find(ret, name) != NULL)
+            rc = error_set(err, ERR_CORRUPT, "the .npz file has two arrays '" TEXT_FORMAT "'", TEXT_ARGS(name));
+        else if (read_member(member, map, &tensor, err) < 0)
+            rc = error_context(err, "array '" TEXT_FORMAT "'", TEXT_ARGS(name));
+        if (rc < 0)
+            break;
+        tensor_list_add(ret, name, &tensor);
+    }
+    free(archive.members.items);
+    return rc;
+}
+
+int npz_load(const char *path, struct tensor_list *ret, struct error *err)
+{
+    struct shared_map *map;
+    int rc = shared_map_open(path, &map, err);
+
     if (rc < 0)
-        goto done;
-    rc = check_entry(&entry, file.size, err);
+        return rc;
+    rc = read_all(shared_map_content(map), map, ret, err);
+    shared_map_leave(map);
+    return rc < 0 ? error_context(err, "'%s'", path) : 0;
+}
+
+int npz_parse(struct span file, struct tensor_list *ret, struct error *err)
+{
+    return read_all(file, NULL, ret, err);
+}
+
+int npz_read_first(struct span file, struct tensor *ret, struct error *err)
+{
+    struct archive archive;
+    int rc = archive_open(file, &archive, err);
+
     if (rc < 0)
-        goto done;
-    rc = read_entry(archive, &entry, &data, err);
-    if (rc < 0)
-        goto done;
-    rc = npy_read_owned(data, (size_t)entry.size, ret, err);
-done:
-    if (archive)
-        zip_discard(archive);
+        return rc;
+    rc = read_unpacked(&archive.members.items[0], ret, err);
+    free(archive.members.items);
     return rc;
 }

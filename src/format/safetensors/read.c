@@ -1,33 +1,17 @@
 /* format/safetensors/read.c: reading, without a copy of the data. */
 #include "format/safetensors/safetensors.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/shared_map.h"
 #include "base/memory.h"
 #include "format/json/reader.h"
 #include "format/safetensors/types.h"
 
 enum { LENGTH_SIZE = 8 }; /* in front of the header */
-
-/* A mapping that goes with the last tensor in it. */
-struct shared_map {
-    atomic_size_t users;
-    struct file_map map;
-};
-
-static void shared_map_leave(void *owner)
-{
-    struct shared_map *shared = owner;
-
-    if (atomic_fetch_sub(&shared->users, 1) > 1)
-        return;
-    file_map_release(&shared->map);
-    free(shared);
-}
 
 static uint64_t read_length(const uint8_t bytes[LENGTH_SIZE])
 {
@@ -248,8 +232,7 @@ static void add_tensors(const struct entry_list *entries, const uint8_t *data, s
 
         tensor_borrow(entry->type, &entry->shape, data + entry->begin, (size_t)(entry->end - entry->begin), &tensor);
         if (shared != NULL) {
-            atomic_fetch_add(&shared->users, 1);
-            tensor.owner = shared;
+            tensor.owner = shared_map_join(shared);
             tensor.free_owner = shared_map_leave;
         }
         tensor_list_add(&ret->tensors, text_of(entry->name), &tensor);
@@ -317,15 +300,12 @@ static int read_file(struct span file, const char *name, struct shared_map *shar
 
 int safetensors_load(const char *path, struct safetensors *ret, struct error *err)
 {
-    struct shared_map *shared = memory_alloc_zero(1, sizeof(*shared));
-    int rc = file_map_open(path, &shared->map, err);
+    struct shared_map *shared;
+    int rc = shared_map_open(path, &shared, err);
 
-    if (rc < 0) {
-        free(shared);
+    if (rc < 0)
         return rc;
-    }
-    atomic_init(&shared->users, 1);
-    rc = read_file((struct span){shared->map.data, shared->map.size}, path, shared, ret, err);
+    rc = read_file(shared_map_content(shared), path, shared, ret, err);
     shared_map_leave(shared);
     return rc;
 }

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "format/numpy/npy.h"
+#include "format/numpy/npz.h"
 
 static int read_golden(const char *name, struct tensor *ret, struct error *err)
 {
@@ -112,6 +113,89 @@ static void changed_byte_of_the_data_is_noticed(void **state)
     free(content);
 }
 
+static const char *const names[] = {"x", "encoder/layer 0/out", "\xc3\xa9.npy", ""};
+
+static void write_arrays(const char *path)
+{
+    static const float numbers[] = {1, 2, 3, 4, 5, 6};
+    struct npz_writer writer;
+    struct error error = {0};
+    struct tensor tensor;
+
+    tensor_borrow(DATA_FLOAT32, &(struct shape){2, {2, 3}}, numbers, sizeof(numbers), &tensor);
+    assert_int_equal(npz_writer_open(&writer, path, &error), 0);
+    for (size_t i = 0; i < 4; i++)
+        if (npz_writer_add(&writer, names[i], &tensor, &error) < 0)
+            fail_msg("%s", error.message);
+    assert_int_equal(npz_writer_commit(&writer, FILE_INTERMEDIATE, &error), 0);
+    npz_writer_release(&writer);
+}
+
+static void what_is_written_is_mapped_aligned_under_its_names(void **state)
+{
+    const char *path = scratch_path("arrays.npz");
+    struct tensor_list back = {0};
+    struct error error = {0};
+    static const float expected[] = {1, 2, 3, 4, 5, 6};
+
+    write_arrays(path);
+    if (npz_load(path, &back, &error) < 0)
+        fail_msg("%s", error.message);
+    unlink(path);
+    assert_int_equal(back.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(back.items[i].name, names[i]);
+        assert_int_equal((uintptr_t)back.items[i].tensor.data % 64, 0);
+        assert_memory_equal(back.items[i].tensor.data, expected, sizeof(expected));
+    }
+    tensor_list_release(&back);
+}
+
+/* The second entry of the directory is given the name of the first, which is as long. */
+static void two_arrays_of_one_name_are_refused(void **state)
+{
+    size_t size, at = 0;
+    char *content = content_of("tests/golden/npz/stored.npz", &size);
+    struct tensor_list tensors = {0};
+    struct error error = {0};
+    char *first, *second;
+
+    while (memcmp(content + at, "PK\1\2", 4) != 0)
+        at++;
+    first = content + at + 46;
+    at++;
+    while (memcmp(content + at, "PK\1\2", 4) != 0)
+        at++;
+    second = content + at + 46;
+    assert_int_equal(first[-18], second[-18]);
+    memcpy(second, first, (size_t)first[-18]);
+    assert_int_equal(npz_parse((struct span){(const uint8_t *)content, size}, &tensors, &error), ERR_CORRUPT);
+    assert_message_contains(&error, "two arrays");
+    tensor_list_release(&tensors);
+    free(content);
+}
+
+static void members_that_overlap_are_refused(void **state)
+{
+    size_t size, at = 0;
+    char *content = content_of("tests/golden/npz/stored.npz", &size);
+    struct tensor_list tensors = {0};
+    struct error error = {0};
+
+    /* the first member reaches to the end of the file, over the second */
+    while (memcmp(content + at, "PK\1\2", 4) != 0)
+        at++;
+    for (size_t k = 20; k <= 24; k += 4) {
+        uint32_t claimed = (uint32_t)(size - 30 - (uint8_t)content[26] - (uint8_t)content[28]);
+
+        memcpy(content + at + k, &claimed, 4);
+    }
+    assert_int_equal(npz_parse((struct span){(const uint8_t *)content, size}, &tensors, &error), ERR_CORRUPT);
+    assert_message_contains(&error, "overlap");
+    tensor_list_release(&tensors);
+    free(content);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +206,9 @@ int main(void)
         cmocka_unit_test(entry_that_claims_too_many_bytes_is_refused),
         cmocka_unit_test(archive_cut_off_anywhere_is_refused),
         cmocka_unit_test(changed_byte_of_the_data_is_noticed),
+        cmocka_unit_test(what_is_written_is_mapped_aligned_under_its_names),
+        cmocka_unit_test(two_arrays_of_one_name_are_refused),
+        cmocka_unit_test(members_that_overlap_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

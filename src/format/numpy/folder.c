@@ -1,0 +1,120 @@
+/* format/numpy/folder.c: see folder.h. */
+#include "format/numpy/folder.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/string_builder.h"
+#include "format/numpy/npy.h"
+
+#define EXTENSION ".npy"
+
+static int hexadecimal(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The array's name out of that of a file, without its extension. */
+static void add_array_name(struct text file, struct string_builder *ret)
+{
+    for (size_t i = 0; i < file.size; i++) {
+        int high = i + 2 < file.size && file.data[i] == '%' ? hexadecimal(file.data[i + 1]) : -1;
+        int low = high >= 0 ? hexadecimal(file.data[i + 2]) : -1;
+
+        if (low >= 0 && (high > 0 || low > 0)) { /* a NUL would end the name */
+            string_add_char(ret, (char)(high << 4 | low));
+            i += 2;
+        } else {
+            string_add_char(ret, file.data[i]);
+        }
+    }
+}
+
+static void add_file_name(const char *name, struct string_builder *ret)
+{
+    for (const char *at = name; *at != '\0'; at++) {
+        bool is_plain = (unsigned char)*at >= ' ' && *at != 0x7f && *at != '/' && *at != '%';
+
+        if (is_plain && (*at != '.' || at > name))
+            string_add_char(ret, *at);
+        else
+            string_add_format(ret, "%%%02X", (unsigned char)*at);
+    }
+    string_add(ret, EXTENSION);
+}
+
+static int is_array_file(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name), extension = strlen(EXTENSION);
+
+    return entry->d_name[0] != '.' && length > extension && strcmp(entry->d_name + length - extension, EXTENSION) == 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_file(const char *folder, const char *file, struct tensor_list *ret, struct error *err)
+{
+    char *path = file_join(folder, file);
+    struct string_builder name;
+    struct tensor tensor;
+    int rc = npy_load(path, &tensor, err);
+
+    if (rc == 0) {
+        string_init(&name);
+        add_array_name((struct text){file, strlen(file) - strlen(EXTENSION)}, &name);
+        tensor_list_add(ret, (struct text){name.data, name.size}, &tensor);
+        string_release(&name);
+    }
+    free(path);
+    return rc;
+}
+
+int npy_folder_load(const char *path, struct tensor_list *ret, struct error *err)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_array_file, by_bytes), rc = 0;
+
+    if (count < 0)
+        return error_set_errno(err, ERR_IO, "cannot read the folder '%s'", path);
+    for (int i = 0; i < count; i++) {
+        if (rc == 0)
+            rc = load_file(path, entries[i]->d_name, ret, err);
+        free(entries[i]);
+    }
+    free(entries);
+    return rc;
+}
+
+int npy_folder_save(const struct tensor_list *tensors, const char *path, enum file_durability durability,
+                    struct error *err)
+{
+    struct string_builder name;
+    int rc = file_make_folders(path, err);
+
+    string_init(&name);
+    for (size_t i = 0; i < tensors->count && rc == 0; i++) {
+        const struct named_tensor *item = &tensors->items[i];
+        char *file;
+
+        if (item->name[0] == '\0') {
+            rc =
+                error_set(err, ERR_UNSUPPORTED, "a tensor without a name cannot be written into the folder '%s'", path);
+            break;
+        }
+        string_clear(&name);
+        add_file_name(item->name, &name);
+        file = file_join(path, name.data);
+        rc = npy_save(&item->tensor, file, durability, err);
+        free(file);
+    }
+    string_release(&name);
+    return rc;
+}

@@ -1,0 +1,169 @@
+/* format/numpy/npz_write.c: writes .npz files. */
+#include <string.h>
+#include <zlib.h>
+
+#include "format/numpy/npy.h"
+#include "format/numpy/npz.h"
+#include "format/numpy/zip.h"
+
+enum {
+    ALIGNMENT = 64,     /* of members: their header fills such a multiple, so that their data are aligned, too */
+    VERSION = 45,       /* 4.5 has 64-bit sizes (APPNOTE.TXT, 4.4.3) */
+    DATE = 0x21,        /* 1 January 1980: files do not depend on when they are written */
+    LARGE_SIZES = 20,   /* the extra field with two 64-bit sizes */
+    PADDING_HEADER = 6, /* of the extra field that aligns: kind, size, alignment */
+};
+
+static void add_number(struct string_builder *to, uint64_t number, unsigned size)
+{
+    for (unsigned i = 0; i < size; i++)
+        string_add_char(to, (char)(number >> 8 * i & 0xFF));
+}
+
+/* What both headers of a member say: from the version that is needed to the lengths of name and extra fields. */
+static void add_common(struct string_builder *to, uint32_t checksum, uint32_t size, size_t name, size_t extra)
+{
+    add_number(to, VERSION, 2);
+    add_number(to, ZIP_FLAG_UTF8, 2);
+    add_number(to, ZIP_STORED, 2);
+    add_number(to, 0, 2); /* midnight */
+    add_number(to, DATE, 2);
+    add_number(to, checksum, 4);
+    add_number(to, size, 4); /* packed */
+    add_number(to, size, 4);
+    add_number(to, name, 2);
+    add_number(to, extra, 2);
+}
+
+static void add_local_header(struct string_builder *to, struct text name, uint64_t offset, uint32_t checksum,
+                             uint64_t size)
+{
+    size_t bytes = ZIP_LOCAL_SIZE + name.size + LARGE_SIZES + PADDING_HEADER;
+    size_t padding = (ALIGNMENT - (offset + bytes) % ALIGNMENT) % ALIGNMENT;
+
+    add_number(to, ZIP_LOCAL_MAGIC, 4);
+    add_common(to, checksum, ZIP_ELSEWHERE, name.size, LARGE_SIZES + PADDING_HEADER + padding);
+    string_add_text(to, name);
+    add_number(to, ZIP_EXTRA_64, 2);
+    add_number(to, LARGE_SIZES - 4, 2);
+    add_number(to, size, 8);
+    add_number(to, size, 8);
+    add_number(to, ZIP_EXTRA_ALIGNMENT, 2);
+    add_number(to, PADDING_HEADER - 4 + padding, 2);
+    add_number(to, ALIGNMENT, 2);
+    for (size_t i = 0; i < padding; i++)
+        string_add_char(to, '\0');
+}
+
+static void add_entry(struct string_builder *to, struct text name, uint64_t offset, uint32_t checksum, uint64_t size)
+{
+    const unsigned extra = 4 + 3 * 8; /* both sizes and the offset */
+
+    add_number(to, ZIP_ENTRY_MAGIC, 4);
+    add_number(to, VERSION, 2);
+    add_common(to, checksum, ZIP_ELSEWHERE, name.size, extra);
+    add_number(to, 0, 2); /* comment */
+    add_number(to, 0, 2); /* volume */
+    add_number(to, 0, 2); /* attributes */
+    add_number(to, 0, 4);
+    add_number(to, ZIP_ELSEWHERE, 4);
+    string_add_text(to, name);
+    add_number(to, ZIP_EXTRA_64, 2);
+    add_number(to, extra - 4, 2);
+    add_number(to, size, 8);
+    add_number(to, size, 8);
+    add_number(to, offset, 8);
+}
+
+/* The bytes of a member on their way to the file. */
+struct member_sink {
+    struct file_writer *file;
+    uLong checksum;
+};
+
+static int add_bytes(void *context, const void *data, size_t size, struct error *err)
+{
+    struct member_sink *sink = context;
+
+    sink->checksum = crc32_z(sink->checksum, data, size);
+    return file_writer_add(sink->file, data, size, err);
+}
+
+int npz_writer_open(struct npz_writer *writer, const char *path, struct error *err)
+{
+    *writer = (struct npz_writer){0};
+    string_init(&writer->directory);
+    return file_writer_open(&writer->file, path, err);
+}
+
+/* Checksum and size are known when the data are written: the header in front of them is written twice. */
+int npz_writer_add(struct npz_writer *writer, const char *name, const struct tensor *tensor, struct error *err)
+{
+    struct member_sink sink = {.file = &writer->file};
+    struct npy_sink to = {add_bytes, &sink};
+    uint64_t offset = writer->file.written, size;
+    struct string_builder member, header;
+    int rc;
+
+    string_init(&member);
+    string_init(&header);
+    string_add_format(&member, "%s.npy", name);
+    if (member.size > UINT16_MAX) {
+        rc = error_set(err, ERR_UNSUPPORTED, "a name of %zu bytes is too long for a .npz file", strlen(name));
+        goto done;
+    }
+    add_local_header(&header, (struct text){member.data, member.size}, offset, 0, 0);
+    rc = file_writer_add(&writer->file, header.data, header.size, err);
+    if (rc == 0)
+        rc = npy_write(tensor, &to, err);
+    if (rc < 0)
+        goto done;
+    size = writer->file.written - offset - header.size;
+    string_clear(&header);
+    add_local_header(&header, (struct text){member.data, member.size}, offset, (uint32_t)sink.checksum, size);
+    rc = file_writer_overwrite(&writer->file, offset, header.data, header.size, err);
+    if (rc < 0)
+        goto done;
+    add_entry(&writer->directory, (struct text){member.data, member.size}, offset, (uint32_t)sink.checksum, size);
+    writer->count++;
+done:
+    string_release(&member);
+    string_release(&header);
+    return rc;
+}
+
+int npz_writer_commit(struct npz_writer *writer, enum file_durability durability, struct error *err)
+{
+    uint64_t begin = writer->file.written, size = writer->directory.size;
+    struct string_builder *end = &writer->directory;
+    int rc;
+
+    add_number(end, ZIP_END64_MAGIC, 4);
+    add_number(end, ZIP_END64_SIZE - 12, 8);
+    add_number(end, VERSION, 2);
+    add_number(end, VERSION, 2);
+    add_number(end, 0, 8); /* volumes */
+    add_number(end, writer->count, 8);
+    add_number(end, writer->count, 8);
+    add_number(end, size, 8);
+    add_number(end, begin, 8);
+    add_number(end, ZIP_LOCATOR64_MAGIC, 4);
+    add_number(end, 0, 4);
+    add_number(end, begin + size, 8);
+    add_number(end, 1, 4); /* volumes */
+    add_number(end, ZIP_END_MAGIC, 4);
+    add_number(end, 0, 4); /* volumes */
+    add_number(end, UINT16_MAX, 2);
+    add_number(end, UINT16_MAX, 2);
+    add_number(end, ZIP_ELSEWHERE, 4);
+    add_number(end, ZIP_ELSEWHERE, 4);
+    add_number(end, 0, 2); /* comment */
+    rc = file_writer_add(&writer->file, end->data, end->size, err);
+    return rc < 0 ? rc : file_writer_commit(&writer->file, durability, err);
+}
+
+void npz_writer_release(struct npz_writer *writer)
+{
+    file_writer_release(&writer->file);
+    string_release(&writer->directory);
+}
