@@ -6,7 +6,7 @@ BEGIN {
     may_use["base"] = ""
     may_use["tensor"] = "base"
     may_use["onnx"] = "base tensor"
-    may_use["format"] = "base tensor"
+    may_use["format"] = "base tensor onnx"
     may_use["backend"] = "base tensor onnx format"
     may_use["engine"] = "base tensor onnx format backend"
     may_use["comparator"] = "base tensor onnx format backend"

@@ -1,7 +1,7 @@
 /* cli/data_to_input.c: input data out of inputs and outputs. */
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/data_file.h"
+#include "format/data/file.h"
 #include "cli/options/groups.h"
 
 struct to_input_values {
@@ -13,19 +13,22 @@ static const struct option options[] = {
     {
         .names = {"paths"},
         .kind = OPTION_MANY,
-        .value_name = "FILE",
-        .file = OPTION_READS,
+        .value_name = "DATA",
+        .file = OPTION_READS_DATA,
         OPTION_FIELD(struct to_input_values, paths),
-        .help = "files with inputs or results; of two arrays with one name the later counts",
+        .help =
+            "files with inputs or results, in any format that `run --load-inputs` reads; NAME:FILE says what a single "
+            "array is called; of two arrays with one name the later counts",
     },
     {
         .names = {"-o", "--output"},
         .kind = OPTION_ONE,
         .required = true,
         .value_name = "PATH",
-        .file = OPTION_WRITES,
+        .file = OPTION_WRITES_DATA,
         OPTION_FIELD(struct to_input_values, output),
-        .help = "where to write the input data, for --load-inputs",
+        .help = "where to write the input data, for --load-inputs. Its end chooses the format: .npz, .npy for a single "
+                "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
     },
 };
 
@@ -103,7 +106,7 @@ static int data_to_input_run(const struct command_context *context, struct error
     if (rc == 0) {
         log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
                     values->output);
-        rc = feed_dicts_save(&merged, values->output, err);
+        rc = data_file_save(&merged, values->output, err);
     }
     feed_dicts_release(&merged);
     return rc;

@@ -8,6 +8,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "format/data/word.h"
 #include "format/polygraphy/debug_replay.h"
 #include "onnx/external/data.h"
 
@@ -42,6 +43,10 @@ static struct command_file *add(struct command_files *files, const struct option
     char *target = file_follow_links(path);
 
     *file = (struct command_file){.option = option, .name = name, .path = path, .use = option->file};
+    if (file->use == OPTION_READS_DATA)
+        file->use = OPTION_READS;
+    else if (file->use == OPTION_WRITES_DATA)
+        file->use = path[strlen(path) - 1] == '/' ? OPTION_WRITES_FOLDER : OPTION_WRITES;
     file->is_there = stat(path, &file->status) == 0;
     if (!file->is_there)
         file->place = file_place(target != NULL ? target : path);
@@ -74,6 +79,17 @@ static const char *scratch_path(struct parse *parse, const char *word)
     return folder == NULL ? word : arena_printf(parse_arena(parse), "%s/%s", folder, slash != NULL ? slash + 1 : word);
 }
 
+/* A folder is read with all that is in it. */
+static void add_data(struct command_files *files, const struct option *option, const char *name, const char *word)
+{
+    struct file_list paths = {0};
+
+    data_word_list_files(word, &paths);
+    for (size_t i = 0; i < paths.count; i++)
+        add(files, option, name, arena_strdup(parse_arena(files->parse), paths.items[i]));
+    file_list_release(&paths);
+}
+
 static void add_words(struct command_files *files, const struct option *option, const struct option_state *state)
 {
     struct parse *parse = files->parse;
@@ -88,7 +104,9 @@ static void add_words(struct command_files *files, const struct option *option, 
             path = model_path(parse, path);
         else if (option->file == OPTION_SCRATCH)
             path = scratch_path(parse, path);
-        if (path[0] != '\0')
+        if (option->file == OPTION_READS_DATA)
+            add_data(files, option, name, path);
+        else if (path[0] != '\0')
             add(files, option, name, path);
     }
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file/file.h"
-#include "format/polygraphy/feed_dicts.h"
-#include "format/polygraphy/run_results.h"
+#include "format/data/file.h"
+#include "format/numpy/folder.h"
+#include "format/numpy/npz.h"
 
 /* ---- Inputs ---- */
 
@@ -31,6 +31,24 @@ done:
     return rc;
 }
 
+static int write_npz(const struct tensor_list *inputs, const char *path, struct error *err)
+{
+    struct npz_writer writer;
+    int rc = npz_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        goto done;
+    for (size_t i = 0; i < inputs->count; i++) {
+        rc = npz_writer_add(&writer, inputs->items[i].name, &inputs->items[i].tensor, err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = npz_writer_commit(&writer, FILE_INTERMEDIATE, err);
+done:
+    npz_writer_release(&writer);
+    return rc;
+}
+
 int command_inputs_write(const struct tensor_list *inputs, enum command_format format, const char *path,
                          const char **ret_original, struct error *err)
 {
@@ -43,11 +61,13 @@ int command_inputs_write(const struct tensor_list *inputs, enum command_format f
     case COMMAND_JSON:
         return feed_dicts_save(&feeds, path, err);
     case COMMAND_NPZ:
+        return write_npz(inputs, path, err);
     case COMMAND_NPY:
+        return npy_folder_save(inputs, path, FILE_INTERMEDIATE, err);
     case COMMAND_FORMATS:
         break;
     }
-    return error_set(err, ERR_UNSUPPORTED, "inputs cannot be written in this format yet");
+    return error_set(err, ERR_UNSUPPORTED, "inputs cannot be written in this format");
 }
 
 /* ---- Outputs ---- */
@@ -75,33 +95,16 @@ static int take_feeds(struct feed_dicts *feeds, const char *path, struct tensor_
     return 0;
 }
 
-/* Whether the file can be JSON, by its first byte. */
-static bool begins_like_json(const char *path)
-{
-    char first;
-
-    return file_read_start(path, &first, 1) == 1 && strchr("[{ \t\r\n", first) != NULL;
-}
-
 /* Results of a run, or tensors without more: what a file holds tells, whatever it was to hold. */
 int command_outputs_read(enum command_format format, const char *path, struct tensor_list *ret, struct error *err)
 {
-    struct run_results results = {0};
-    struct feed_dicts feeds = {0};
-    struct safetensors file;
-    int rc;
+    struct data_file file;
+    int rc = data_file_load(&file, path, err);
 
-    if (format == COMMAND_SAFETENSORS && !safetensors_recognize(path) && !begins_like_json(path))
-        return safetensors_load(path, &file, err); /* which says what is wrong with it */
-    rc = run_results_load(&results, path, err);
-    if (rc == 0)
-        rc = take_results(&results, path, ret, err);
-    else if (rc == ERR_INVALID) {
-        rc = feed_dicts_load_any(&feeds, path, err);
-        if (rc == 0)
-            rc = take_feeds(&feeds, path, ret, err);
-    }
-    feed_dicts_release(&feeds);
-    run_results_release(&results);
+    (void)format;
+    if (rc < 0)
+        return rc;
+    rc = file.holds_results ? take_results(&file.results, path, ret, err) : take_feeds(&file.feeds, path, ret, err);
+    data_file_release(&file);
     return rc;
 }

@@ -11,8 +11,7 @@
 #include "cli/parse/parser.h"
 #include "debug/check/check.h"
 #include "debug/reduce/reduce.h"
-#include "format/polygraphy/feed_dicts.h"
-#include "format/polygraphy/run_results.h"
+#include "format/data/file.h"
 #include "onnx/model/subgraph.h"
 
 /* ---- The check's own command line ---- */
@@ -148,33 +147,42 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
     run_results_release(&results);
 }
 
-/* Every iteration of every file is run. */
+/* Takes note of what iterations hold that are run as they are, and empties them. */
+static void note_inputs(struct look *look, struct feed_dicts *feeds, const char *path)
+{
+    const struct tensor_list **iterations = arena_alloc_zero(&look->arena, feeds->count + 1, sizeof(*iterations));
+    struct name_map names;
+    size_t held;
+
+    for (size_t k = 0; k < feeds->count; k++)
+        iterations[k] = &feeds->items[k];
+    name_map_init(&names);
+    add_names(&names, &look->arena, iterations, feeds->count);
+    held = count_held(look, &names, &look->made.inner);
+    if (feeds->count > 0 && (look->inputs_path == NULL || held < look->inputs_held)) {
+        look->inputs_path = path;
+        look->inputs_held = held;
+    }
+    name_map_release(&names);
+    feed_dicts_release(feeds);
+}
+
+/* Every iteration of every file is run. Arrays that are named one by one are looked at together. */
 static void read_inputs(struct look *look, const struct data_loader_settings *data)
 {
+    struct feed_dicts feeds = {0};
+
     for (size_t i = 0; i < data->files.count; i++) {
         const char *path = data->files.items[i];
-        struct feed_dicts feeds = {0};
-        const struct tensor_list **iterations;
-        struct name_map names;
-        size_t held;
 
         if (is_written_for_each(path, look->files->items[CANDIDATE_INPUTS],
                                 check_words_placeholder(CANDIDATE_INPUTS)) ||
-            feed_dicts_load(&feeds, path, NULL) < 0 || feeds.count == 0)
+            data_file_add_inputs(&feeds, path, NULL) < 0)
             continue;
-        iterations = arena_alloc_zero(&look->arena, feeds.count, sizeof(*iterations));
-        for (size_t k = 0; k < feeds.count; k++)
-            iterations[k] = &feeds.items[k];
-        name_map_init(&names);
-        add_names(&names, &look->arena, iterations, feeds.count);
-        held = count_held(look, &names, &look->made.inner);
-        if (look->inputs_path == NULL || held < look->inputs_held) {
-            look->inputs_path = path;
-            look->inputs_held = held;
-        }
-        name_map_release(&names);
-        feed_dicts_release(&feeds);
+        if (!feeds.takes_more || i + 1 == data->files.count)
+            note_inputs(look, &feeds, path);
     }
+    note_inputs(look, &feeds, "");
 }
 
 /* ---- What parts of the model need ---- */

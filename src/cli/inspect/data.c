@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/commands.h"
-#include "cli/data_file.h"
+#include "format/data/file.h"
 #include "cli/inspect/tensor_json.h"
 #include "cli/options/groups.h"
 #include "tensor/statistics/histogram.h"
@@ -52,9 +52,11 @@ static const struct option options[] = {
     {
         .names = {"path"},
         .kind = OPTION_ONE,
-        .file = OPTION_READS,
+        .value_name = "DATA",
+        .file = OPTION_READS_DATA,
         OPTION_FIELD(struct inspect_data_settings, path),
-        .help = "a file with results or input data",
+        .help = "a file with results or input data: what `run` has saved, or anything that `run --load-inputs` reads, "
+                "such as .npy, .npz, or raw data as in in.bin:float32:1x3x224x224",
     },
     {
         .names = {"-a", "--all"},

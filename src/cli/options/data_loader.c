@@ -127,12 +127,16 @@ static const struct option options[] = {
     {
         .names = {"--load-inputs", "--load-input-data"},
         .kind = OPTION_MANY,
-        .value_name = "PATH",
         .exclusive = 1,
-        .file = OPTION_READS,
+        .value_name = "DATA",
+        .file = OPTION_READS_DATA,
         OPTION_FIELD(struct data_loader_settings, files),
         .help =
-            "take the input data from these files, as written by `run --save-inputs` or `data to-input`, in this order",
+            "take the input data from these files, in this order: what `run --save-inputs` or `data to-input` has "
+            "written, .npy, .npz, .safetensors, JSON with lists of numbers like '{\"x\": [[1, 2]]}', ONNX's .pb, or a "
+            "folder of .npy or test_data_set_0 and so on. NAME:FILE says whose a single array is, as in "
+            "x:image.npy y:scale.npy; without it, it is the only input's. Raw data are given with their type and "
+            "shape, NAME:FILE:TYPE:SHAPE, as in x:in.bin:float32:1x3x224x224",
     },
     {
         .names = {"--data-loader-script"},

@@ -35,9 +35,10 @@ static const struct option options[] = {
         .names = {"--save-inputs", "--save-input-data"},
         .kind = OPTION_ONE,
         .value_name = "PATH",
-        .file = OPTION_WRITES,
+        .file = OPTION_WRITES_DATA,
         OPTION_FIELD(struct driver_settings, save_inputs),
-        .help = "write the input data to this file, for --load-inputs",
+        .help = "write the input data to this file, for --load-inputs. Its end chooses the format: .npz, .npy for a "
+                "single array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
     },
     {
         .names = {"--save-outputs", "--save-results"},

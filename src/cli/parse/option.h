@@ -47,10 +47,12 @@ enum option_type {
 enum option_file {
     OPTION_NO_FILE,
     OPTION_READS_MODEL, /* read, and so are the external data of the model */
+    OPTION_READS_DATA,  /* read; the words are those of format/data/word.h */
     OPTION_READS,
     OPTION_WRITES,        /* replaced whole */
     OPTION_SCRATCH,       /* written anew for each check, and removed */
     OPTION_MOVES,         /* taken to another folder, whoever has written it */
+    OPTION_WRITES_DATA,   /* replaced whole; with '/' at its end a folder that is made */
     OPTION_WRITES_FOLDER, /* a folder that files are put into */
     OPTION_WRITES_BESIDE, /* replaced whole; the path is relative to the model that is written */
 };

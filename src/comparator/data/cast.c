@@ -200,3 +200,52 @@ int tensor_cast(const struct tensor *from, enum data_type type, struct tensor *r
     *ret_clipped = clips;
     return 0;
 }
+
+/* The first element that is cut to the type's range. */
+static size_t find_clipped(const struct tensor *from, enum data_type type)
+{
+    size_t count = tensor_elements(from), size = data_type_bits(from->type) / 8;
+
+    for (size_t i = 0; i < count; i++) {
+        struct tensor one, converted;
+        size_t clipped = 0;
+
+        tensor_borrow(from->type, &(struct shape){0}, (const uint8_t *)from->data + i * size, size, &one);
+        if (tensor_cast(&one, type, &converted, &clipped, NULL) == 0)
+            tensor_release(&converted);
+        if (clipped > 0)
+            return i;
+    }
+    return count;
+}
+
+/* The first of `count` elements that is another number afterwards: a fraction, or neither 0 nor 1 as a bool. */
+static size_t find_changed(const struct tensor *from, const struct tensor *to, size_t count)
+{
+    double before[ELEMENTS_RUN], after[ELEMENTS_RUN];
+
+    for (size_t first = 0; first < count; first += ELEMENTS_RUN) {
+        size_t run = elements_in_run(count, first);
+
+        elements_to_float64(from, first, run, before);
+        elements_to_float64(to, first, run, after);
+        for (size_t i = 0; i < run; i++)
+            if (before[i] != after[i])
+                return first + i;
+    }
+    return count;
+}
+
+int tensor_cast_numbers(const struct tensor *from, enum data_type type, struct tensor *ret, size_t *ret_bad,
+                        struct error *err)
+{
+    size_t clipped, bad = tensor_elements(from);
+    int rc = tensor_cast(from, type, ret, &clipped, err);
+
+    if (rc < 0)
+        return rc;
+    if (clipped > 0)
+        bad = find_clipped(from, type);
+    *ret_bad = data_type_is_float(type) ? bad : find_changed(from, ret, bad);
+    return 0;
+}

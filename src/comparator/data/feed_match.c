@@ -1,8 +1,11 @@
 /* comparator/data/feed_match.c: see feed_match.h. */
 #include "comparator/data/feed_match.h"
 
+#include <string.h>
+
 #include "comparator/data/cast.h"
 #include "comparator/data/input_shape.h"
+#include "tensor/values/element_text.h"
 
 static bool names_overlap(const char *a, const char *b)
 {
@@ -55,6 +58,49 @@ static const struct named_tensor *find_similar(const struct tensor_list *feed, c
     if (name_count > 0)
         return name_count == 1 && count_rivals(feed, inputs, by_name) == 1 ? by_name : NULL;
     return type_count == 1 && by_type == &feed->items[k] ? by_type : NULL;
+}
+
+/* Arrays to which nobody has given names belong to the inputs in their order, when there is one for each. */
+static const struct named_tensor *find_unnamed(const struct tensor_list *feed, const struct feed_inputs *inputs,
+                                               size_t k)
+{
+    if (feed->count != inputs->count)
+        return NULL;
+    for (size_t i = 0; i < feed->count; i++)
+        if (!feed->items[i].is_unnamed || tensor_list_find(feed, text_of(inputs->items[i].name)) != NULL)
+            return NULL;
+    log_once(inputs->log, LOG_INFO, "The array '%s' has no name: it is taken for input '%s', %s", feed->items[k].name,
+             inputs->items[k].name, feed->count > 1 ? "by its place" : "the only one");
+    return &feed->items[k];
+}
+
+/* Numbers that were written as text have no type: they become the input's, when it holds them. */
+static int fit_numbers(const struct backend_io *input, struct tensor *tensor, struct error *err)
+{
+    struct tensor converted;
+    size_t bad;
+    int rc = tensor_cast_numbers(tensor, input->type, &converted, &bad, err);
+
+    if (rc < 0)
+        return error_context(err, "input '%s'", input->name);
+    if (bad < tensor_elements(tensor)) {
+        struct string_builder text;
+        struct shape position;
+
+        string_init(&text);
+        element_to_text_alone(tensor, bad, &text);
+        string_add(&text, " at ");
+        shape_position(&tensor->shape, bad, &position);
+        shape_to_text(&position, &text);
+        tensor_release(&converted);
+        rc = error_set(err, ERR_INVALID, "input '%s' takes %s, which does not hold the %s", input->name,
+                       data_type_name(input->type), text.data);
+        string_release(&text);
+        return rc;
+    }
+    tensor_release(tensor);
+    *tensor = converted;
+    return 0;
 }
 
 /* Converts *tensor to the type of `input`. */
@@ -155,18 +201,23 @@ int feed_match(const struct tensor_list *feed, const struct feed_inputs *inputs,
     int rc = 0;
 
     if (entry == NULL) {
-        entry = inputs->by_name ? NULL : find_similar(feed, inputs, k);
+        entry = inputs->by_name ? NULL : find_unnamed(feed, inputs, k);
+        if (entry == NULL)
+            entry = inputs->by_name ? NULL : find_similar(feed, inputs, k);
         if (entry == NULL)
             return 0;
+    }
+    if (!entry->is_unnamed && strcmp(entry->name, input->name) != 0)
         log_once(inputs->log, LOG_WARNING,
                  "Buffer name (%s) does not match expected input name (%s). It is taken all the same, as the only one "
                  "that could be meant",
                  entry->name, input->name);
-    }
     found = &entry->tensor;
     tensor_borrow(found->type, &found->shape, found->data, found->size, &tensor);
     if (tensor.type != input->type)
-        rc = fit_type(input, inputs->log, &tensor, err);
+        rc = entry->is_untyped ? fit_numbers(input, &tensor, err) : fit_type(input, inputs->log, &tensor, err);
+    if (rc == 0 && entry->is_unnamed && !input_shape_fits(input, &tensor.shape))
+        rc = refuse_shape(input, &tensor.shape, err);
     if (rc == 0 && !input_shape_fits(input, &tensor.shape))
         rc = fit_shape(input, inputs->log, &tensor, err);
     if (rc < 0) {

@@ -12,6 +12,7 @@
 #include "comparator/data/cast.h"
 #include "comparator/data/feed_match.h"
 #include "comparator/data/input_shape.h"
+#include "format/data/file.h"
 #include "tensor/generate/data_generator.h"
 
 struct data_loader {
@@ -36,7 +37,7 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
     *loader = (struct data_loader){.settings = *settings, .log = log};
     for (size_t i = 0; i < settings->files.count && rc == 0; i++) {
         log_message(log, LOG_INFO, "Loading input data from %s", settings->files.items[i]);
-        rc = feed_dicts_load(&loader->feeds, settings->files.items[i], err);
+        rc = data_file_add_inputs(&loader->feeds, settings->files.items[i], err);
     }
     if (rc < 0) {
         data_loader_free(loader);
@@ -307,18 +308,22 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
                           const struct backend_io *input, int64_t iteration, struct error *err)
 {
     struct string_builder names, shape;
+    bool has_unnamed = false;
     int rc;
 
     string_init(&names);
     string_init(&shape);
-    for (size_t i = 0; i < feed->count; i++)
+    for (size_t i = 0; i < feed->count; i++) {
         name_list_add(&names, feed->items[i].name);
+        has_unnamed = has_unnamed || feed->items[i].is_unnamed;
+    }
     input_shape_to_text(input, &shape);
-    rc =
-        error_set(err, ERR_MISSING,
-                  "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s",
-                  input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
-                  loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
+    rc = error_set(
+        err, ERR_MISSING,
+        "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s%s",
+        input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
+        has_unnamed ? "say whose an array without a name is, as in INPUT:FILE, or " : "",
+        loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
     string_release(&names);
     string_release(&shape);
     return rc;

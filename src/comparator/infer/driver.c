@@ -11,6 +11,7 @@
 #include "comparator/infer/log_sections.h"
 #include "comparator/infer/subprocess.h"
 #include "comparator/infer/worker.h"
+#include "format/data/file.h"
 
 struct driver {
     const struct driver_settings *settings;
@@ -166,7 +167,7 @@ static int keep_inputs(struct driver *driver, struct error *err)
     if (rc < 0 || path == NULL)
         return rc;
     log_message(runner_log(driver, driver->first), LOG_INFO, "Saving inference input data to %s", path);
-    return feed_dicts_save(data_loader_kept(driver->loader), path, err);
+    return data_file_save(data_loader_kept(driver->loader), path, err);
 }
 
 /* Makes room for results, which stay where they are until the turn ends. In groups, so do iterations. */

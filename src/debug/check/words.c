@@ -9,6 +9,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
+#include "format/data/word.h"
 
 static const char *const placeholders[CANDIDATE_FILES] = {
     [CANDIDATE_ARTIFACT] = "{artifact}",
@@ -289,11 +290,20 @@ static void note_replaced(void *data, const char *before, const char *word)
 static void watch_word(void *data, const char *before, const char *word)
 {
     struct named_files *named = data;
+    struct file_list files = {0};
 
     if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
         named->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
-    if (!is_written(before) && word[0] != '>' && name_map_find(&named->replaced, name_of(word)) == NAME_MAP_NONE)
-        watched_files_add(named->watched, word, named->are_loaded);
+    if (is_written(before) || word[0] == '>' || name_map_find(&named->replaced, name_of(word)) != NAME_MAP_NONE)
+        return;
+    if (named->are_loaded)
+        data_word_list_files(word, &files);
+    else
+        watched_files_add(named->watched, word, false);
+    for (size_t i = 0; i < files.count; i++)
+        if (name_map_find(&named->replaced, name_of(files.items[i])) == NAME_MAP_NONE)
+            watched_files_add(named->watched, files.items[i], true);
+    file_list_release(&files);
 }
 
 void check_words_watch(const struct check_words *words, struct watched_files *ret)

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "format/json/class.h"
+#include "format/json/list.h"
 #include "format/json/reader.h"
 #include "format/json/writer.h"
 #include "format/numpy/ndarray.h"
@@ -19,34 +20,67 @@ void feed_dicts_release(struct feed_dicts *feeds)
     *feeds = (struct feed_dicts){0};
 }
 
+/* A member is an array as Polygraphy writes it, or a list as people do. */
+static int read_input(struct json_reader *reader, json_t *value, struct named_tensor *ret, struct error *err)
+{
+    ret->is_untyped = json_list_is(value);
+    return ret->is_untyped ? json_list_read(reader, value, &ret->tensor, err)
+                           : ndarray_read(reader, value, &ret->tensor, err);
+}
+
 static int read_feed(struct json_reader *reader, json_t *object, struct feed_dicts *feeds, struct error *err)
 {
     struct tensor_list *feed = VECTOR_APPEND(feeds);
+    const char *name;
+    json_t *value;
 
     *feed = (struct tensor_list){0};
-    return ndarray_read_members(reader, object, "input", feed, err);
+    if (!json_is_object(object) || json_class_of(reader, object) != JSON_CLASS_NONE)
+        return error_set(err, ERR_CORRUPT, "a map of inputs by name is expected, but it is %s",
+                         json_class_describe(reader, object));
+    json_object_foreach (object, name, value) {
+        struct named_tensor item = {0};
+
+        if (read_input(reader, value, &item, err) < 0)
+            return error_context(err, "input '%s'", name);
+        tensor_list_add(feed, text_of(name), &item.tensor);
+        feed->items[feed->count - 1].is_untyped = item.is_untyped;
+    }
+    return 0;
+}
+
+/* Lists in lists, and no objects: one array, of which nobody says what it is called. */
+static int read_list(struct json_reader *reader, struct feed_dicts *ret, struct error *err)
+{
+    char *name = file_basename(reader->name);
+    struct tensor_list *feed = VECTOR_APPEND(ret);
+    struct tensor tensor;
+    int rc = json_list_read(reader, reader->root, &tensor, err);
+
+    *feed = (struct tensor_list){0};
+    if (rc == 0) {
+        tensor_list_add(feed, (struct text){name, (size_t)(file_extension(name) - name)}, &tensor);
+        feed->items[0].is_unnamed = true;
+        feed->items[0].is_untyped = true;
+    }
+    free(name);
+    return rc < 0 ? error_context(err, "'%s'", reader->name) : 0;
 }
 
 /* Says why a file is no list of feed dicts. */
 static int refuse(struct json_reader *reader, struct error *err)
 {
     const char *name = reader->name;
-    const char *found = json_class_describe(reader, reader->root);
 
-    switch (json_class_of(reader, reader->root)) {
-    case JSON_CLASS_RUN_RESULTS:
+    if (json_class_of(reader, reader->root) == JSON_CLASS_RUN_RESULTS)
         return error_set(err, ERR_INVALID,
                          "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
                          name);
-    case JSON_CLASS_NONE:
-        return error_set(err, ERR_INVALID,
-                         "'%s' holds a single object, not a list of feed dicts: put it into brackets, [...]", name);
-    default:
-        return error_set(err, ERR_INVALID, "'%s' holds %s, not a list of feed dicts", name, found);
-    }
+    return error_set(err, ERR_INVALID, "'%s' holds %s, not a list of feed dicts", name,
+                     json_class_describe(reader, reader->root));
 }
 
-static int read_feeds(struct json_reader *reader, bool bare_allowed, struct feed_dicts *ret, struct error *err)
+int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct error *err)
 {
     json_t *object;
     size_t index;
@@ -54,12 +88,14 @@ static int read_feeds(struct json_reader *reader, bool bare_allowed, struct feed
 
     if (rc < 0)
         return rc;
-    if (bare_allowed && json_class_of(reader, reader->root) == JSON_CLASS_NONE && json_is_object(reader->root)) {
+    if (json_is_object(reader->root) && json_class_of(reader, reader->root) == JSON_CLASS_NONE) {
         rc = read_feed(reader, reader->root, ret, err);
         return rc < 0 ? error_context(err, "'%s'", reader->name) : 0;
     }
     if (!json_is_array(reader->root))
         return refuse(reader, err);
+    if (json_array_size(reader->root) > 0 && !json_is_object(json_array_get(reader->root, 0)))
+        return read_list(reader, ret, err);
     json_array_foreach (reader->root, index, object) {
         if (read_feed(reader, object, ret, err) < 0)
             return error_context(err, "'%s': iteration %zu", reader->name, index);
@@ -164,59 +200,17 @@ static int hand_over(struct feed_dicts *loaded, struct feed_dicts *feeds, int rc
     return rc;
 }
 
-/* `rc` is what opening the reader gave. */
-static int read_and_close(struct feed_dicts *feeds, struct json_reader *reader, bool bare_allowed, int rc,
-                          struct error *err)
-{
-    struct feed_dicts loaded = {0};
-
-    if (rc < 0)
-        return rc;
-    rc = read_feeds(reader, bare_allowed, &loaded, err);
-    json_reader_release(reader);
-    return hand_over(&loaded, feeds, rc);
-}
-
-static int load_safetensors(struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    struct feed_dicts loaded = {0};
-    struct safetensors file;
-    int rc = safetensors_load(path, &file, err);
-
-    if (rc < 0)
-        return rc;
-    rc = feed_dicts_take_safetensors(&loaded, &file, path, err);
-    safetensors_release(&file);
-    return hand_over(&loaded, feeds, rc);
-}
-
-static int load(struct feed_dicts *feeds, const char *path, bool bare_allowed, struct error *err)
-{
-    struct json_reader reader;
-    int rc;
-
-    if (safetensors_recognize(path))
-        return load_safetensors(feeds, path, err);
-    rc = json_reader_open(&reader, path, err);
-    return read_and_close(feeds, &reader, bare_allowed, rc, err);
-}
-
-int feed_dicts_load(struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    return load(feeds, path, false, err);
-}
-
-int feed_dicts_load_any(struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    return load(feeds, path, true, err);
-}
-
 int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, const char *name, struct error *err)
 {
+    struct feed_dicts loaded = {0};
     struct json_reader reader;
     int rc = json_reader_open_memory(&reader, data, size, name, err);
 
-    return read_and_close(feeds, &reader, false, rc, err);
+    if (rc < 0)
+        return rc;
+    rc = feed_dicts_read(&loaded, &reader, err);
+    json_reader_release(&reader);
+    return hand_over(&loaded, feeds, rc);
 }
 
 static int write_feed(struct json_writer *writer, const struct tensor_list *feed, struct error *err)

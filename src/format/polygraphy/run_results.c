@@ -94,7 +94,7 @@ static int read_runner(struct json_reader *reader, json_t *pair, struct run_resu
     return 0;
 }
 
-static int read_results(struct json_reader *reader, struct run_results *ret, struct error *err)
+int run_results_read(struct run_results *ret, struct json_reader *reader, struct error *err)
 {
     json_t *list, *pair;
     size_t index;
@@ -227,7 +227,7 @@ static int read_and_close(struct run_results *results, struct json_reader *reade
 
     if (rc < 0)
         return rc;
-    rc = read_results(reader, &loaded, err);
+    rc = run_results_read(&loaded, reader, err);
     json_reader_release(reader);
     return hand_over(&loaded, results, rc);
 }

@@ -39,6 +39,9 @@ struct iteration_result *runner_results_add_iteration(struct runner_results *run
  * `results` is as before; ERR_INVALID means that the file holds something else than results. */
 int run_results_load(struct run_results *results, const char *path, struct error *err);
 
+/* The same for a JSON file that is open. On an error `results` may hold a part. */
+int run_results_read(struct run_results *results, struct json_reader *reader, struct error *err);
+
 /* The same for a JSON file of `size` bytes in memory, called `name` in messages. */
 int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err);
 

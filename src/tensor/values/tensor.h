@@ -81,6 +81,8 @@ int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, 
 struct named_tensor {
     char *name; /* owned */
     struct tensor tensor;
+    bool is_unnamed; /* it has the name of its file: whose values these are, nobody has said */
+    bool is_untyped; /* numbers written as text, which belong to any type that holds them */
 };
 
 /* Tensors are added with tensor_list_add() only, and keep their names. */

@@ -19,8 +19,8 @@ static bool has(const char *part)
 /* Draws a heat map, or the error plot, of two tensors of this many floats. */
 static void draw(const float *a, const float *b, struct shape shape, bool heat_map)
 {
-    struct named_tensor first = {(char *)name, tensor_of(DATA_FLOAT32, shape, a)};
-    struct named_tensor second = {(char *)name, tensor_of(DATA_FLOAT32, shape, b)};
+    struct named_tensor first = {.name = (char *)name, .tensor = tensor_of(DATA_FLOAT32, shape, a)};
+    struct named_tensor second = {.name = (char *)name, .tensor = tensor_of(DATA_FLOAT32, shape, b)};
     struct compare_options options = COMPARE_DEFAULTS;
     struct compare_result result;
     struct compared_outputs compared = {COMPARISON_SIMPLE, "A", "B", 3, &first, &second, &result};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "comparator/infer/driver.h"
+#include "format/data/file.h"
 #include "support/fake_backend.h"
 #include "support/results_fixture.h"
 #include "support/scratch_folder.h"
@@ -168,7 +169,7 @@ static void feed_dicts_are_saved_before_the_first_run(void **state)
     fixture->model.fails_at_run = 1;
     assert_int_equal(run(fixture), ERR_BACKEND);
     assert_logged(&fixture->log, "I Saving inference input data to in.json\n");
-    assert_int_equal(feed_dicts_load(&feeds, "in.json", NULL), 0);
+    assert_int_equal(data_file_add_inputs(&feeds, "in.json", NULL), 0);
     assert_int_equal(feeds.count, 2);
     assert_string_equal(feeds.items[1].items[0].name, "x");
     feed_dicts_release(&feeds);

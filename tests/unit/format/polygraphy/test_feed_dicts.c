@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "format/polygraphy/feed_dicts.h"
+#include "format/data/file.h"
 
 static void load(struct feed_dicts *feeds, const char *path)
 {
     struct error error = {0};
 
-    if (feed_dicts_load(feeds, path, &error) < 0)
+    if (data_file_add_inputs(feeds, path, &error) < 0)
         fail_msg("%s", error.message);
 }
 
@@ -65,29 +65,26 @@ static void results_file_is_refused_with_a_hint(void **state)
     struct feed_dicts feeds = {0};
     struct error error = {0};
 
-    assert_int_equal(feed_dicts_load(&feeds, "tests/golden/run/duplicate_runner_names.json", &error), ERR_INVALID);
+    assert_int_equal(data_file_add_inputs(&feeds, "tests/golden/run/duplicate_runner_names.json", &error), ERR_INVALID);
     assert_message_contains(&error, "data to-input");
-    assert_int_equal(feed_dicts_load_any(&feeds, "tests/golden/run/duplicate_runner_names.json", &error), ERR_INVALID);
     assert_int_equal(feeds.count, 0);
 }
 
-static void bare_feed_dict_is_refused_with_a_hint_unless_anything_goes(void **state)
+static void bare_feed_dict_is_one_iteration(void **state)
 {
     struct feed_dicts feeds = {0};
-    struct error error = {0};
 
-    assert_int_equal(feed_dicts_load(&feeds, "tests/golden/inputs/bare_feed_dict.json", &error), ERR_INVALID);
-    assert_message_contains(&error, "brackets");
-    assert_int_equal(feed_dicts_load_any(&feeds, "tests/golden/inputs/bare_feed_dict.json", &error), 0);
-    assert_int_equal(feed_dicts_load_any(&feeds, "tests/golden/inputs/run_save_inputs_2iters.json", &error), 0);
+    load(&feeds, "tests/golden/inputs/bare_feed_dict.json");
+    load(&feeds, "tests/golden/inputs/run_save_inputs_2iters.json");
     assert_int_equal(feeds.count, 3);
     assert_string_equal(feeds.items[0].items[0].name, "x");
+    assert_false(feeds.items[0].items[0].is_untyped);
     feed_dicts_release(&feeds);
 }
 
 static void error_changes_nothing(void **state)
 {
-    const char json[] = "[{}, {\"x\": 1}]";
+    const char json[] = "[{}, {\"x\": null}]";
     struct feed_dicts feeds = {0};
     struct error error = {0};
 
@@ -100,8 +97,8 @@ static void error_changes_nothing(void **state)
 
 static void what_is_no_list_of_feed_dicts_is_refused(void **state)
 {
-    assert_refused("[1]", ERR_CORRUPT, "iteration 0");
-    assert_refused("[[]]", ERR_CORRUPT, "a list");
+    assert_refused("[{}, 1]", ERR_CORRUPT, "iteration 1");
+    assert_refused("[{}, []]", ERR_CORRUPT, "a list");
     assert_refused("[{\"array\": \"\", \"polygraphy_class\": \"ndarray\"}]", ERR_CORRUPT, "an ndarray");
     assert_refused("{\"array\": \"\", \"polygraphy_class\": \"ndarray\"}", ERR_INVALID, "an ndarray");
     assert_refused("{\"polygraphy_class\": \"Foo\"}", ERR_UNSUPPORTED, "Could not decode serialized type: Foo");
@@ -135,7 +132,7 @@ int main(void)
         cmocka_unit_test(polygraphys_files_come_out_as_they_were),
         cmocka_unit_test(iterations_of_several_files_are_joined),
         cmocka_unit_test(results_file_is_refused_with_a_hint),
-        cmocka_unit_test(bare_feed_dict_is_refused_with_a_hint_unless_anything_goes),
+        cmocka_unit_test(bare_feed_dict_is_one_iteration),
         cmocka_unit_test(error_changes_nothing),
         cmocka_unit_test(what_is_no_list_of_feed_dicts_is_refused),
         cmocka_unit_test(iterations_need_not_have_the_same_inputs),

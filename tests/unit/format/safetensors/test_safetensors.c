@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "format/polygraphy/feed_dicts.h"
+#include "format/data/file.h"
 #include "format/polygraphy/run_results.h"
 #include "format/safetensors/safetensors.h"
 
@@ -291,10 +291,10 @@ static void inputs_come_back_and_are_no_results(void **state)
     struct run_results results = {0};
     struct error error = {0};
 
-    assert_int_equal(feed_dicts_load(&feeds, "tests/golden/inputs/run_save_inputs_2iters.json", &error), 0);
+    assert_int_equal(data_file_add_inputs(&feeds, "tests/golden/inputs/run_save_inputs_2iters.json", &error), 0);
     *VECTOR_APPEND(&feeds) = (struct tensor_list){0};
     assert_int_equal(feed_dicts_save(&feeds, path, &error), 0);
-    if (feed_dicts_load(&back, path, &error) < 0)
+    if (data_file_add_inputs(&back, path, &error) < 0)
         fail_msg("%s", error.message);
     assert_int_equal(back.count, feeds.count);
     for (size_t i = 0; i < feeds.count; i++) {
@@ -323,7 +323,7 @@ static void file_of_another_program_is_one_iteration(void **state)
     assert_int_equal(safetensors_writer_commit(&writer, NULL, 0, NULL), 0);
     safetensors_writer_release(&writer);
     assert_int_equal(run_results_load(&results, path, NULL), 0);
-    assert_int_equal(feed_dicts_load(&feeds, path, NULL), 0);
+    assert_int_equal(data_file_add_inputs(&feeds, path, NULL), 0);
     assert_string_equal(results.items[0].items[0].outputs.items[0].name, "layer.0");
     assert_string_equal(feeds.items[0].items[0].name, "layer.0");
     run_results_release(&results);

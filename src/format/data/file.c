@@ -1,0 +1,405 @@
+/* format/data/file.c: see file.h. */
+#include "format/data/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/file/shared_map.h"
+#include "base/memory.h"
+#include "format/data/folder.h"
+#include "format/data/word.h"
+#include "format/json/class.h"
+#include "format/numpy/npy.h"
+#include "format/numpy/npz.h"
+
+enum format {
+    FORMAT_JSON,
+    FORMAT_SAFETENSORS,
+    FORMAT_NPY,
+    FORMAT_NPZ,
+    FORMAT_TENSOR_PROTO,
+    FORMAT_FOLDER,
+    FORMAT_UNKNOWN,
+};
+
+static bool has_extension(const char *path, const char *extension)
+{
+    return strcmp(file_extension(path), extension) == 0;
+}
+
+/* Text that begins with a brace or bracket. */
+static bool is_json(const uint8_t *start, size_t size)
+{
+    size_t at = size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    while (at < size && (start[at] == ' ' || (start[at] >= '\t' && start[at] <= '\r')))
+        at++;
+    return at < size && (start[at] == '{' || start[at] == '[') && memchr(start, '\0', size) == NULL;
+}
+
+static enum format format_of(const char *path)
+{
+    uint8_t start[64];
+    size_t size;
+
+    if (file_is_folder(path))
+        return FORMAT_FOLDER;
+    size = file_read_start(path, start, sizeof(start));
+    if (size >= 6 && memcmp(start, "\x93NUMPY", 6) == 0)
+        return FORMAT_NPY;
+    if (size >= 4 && memcmp(start, "PK", 2) == 0 && (start[2] == 3 || start[2] == 5))
+        return FORMAT_NPZ;
+    if (safetensors_recognize(path))
+        return FORMAT_SAFETENSORS;
+    if (has_extension(path, ".pb"))
+        return FORMAT_TENSOR_PROTO;
+    if (is_json(start, size))
+        return FORMAT_JSON;
+    if (has_extension(path, ".npy"))
+        return FORMAT_NPY;
+    if (has_extension(path, ".npz"))
+        return FORMAT_NPZ;
+    if (safetensors_is_name(path))
+        return FORMAT_SAFETENSORS;
+    /* What cannot be looked at twice, such as a pipe, can only be JSON; it says why it cannot be read. */
+    return size == 0 || has_extension(path, ".json") ? FORMAT_JSON : FORMAT_UNKNOWN;
+}
+
+/* ---- Reading ---- */
+
+static struct tensor_list *add_feed(struct data_file *file)
+{
+    struct tensor_list *feed = VECTOR_APPEND(&file->feeds);
+
+    *feed = (struct tensor_list){0};
+    return feed;
+}
+
+static int load_json(struct data_file *ret, const char *path, struct error *err)
+{
+    struct json_reader reader;
+    int rc = json_reader_open(&reader, path, err);
+
+    if (rc < 0)
+        return rc;
+    ret->holds_results = json_class_of(&reader, reader.root) == JSON_CLASS_RUN_RESULTS;
+    rc =
+        ret->holds_results ? run_results_read(&ret->results, &reader, err) : feed_dicts_read(&ret->feeds, &reader, err);
+    json_reader_release(&reader);
+    return rc;
+}
+
+static int load_safetensors(struct data_file *ret, const char *path, struct error *err)
+{
+    struct safetensors file;
+    int rc = safetensors_load(path, &file, err);
+
+    if (rc < 0)
+        return rc;
+    ret->holds_results = safetensors_is_kind(&file, SAFETENSORS_RESULTS);
+    if (ret->holds_results)
+        rc = run_results_take_safetensors(&ret->results, &file, path, err);
+    else
+        rc = feed_dicts_take_safetensors(&ret->feeds, &file, path, err);
+    safetensors_release(&file);
+    return rc;
+}
+
+static int load_npy(struct data_file *ret, const char *path, struct error *err)
+{
+    struct tensor tensor;
+    int rc = npy_load(path, &tensor, err);
+
+    if (rc == 0)
+        data_add_unnamed(add_feed(ret), path, &tensor);
+    return rc;
+}
+
+/* Several iterations are told by their numbers, "0/x" and "1/x", with which all names begin then. */
+static int load_npz(struct data_file *ret, const char *path, struct error *err)
+{
+    struct tensor_list all = {0};
+    size_t numbered = 0;
+    int rc = npz_load(path, &all, err);
+
+    for (size_t i = 0; i < all.count && rc == 0; i++) {
+        const char *name = all.items[i].name;
+        size_t iteration;
+
+        if (!safetensors_take_number(&name, all.count, &iteration))
+            break;
+        numbered++;
+        while (ret->feeds.count <= iteration)
+            add_feed(ret);
+    }
+    if (rc < 0)
+        goto done;
+    if (numbered < all.count) {
+        feed_dicts_release(&ret->feeds);
+        *add_feed(ret) = all;
+        return 0;
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        const char *name = all.items[i].name;
+        size_t iteration;
+
+        safetensors_take_number(&name, all.count, &iteration);
+        tensor_list_add(&ret->feeds.items[iteration], text_of(name), &all.items[i].tensor);
+    }
+    for (size_t i = 0; i < ret->feeds.count && rc == 0; i++)
+        if (ret->feeds.items[i].count == 0)
+            rc = error_set(err, ERR_CORRUPT, "'%s' has no array '%zu/...': iterations count from 0 on", path, i);
+done:
+    tensor_list_release(&all);
+    return rc;
+}
+
+static int load_raw(struct data_file *ret, const struct data_word *word, struct error *err)
+{
+    size_t size = tensor_bytes(word->type, shape_elements(&word->shape));
+    struct shared_map *map;
+    struct span content;
+    struct tensor tensor;
+    int rc = shared_map_open(word->path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    content = shared_map_content(map);
+    if (content.size != size) {
+        struct string_builder shape;
+
+        string_init(&shape);
+        shape_to_text(&word->shape, &shape);
+        rc = error_set(err, ERR_INVALID, "'%s' has %zu bytes, but %s of shape %s takes %s%zu", word->path, content.size,
+                       data_type_name(word->type), shape.data, size == SIZE_MAX ? "more than " : "", size);
+        string_release(&shape);
+        goto done;
+    }
+    for (size_t i = 0; word->type == DATA_BOOL && i < size; i++)
+        if (content.data[i] > 1) {
+            rc = error_set(err, ERR_CORRUPT, "'%s': byte %zu is %d, but a boolean is 0 or 1", word->path, i,
+                           content.data[i]);
+            goto done;
+        }
+    if (size == 0) {
+        rc = tensor_allocate(word->type, &word->shape, &tensor, err);
+        if (rc < 0)
+            goto done;
+    } else {
+        tensor_borrow(word->type, &word->shape, content.data, size, &tensor);
+        tensor.owner = shared_map_join(map);
+        tensor.free_owner = shared_map_leave;
+    }
+    data_add_unnamed(add_feed(ret), word->path, &tensor);
+done:
+    shared_map_leave(map);
+    return rc;
+}
+
+static int refuse_format(const char *path, struct error *err)
+{
+    return error_set(err, ERR_INVALID,
+                     "'%s' holds no data in a format that is read: JSON (Polygraphy's, or lists of numbers), "
+                     ".safetensors, .npz, .npy, ONNX's .pb, or a folder of the last two. Raw data are given with "
+                     "their type and shape, as in %s:float32:1x3x224x224",
+                     path, path);
+}
+
+static int load_path(struct data_file *ret, const struct data_word *word, struct error *err)
+{
+    const char *path = word->path;
+
+    if (word->type != DATA_UNDEFINED)
+        return load_raw(ret, word, err);
+    switch (format_of(path)) {
+    case FORMAT_JSON:
+        return load_json(ret, path, err);
+    case FORMAT_SAFETENSORS:
+        return load_safetensors(ret, path, err);
+    case FORMAT_NPY:
+        return load_npy(ret, path, err);
+    case FORMAT_NPZ:
+        return load_npz(ret, path, err);
+    case FORMAT_TENSOR_PROTO:
+        return data_tensor_proto_load(path, add_feed(ret), err);
+    case FORMAT_FOLDER:
+        return data_folder_load(path, &ret->feeds, err);
+    case FORMAT_UNKNOWN:
+        break;
+    }
+    return refuse_format(path, err);
+}
+
+/* Gives the one array of the file the name that the word gives it. */
+static int rename_array(struct data_file *file, struct text name, const char *path, struct error *err)
+{
+    struct tensor_list named = {0};
+
+    if (file->holds_results || file->feeds.count != 1 || file->feeds.items[0].count != 1)
+        return error_set(err, ERR_INVALID,
+                         "'%s' is not a single array, so it is not for input '" TEXT_FORMAT "' alone: leave out "
+                         "'" TEXT_FORMAT ":'",
+                         path, TEXT_ARGS(name), TEXT_ARGS(name));
+    tensor_list_add(&named, name, &file->feeds.items[0].items[0].tensor);
+    named.items[0].is_untyped = file->feeds.items[0].items[0].is_untyped;
+    tensor_list_release(&file->feeds.items[0]);
+    file->feeds.items[0] = named;
+    return 0;
+}
+
+static int load_word(struct data_file *ret, const struct data_word *word, struct error *err)
+{
+    struct data_file file = {0};
+    int rc = load_path(&file, word, err);
+
+    if (rc == 0 && word->name.size > 0)
+        rc = rename_array(&file, word->name, word->path, err);
+    if (rc == 0)
+        *ret = file;
+    else
+        data_file_release(&file);
+    return rc;
+}
+
+int data_file_load(struct data_file *ret, const char *word, struct error *err)
+{
+    struct data_word parts;
+    int rc = data_word_parse(word, &parts, err);
+
+    if (rc == 0)
+        rc = load_word(ret, &parts, err);
+    data_word_release(&parts);
+    return rc;
+}
+
+void data_file_release(struct data_file *file)
+{
+    run_results_release(&file->results);
+    feed_dicts_release(&file->feeds);
+}
+
+/* ---- Input data ---- */
+
+/* Whether an array that a word has named belongs to the last iteration. */
+static bool joins(const struct feed_dicts *feeds, struct text name)
+{
+    return feeds->takes_more && name.size > 0 && feeds->count > 0 &&
+           tensor_list_find(&feeds->items[feeds->count - 1], name) == NULL;
+}
+
+int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct error *err)
+{
+    struct data_file file = {0};
+    struct data_word parts;
+    int rc = data_word_parse(word, &parts, err);
+
+    if (rc < 0)
+        goto done;
+    rc = load_word(&file, &parts, err);
+    if (rc == 0 && file.holds_results)
+        rc = error_set(err, ERR_INVALID,
+                       "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", word,
+                       word);
+    if (rc < 0)
+        goto done;
+    if (joins(feeds, parts.name)) {
+        struct named_tensor *item = &file.feeds.items[0].items[0];
+        struct tensor_list *last = &feeds->items[feeds->count - 1];
+
+        tensor_list_add(last, parts.name, &item->tensor);
+        last->items[last->count - 1].is_untyped = item->is_untyped;
+        goto done;
+    }
+    for (size_t i = 0; i < file.feeds.count; i++) {
+        *VECTOR_APPEND(feeds) = file.feeds.items[i];
+        file.feeds.items[i] = (struct tensor_list){0};
+    }
+    feeds->takes_more = parts.name.size > 0;
+done:
+    data_word_release(&parts);
+    data_file_release(&file);
+    return rc;
+}
+
+/* ---- Writing ---- */
+
+static int refuse_count(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    return error_set(
+        err, ERR_INVALID,
+        "'%s' would hold one array, but there are %zu iteration(s), the first with %zu: choose a name that "
+        "ends in .npz, .safetensors, .json, or '/' for a folder",
+        path, feeds->count, feeds->count > 0 ? feeds->items[0].count : 0);
+}
+
+/* An iteration without arrays leaves no trace where arrays are all that there is. */
+static int check_iterations(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    if (feeds->count == 0)
+        return error_set(err, ERR_INVALID, "'%s' cannot hold no iterations at all: choose a name that ends in .json",
+                         path);
+    for (size_t i = 0; i < feeds->count; i++)
+        if (feeds->items[i].count == 0)
+            return error_set(err, ERR_INVALID,
+                             "'%s' cannot hold iteration %zu, which has no arrays: choose a name that ends in .json",
+                             path, i);
+    return 0;
+}
+
+/* Whether names have to begin with the number of their iteration: so that the only one is not read as several, too. */
+static bool needs_numbers(const struct feed_dicts *feeds)
+{
+    if (feeds->count > 1)
+        return true;
+    for (size_t i = 0; i < feeds->items[0].count; i++) {
+        const char *name = feeds->items[0].items[i].name;
+        size_t number;
+
+        if (!safetensors_take_number(&name, SIZE_MAX, &number))
+            return false;
+    }
+    return true;
+}
+
+static int save_npz(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    bool numbered = needs_numbers(feeds);
+    struct string_builder name;
+    struct npz_writer writer;
+    int rc;
+
+    string_init(&name);
+    rc = npz_writer_open(&writer, path, err);
+    for (size_t i = 0; i < feeds->count; i++)
+        for (size_t k = 0; k < feeds->items[i].count && rc == 0; k++) {
+            string_clear(&name);
+            if (numbered)
+                string_add_format(&name, "%zu/", i);
+            string_add(&name, feeds->items[i].items[k].name);
+            rc = npz_writer_add(&writer, name.data, &feeds->items[i].items[k].tensor, err);
+        }
+    if (rc == 0)
+        rc = npz_writer_commit(&writer, FILE_DURABLE, err);
+    npz_writer_release(&writer);
+    string_release(&name);
+    return rc;
+}
+
+int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    bool is_folder = path[0] != '\0' && path[strlen(path) - 1] == '/';
+    int rc;
+
+    if (has_extension(path, ".npy") && !is_folder) {
+        if (feeds->count != 1 || feeds->items[0].count != 1)
+            return refuse_count(feeds, path, err);
+        return npy_save(&feeds->items[0].items[0].tensor, path, FILE_DURABLE, err);
+    }
+    if (!is_folder && !has_extension(path, ".npz"))
+        return feed_dicts_save(feeds, path, err);
+    rc = check_iterations(feeds, path, err);
+    if (rc < 0)
+        return rc;
+    return is_folder ? data_folder_save(feeds, path, err) : save_npz(feeds, path, err);
+}

@@ -1,0 +1,230 @@
+/* format/data/folder.c: see folder.h. */
+#include "format/data/folder.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/file/shared_map.h"
+#include "base/memory.h"
+#include "base/text/number.h"
+#include "format/numpy/folder.h"
+#include "onnx/proto/tensor_proto.h"
+
+/* ---- Reading ---- */
+
+void data_add_unnamed(struct tensor_list *list, const char *path, struct tensor *tensor)
+{
+    char *name = file_basename(path);
+
+    tensor_list_add(list, (struct text){name, (size_t)(file_extension(name) - name)}, tensor);
+    list->items[list->count - 1].is_unnamed = true;
+    free(name);
+}
+
+int data_tensor_proto_load(const char *path, struct tensor_list *ret, struct error *err)
+{
+    struct tensor_header header;
+    struct shared_map *map;
+    struct tensor tensor;
+    int rc = shared_map_open(path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    rc = tensor_proto_read(shared_map_content(map), &header, err);
+    if (rc == 0)
+        rc = tensor_proto_decode(shared_map_content(map), &tensor, err);
+    if (rc < 0) {
+        error_context(err, "'%s', read as a TensorProto", path);
+        goto done;
+    }
+    if (tensor.free_owner == NULL) {
+        tensor.owner = shared_map_join(map);
+        tensor.free_owner = shared_map_leave;
+    }
+    if (header.name.size > 0)
+        tensor_list_add(ret, header.name, &tensor);
+    else
+        data_add_unnamed(ret, path, &tensor);
+done:
+    shared_map_leave(map);
+    return rc;
+}
+
+/* A file or folder whose name is a known word and a number. */
+struct numbered {
+    int64_t number;
+    char *path; /* owned */
+};
+
+struct numbered_list {
+    struct numbered *items;
+    size_t count, capacity;
+};
+
+static void numbered_release(struct numbered_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].path);
+    free(list->items);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+
+    return a->number != b->number ? (a->number < b->number ? -1 : 1) : strcmp(a->path, b->path);
+}
+
+/* The number in "<prefix><digits><suffix>". */
+static bool take_number(const char *name, const char *prefix, const char *suffix, int64_t *ret)
+{
+    size_t before = strlen(prefix), digits;
+
+    if (strncmp(name, prefix, before) != 0)
+        return false;
+    digits = strspn(name + before, "0123456789");
+    return digits > 0 && strcmp(name + before + digits, suffix) == 0 &&
+           number_parse_integer((struct text){name + before, digits}, ret);
+}
+
+/* Lists what is called so in the folder, in the order of the numbers, which have to be 0, 1, 2 and so on. */
+static int list_numbered(const char *folder, const char *prefix, const char *suffix, struct numbered_list *ret,
+                         struct error *err)
+{
+    DIR *stream = opendir(folder);
+    const struct dirent *entry;
+
+    if (stream == NULL)
+        return error_set_errno(err, ERR_IO, "cannot read the folder '%s'", folder);
+    while ((entry = readdir(stream)) != NULL) {
+        int64_t number;
+
+        if (take_number(entry->d_name, prefix, suffix, &number))
+            *VECTOR_APPEND(ret) = (struct numbered){number, file_join(folder, entry->d_name)};
+    }
+    closedir(stream);
+    if (ret->count > 0)
+        qsort(ret->items, ret->count, sizeof(*ret->items), by_number);
+    for (size_t i = 0; i < ret->count; i++)
+        if (ret->items[i].number != (int64_t)i)
+            return error_set(err, ERR_INVALID, "'%s' holds '%s', where %s%zu%s is expected: numbers count from 0 on",
+                             folder, ret->items[i].path, prefix, i, suffix);
+    return 0;
+}
+
+/* The arrays that lie in the folder itself. */
+static int load_arrays(const char *folder, struct tensor_list *ret, struct error *err)
+{
+    struct numbered_list inputs = {0};
+    int rc = list_numbered(folder, "input_", ".pb", &inputs, err);
+
+    for (size_t i = 0; i < inputs.count && rc == 0; i++)
+        rc = data_tensor_proto_load(inputs.items[i].path, ret, err);
+    numbered_release(&inputs);
+    return rc < 0 ? rc : npy_folder_load(folder, ret, err);
+}
+
+static int load_iteration(const char *folder, struct feed_dicts *ret, struct error *err)
+{
+    struct tensor_list *feed = VECTOR_APPEND(ret);
+    int rc;
+
+    *feed = (struct tensor_list){0};
+    rc = load_arrays(folder, feed, err);
+    if (rc == 0 && feed->count == 0)
+        rc = error_set(err, ERR_INVALID, "the folder '%s' holds neither .npy files nor input_0.pb", folder);
+    return rc;
+}
+
+/* The folders of iterations in the folder. */
+static int list_iterations(const char *path, struct numbered_list *ret, struct error *err)
+{
+    static const char *const prefixes[] = {"", "test_data_set_"};
+
+    for (size_t i = 0; i < ARRAY_LEN(prefixes) && ret->count == 0; i++) {
+        int rc = list_numbered(path, prefixes[i], "", ret, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int data_folder_load(const char *path, struct feed_dicts *ret, struct error *err)
+{
+    struct numbered_list iterations = {0};
+    struct tensor_list here = {0};
+    int rc = load_arrays(path, &here, err);
+
+    if (rc < 0)
+        goto done;
+    if (here.count > 0) {
+        *VECTOR_APPEND(ret) = here;
+        return 0;
+    }
+    rc = list_iterations(path, &iterations, err);
+    for (size_t i = 0; i < iterations.count && rc == 0; i++)
+        rc = load_iteration(iterations.items[i].path, ret, err);
+    if (rc == 0 && iterations.count == 0)
+        rc = error_set(err, ERR_INVALID,
+                       "the folder '%s' holds no data: .npy files, input_0.pb and so on, or folders 0, 1, ... or "
+                       "test_data_set_0, ... of these",
+                       path);
+done:
+    numbered_release(&iterations);
+    tensor_list_release(&here);
+    return rc;
+}
+
+/* ---- Writing ---- */
+
+static int save_iterations(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    int rc = 0;
+
+    if (feeds->count == 1)
+        return npy_folder_save(&feeds->items[0], path, FILE_DURABLE, err);
+    for (size_t i = 0; i < feeds->count && rc == 0; i++) {
+        struct string_builder folder;
+
+        string_init(&folder);
+        string_add_format(&folder, "%s/%zu", path, i);
+        rc = npy_folder_save(&feeds->items[i], folder.data, FILE_DURABLE, err);
+        string_release(&folder);
+    }
+    return rc;
+}
+
+int data_folder_save(const struct feed_dicts *feeds, const char *path, struct error *err)
+{
+    size_t length = strlen(path);
+    char *place, *temporary;
+    int rc;
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    place = memory_copy(path, length);
+    temporary = file_temporary_name(place);
+    rc = file_make_parent_folders(place, err);
+    if (rc < 0)
+        goto done;
+    if (file_exists(place) && rmdir(place) != 0) {
+        rc = error_set_errno(err, ERR_EXISTS,
+                             "the folder '%s' is there and something is in it, which would be taken for data, too: "
+                             "choose another one",
+                             path);
+        goto done;
+    }
+    rc = save_iterations(feeds, temporary, err);
+    if (rc == 0)
+        rc = file_move(temporary, place, err);
+    if (rc < 0)
+        file_remove_tree(temporary, NULL);
+done:
+    free(place);
+    free(temporary);
+    return rc;
+}

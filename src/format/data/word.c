@@ -1,0 +1,153 @@
+/* format/data/word.c: see word.h. */
+#include "format/data/word.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/number.h"
+
+/* "1x3x224x224", "1,3,224,224", with or without brackets; "[]" and "()" are the shape of a single number. */
+static bool parse_shape(struct text text, struct shape *ret)
+{
+    const char *at = text.data, *end = text.data + text.size;
+    bool has_brackets = text.size >= 2 && ((at[0] == '[' && end[-1] == ']') || (at[0] == '(' && end[-1] == ')'));
+
+    *ret = (struct shape){0};
+    if (has_brackets) {
+        at++;
+        end--;
+        if (at == end)
+            return true;
+    }
+    for (; ret->rank < TENSOR_MAX_RANK; at++) {
+        const char *start = at;
+
+        while (at < end && *at >= '0' && *at <= '9')
+            at++;
+        if (at == start || !number_parse_integer((struct text){start, (size_t)(at - start)}, &ret->dims[ret->rank++]))
+            return false;
+        if (at == end)
+            return true;
+        if (*at != 'x' && *at != ',')
+            return false;
+    }
+    return false;
+}
+
+/* Takes ":TYPE:SHAPE" off the end of *rest. Returns 1, 0 when it does not end so, or an error for one of them alone. */
+static int take_raw(struct text *rest, struct data_word *word, struct error *err)
+{
+    struct text type, shape;
+    const char *colon = memrchr(rest->data, ':', rest->size);
+    const char *before = colon != NULL ? memrchr(rest->data, ':', (size_t)(colon - rest->data)) : NULL;
+
+    if (before == NULL)
+        return 0;
+    type = (struct text){before + 1, (size_t)(colon - before - 1)};
+    shape = (struct text){colon + 1, rest->size - (size_t)(colon + 1 - rest->data)};
+    word->type = data_type_parse(type);
+    if (word->type == DATA_UNDEFINED)
+        return 0;
+    if (!parse_shape(shape, &word->shape))
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' behind the type %s is no shape: write it like 1x3x224x224, or [] for a "
+                         "single number",
+                         TEXT_ARGS(shape), data_type_name(word->type));
+    if (word->type == DATA_STRING)
+        return error_set(err, ERR_UNSUPPORTED, "raw data of strings have no form that is known here: use a .npy file");
+    rest->size = (size_t)(before - rest->data);
+    return 1;
+}
+
+static bool is_plainly_a_path(const char *text)
+{
+    return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
+}
+
+/* How many colons have a path behind them that exists, of those that begin like paths if there are any. */
+static size_t count_paths(const char *rest, const char **ret_colon)
+{
+    size_t count = 0;
+    bool plainly = false;
+
+    for (const char *colon = strchr(rest, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+        bool is_plain = is_plainly_a_path(colon + 1);
+
+        if (colon == rest || colon[1] == '\0' || !file_exists(colon + 1) || (plainly && !is_plain))
+            continue;
+        count = plainly == is_plain ? count + 1 : 1;
+        plainly = is_plain;
+        *ret_colon = colon;
+    }
+    return count;
+}
+
+static int part(const char *word, const char *rest, struct data_word *ret, struct error *err)
+{
+    const char *colon = NULL;
+    size_t count;
+
+    if (file_exists(rest)) {
+        ret->path = memory_strdup(rest);
+        return 0;
+    }
+    count = count_paths(rest, &colon);
+    if (count == 1) {
+        ret->name = (struct text){word, (size_t)(colon - rest)};
+        ret->path = memory_strdup(colon + 1);
+        return 0;
+    }
+    if (count > 1)
+        return error_set(err, ERR_INVALID,
+                         "'%s' can be parted at several colons into the name of an input and a file that exists: "
+                         "write ./ in front of the file",
+                         word);
+    if (strchr(word, ':') != NULL)
+        return error_set(err, ERR_MISSING,
+                         "no file is called '%s', nor what stands behind a colon of it: data are given as FILE, "
+                         "NAME:FILE, or FILE:TYPE:SHAPE and NAME:FILE:TYPE:SHAPE for raw data, as in "
+                         "x:in.bin:float32:1x3x224x224",
+                         word);
+    ret->path = memory_strdup(rest);
+    return 0;
+}
+
+int data_word_parse(const char *word, struct data_word *ret, struct error *err)
+{
+    struct text rest = text_of(word);
+    char *copy;
+    int rc = 0;
+
+    *ret = (struct data_word){0};
+    if (!file_exists(word))
+        rc = take_raw(&rest, ret, err);
+    if (rc < 0)
+        return error_context(err, "'%s'", word);
+    copy = memory_copy(rest.data, rest.size);
+    rc = part(word, copy, ret, err);
+    free(copy);
+    return rc;
+}
+
+void data_word_list_files(const char *word, struct file_list *ret)
+{
+    struct file_list inside = {0};
+    struct data_word parts;
+
+    if (data_word_parse(word, &parts, NULL) == 0) {
+        if (file_is_folder(parts.path) && file_list_find(&inside, parts.path, NULL) == 0)
+            for (size_t i = 0; i < inside.count; i++)
+                *VECTOR_APPEND(ret) = memory_strdup(inside.items[i]);
+        *VECTOR_APPEND(ret) = memory_strdup(parts.path);
+    }
+    file_list_release(&inside);
+    data_word_release(&parts);
+}
+
+void data_word_release(struct data_word *word)
+{
+    free(word->path);
+    *word = (struct data_word){0};
+}
