@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define SLOTS 430
-#define NODES 5
 
 typedef void (*any_function)(void);
 typedef void log_function(void *data, int severity, const char *category, const char *log_id, const char *place,
@@ -30,12 +29,11 @@ struct status {
 
 struct options {
     char provider[64]; /* the first one that was added */
-    bool records_assignment;
     int severity;
 };
 
 struct session {
-    char provider[64];
+    int nothing;
 };
 
 static const char *const providers[] = {
@@ -200,8 +198,7 @@ static struct status *set_nothing(struct options *options)
 
 static struct status *add_config(struct options *options, const char *key, const char *value)
 {
-    if (strcmp(key, "session.record_ep_graph_assignment_info") == 0)
-        options->records_assignment = strcmp(value, "1") == 0;
+    (void)options;
     return record(130, "", &key, &value, 1);
 }
 
@@ -237,8 +234,6 @@ static struct status *make_session(const struct options *options, struct session
 {
     struct session *session = calloc(1, sizeof(*session));
 
-    if (options->records_assignment)
-        memcpy(session->provider, options->provider, sizeof(session->provider));
     tell_placements(options);
     *ret = session;
     return record(7, options->provider, NULL, NULL, 0);
@@ -270,32 +265,18 @@ static struct status *count_nothing(const struct session *session, size_t *ret)
     return NULL;
 }
 
-static struct status *get_assigned_subgraphs(const struct session *session, const void *const **ret, size_t *count)
+static struct status *create_run_options(void **ret)
 {
-    static const void *subgraphs[NODES];
-
-    if (session->provider[0] == '\0')
-        return fail("no assignment was recorded");
-    for (size_t i = 0; i < NODES - 1; i++)
-        subgraphs[i] = i < 1 ? session->provider : providers[COUNT - 1];
-    *ret = subgraphs;
-    *count = NODES - 1; /* the provider's only one has two nodes */
+    *ret = &something;
     return NULL;
 }
 
-static struct status *get_subgraph_provider(const void *subgraph, const char **ret)
+static struct status *set_run_severity(void *run_options, int severity)
 {
-    *ret = subgraph;
-    return NULL;
-}
+    char text[32];
 
-static struct status *get_subgraph_nodes(const void *subgraph, const void *const **ret, size_t *count)
-{
-    static const void *const nodes[2] = {&something, &something};
-
-    *ret = nodes;
-    *count = strcmp(subgraph, "CPUExecutionProvider") == 0 ? 1 : 2;
-    return NULL;
+    snprintf(text, sizeof(text), "%d", severity);
+    return run_options == &something ? record(41, text, NULL, NULL, 0) : fail("not my options");
 }
 
 /* ---- The environment ---- */
@@ -377,12 +358,15 @@ static const any_function table[SLOTS] = {
     [25] = (any_function)set_number,
     [30] = (any_function)count_nothing,
     [31] = (any_function)count_nothing,
+    [39] = (any_function)create_run_options,
+    [41] = (any_function)set_run_severity,
     [69] = (any_function)create_memory_info,
     [78] = (any_function)create_thing,
     [92] = (any_function)release_thing,
     [93] = (any_function)release_status,
     [94] = (any_function)release_thing,
     [95] = (any_function)release_session,
+    [97] = (any_function)release_thing,
     [100] = (any_function)release_options,
     [121] = (any_function)create_thing,
     [122] = (any_function)release_thing,
@@ -399,9 +383,6 @@ static const any_function table[SLOTS] = {
     [177] = (any_function)unregister_allocator,
     [216] = (any_function)append_provider,
     [275] = (any_function)append_openvino,
-    [407] = (any_function)get_assigned_subgraphs,
-    [408] = (any_function)get_subgraph_provider,
-    [409] = (any_function)get_subgraph_nodes,
     OF(tensorrt, 170, 171, 172, 174),
     OF(cuda, 204, 205, 206, 208),
     OF(cann, 220, 221, 222, 224),

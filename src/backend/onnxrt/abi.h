@@ -13,7 +13,7 @@
 
 #define ORT_API_VERSION 16           /* of the table that is asked for; release 1.16 brought it */
 #define ORT_API_VERSION_OPENVINO 17  /* the first one with append_openvino */
-#define ORT_API_VERSION_HAS_SHAPE 24 /* the first one with has_shape and with what tells who got which node */
+#define ORT_API_VERSION_HAS_SHAPE 24 /* the first one with has_shape */
 
 enum ort_severity { ORT_SEVERITY_VERBOSE, ORT_SEVERITY_INFO, ORT_SEVERITY_WARNING, ORT_SEVERITY_ERROR };
 
@@ -44,8 +44,6 @@ struct ort_allocator;
 struct ort_provider_options; /* a type of its own for each provider that has some */
 struct ort_threading_options;
 struct ort_arena_config;
-struct ort_assigned_subgraph;
-struct ort_assigned_node;
 
 typedef void ort_log_function(void *data, int severity, const char *category, const char *log_id,
                               const char *code_location, const char *message);
@@ -85,7 +83,11 @@ struct ort_api {
     void *unused_35[1];
     struct ort_status *(*session_input_name)(const struct ort_session *, size_t, struct ort_allocator *, char **);
     struct ort_status *(*session_output_name)(const struct ort_session *, size_t, struct ort_allocator *, char **);
-    void *unused_38_47[10];
+    void *unused_38[1];
+    struct ort_status *(*create_run_options)(struct ort_run_options **);
+    void *unused_40[1];
+    struct ort_status *(*set_run_log_severity)(struct ort_run_options *, int severity);
+    void *unused_42_47[6];
     struct ort_status *(*create_tensor)(struct ort_allocator *, const int64_t *dims, size_t rank, int element_type,
                                         struct ort_value **);
     struct ort_status *(*create_tensor_with_data)(const struct ort_memory_info *, void *data, size_t size,
@@ -118,7 +120,7 @@ struct ort_api {
     void (*release_memory_info)(struct ort_memory_info *);
     void (*release_session)(struct ort_session *);
     void (*release_value)(struct ort_value *);
-    void *unused_97[1];
+    void (*release_run_options)(struct ort_run_options *);
     void (*release_type_info)(struct ort_type_info *);
     void (*release_tensor_info)(struct ort_tensor_info *);
     void (*release_session_options)(struct ort_session_options *);
@@ -200,14 +202,7 @@ struct ort_api {
     struct ort_status *(*append_openvino)(struct ort_session_options *, const char *const *keys,
                                           const char *const *values, size_t count);
     void *unused_276_389[114];
-    /* All below only from ORT_API_VERSION_HAS_SHAPE on. */
-    bool (*has_shape)(const struct ort_tensor_info *);
-    void *unused_391_406[16];
-    struct ort_status *(*session_assigned_subgraphs)(const struct ort_session *,
-                                                     const struct ort_assigned_subgraph *const **, size_t *count);
-    struct ort_status *(*subgraph_provider)(const struct ort_assigned_subgraph *, const char **name);
-    struct ort_status *(*subgraph_nodes)(const struct ort_assigned_subgraph *, const struct ort_assigned_node *const **,
-                                         size_t *count);
+    bool (*has_shape)(const struct ort_tensor_info *); /* only from ORT_API_VERSION_HAS_SHAPE on */
 };
 
 /* What the library's only symbol, OrtGetApiBase(), returns. */
@@ -232,6 +227,8 @@ ORT_SLOT(set_session_log_severity, 22);
 ORT_SLOT(session_input_count, 30);
 ORT_SLOT(session_input_type, 33);
 ORT_SLOT(session_input_name, 36);
+ORT_SLOT(create_run_options, 39);
+ORT_SLOT(set_run_log_severity, 41);
 ORT_SLOT(create_tensor, 48);
 ORT_SLOT(tensor_data, 51);
 ORT_SLOT(string_tensor_size, 53);
@@ -244,6 +241,7 @@ ORT_SLOT(allocator_free, 76);
 ORT_SLOT(default_allocator, 78);
 ORT_SLOT(release_env, 92);
 ORT_SLOT(release_value, 96);
+ORT_SLOT(release_run_options, 97);
 ORT_SLOT(release_type_info, 98);
 ORT_SLOT(release_session_options, 100);
 ORT_SLOT(disable_per_session_threads, 120);
@@ -281,9 +279,6 @@ ORT_SLOT(update_rocm_options, 256);
 ORT_SLOT(release_rocm_options, 258);
 ORT_SLOT(append_openvino, 275);
 ORT_SLOT(has_shape, 390);
-ORT_SLOT(session_assigned_subgraphs, 407);
-ORT_SLOT(subgraph_provider, 408);
-ORT_SLOT(subgraph_nodes, 409);
 
 #undef ORT_SLOT
 

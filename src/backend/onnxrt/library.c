@@ -15,10 +15,18 @@
 #include "base/text/string_builder.h"
 
 static _Thread_local struct log *current_log;
+static _Thread_local onnxrt_listener *current_listener;
+static _Thread_local void *listener_data;
 
 void onnxrt_set_log(struct log *log)
 {
     current_log = log;
+}
+
+void onnxrt_set_listener(onnxrt_listener *listener, void *data)
+{
+    current_listener = listener;
+    listener_data = data;
 }
 
 int onnxrt_severity_for(const struct log *log)
@@ -175,6 +183,8 @@ static void forward_message(void *data, int severity, const char *category, cons
     (void)category;
     (void)log_id;
     (void)code_location;
+    if (current_listener != NULL)
+        current_listener(listener_data, message);
     if (severity >= onnxrt_severity_for(current_log))
         log_message(current_log, severity >= ORT_SEVERITY_WARNING ? LOG_WARNING : LOG_EXTRA_VERBOSE,
                     "ONNX-Runtime: " TEXT_FORMAT, TEXT_ARGS(line));

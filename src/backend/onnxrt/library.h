@@ -45,6 +45,11 @@ int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct err
  * log; and its narration only in an extra verbose one. Messages of its own threads are dropped. */
 void onnxrt_set_log(struct log *log);
 
+/* Has `listener` called for every message that the runtime has while the calling thread is inside of it, whatever the
+ * log wants to have; NULL: for none. */
+typedef void onnxrt_listener(void *data, const char *message);
+void onnxrt_set_listener(onnxrt_listener *listener, void *data);
+
 /* Makes sessions that `options` are for use `threads` threads (0: one for each processor) without having them of their
  * own: those of the environment where there are as many; else their own, which sleep when there is nothing to do.
  * Memory comes from one pool for all. For processes that have hundreds of sessions. */

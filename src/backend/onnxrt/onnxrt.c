@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/onnxrt/library.h"
+#include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
 #include "backend/onnxrt/session_config.h"
 #include "backend/onnxrt/values.h"
@@ -17,8 +18,9 @@
 struct backend_session {
     const struct onnxrt *ort;
     struct ort_session *session;
-    struct arena arena; /* holds all names */
-    const char *model;  /* what messages call it */
+    struct ort_run_options *run_options; /* NULL: as the session */
+    struct arena arena;                  /* holds all names */
+    const char *model;                   /* what messages call it */
     struct log *log;
     struct backend_io *inputs, *outputs;
     size_t input_count, output_count;
@@ -63,8 +65,9 @@ static struct ort_status *set_options(const struct ort_api *api, const struct ba
     return status;
 }
 
+/* Where nodes go is to be known from then on. */
 static int make_options(const struct onnxrt *ort, const struct backend_request *request,
-                        struct ort_session_options **ret, struct error *err)
+                        struct ort_session_options **ret, struct onnxrt_placement *placement, struct error *err)
 {
     struct onnxrt_providers providers = {0};
     struct ort_session_options *options = NULL;
@@ -94,6 +97,9 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
         if (rc < 0)
             goto done;
     }
+    rc = onnxrt_placement_begin(placement, &providers, options, err);
+    if (rc < 0)
+        goto done;
     *ret = options;
     options = NULL;
 done:
@@ -134,15 +140,27 @@ static bool is_model_to(const struct ort_api *api, const struct ort_status *stat
                               strstr(api->get_error_message(status), "does not have a graph") == NULL);
 }
 
+/* A session that had to tell everything would go on doing so. */
+static struct ort_status *make_runs_quiet(struct backend_session *session, const struct log *log)
+{
+    const struct ort_api *api = session->ort->api;
+    struct ort_status *status = api->create_run_options(&session->run_options);
+
+    return status != NULL ? status : api->set_run_log_severity(session->run_options, onnxrt_severity_for(log));
+}
+
 static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
+    struct onnxrt_placement placement = {0};
     struct ort_status *status;
     bool is_file = request->model_path != NULL, is_model;
     int rc;
 
-    rc = make_options(session->ort, request, &options, err);
+    rc = make_options(session->ort, request, &options, &placement, err);
+    if (rc < 0)
+        onnxrt_placement_end(&placement, NULL);
     if (rc == ERR_BACKEND) /* it did not see the model yet */
         return change_code(err, ERR_INVALID);
     if (rc < 0)
@@ -157,6 +175,9 @@ static int load_model(struct backend_session *session, const struct backend_requ
     crash_work_ends();
     if (!request->frugal)
         onnxrt_bound_end(session->ort);
+    if (status == NULL && placement.wanted != NULL)
+        status = make_runs_quiet(session, request->log);
+    onnxrt_placement_end(&placement, status == NULL ? request->log : NULL);
     api->release_session_options(options);
     is_model = is_model_to(api, status);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
@@ -310,6 +331,8 @@ static void onnxrt_close(struct backend_session *session)
 {
     if (!session)
         return;
+    if (session->run_options)
+        session->ort->api->release_run_options(session->run_options);
     if (session->session)
         session->ort->api->release_session(session->session);
     name_map_release(&session->output_index);
@@ -457,9 +480,9 @@ static int call_run(struct call *call, const struct backend_session *session, do
     onnxrt_set_log(session->log);
     crash_work_begins("ONNX Runtime ran a model");
     start = stopwatch_now();
-    status =
-        session->ort->api->run(session->session, NULL, call->input_names, (const struct ort_value *const *)call->inputs,
-                               call->input_count, call->output_names, call->output_count, call->outputs);
+    status = session->ort->api->run(session->session, session->run_options, call->input_names,
+                                    (const struct ort_value *const *)call->inputs, call->input_count,
+                                    call->output_names, call->output_count, call->outputs);
     elapsed = stopwatch_now() - start;
     crash_work_ends();
     onnxrt_set_log(NULL);

@@ -137,6 +137,11 @@ char *onnxrt_providers_to_text(const struct onnxrt_providers *providers)
     return list_to_text(providers->chosen, providers->chosen_count);
 }
 
+const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers)
+{
+    return strcmp(providers->chosen[0], cpu_provider) != 0 ? providers->chosen[0] : NULL;
+}
+
 /* ---- Ways into the runtime ---- */
 
 /* Of a provider that has a type of its own for its options. */

@@ -24,6 +24,9 @@ void onnxrt_providers_release(struct onnxrt_providers *providers);
 /* The chosen ones as a Python list, "['CPUExecutionProvider']"; malloc'd. */
 char *onnxrt_providers_to_text(const struct onnxrt_providers *providers);
 
+/* The provider that is to run all nodes, if it can; NULL when that is the processor. */
+const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers);
+
 /* Adds the chosen ones to `options`, each through the runtime's function for it, with its options as they are.
  * ERR_BACKEND when one does not work on this machine, or refuses an option: what was asked, and the runtime's own
  * words. */

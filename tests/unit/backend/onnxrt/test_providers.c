@@ -13,6 +13,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
+#include "support/captured_log.h"
 #include "support/scratch_folder.h"
 
 static const char record[] = "record";
@@ -37,7 +38,8 @@ struct case_of_options {
     const char *expected; /* in what was written down; or in the refusal */
 };
 
-static int open_with(const struct backend *backend, const struct case_of_options *wanted, struct error *err)
+static int open_with(const struct backend *backend, const struct case_of_options *wanted, struct log *log,
+                     struct error *err)
 {
     static const char bytes[] = "nobody reads this model";
     struct backend_request request = {
@@ -45,6 +47,7 @@ static int open_with(const struct backend *backend, const struct case_of_options
         .model_size = sizeof(bytes),
         .library = library(),
         .optimization_level = -1,
+        .log = log,
         .execution = {.providers = wanted->providers, .provider_options = {wanted->options, 0}},
     };
     struct backend_session *session = NULL;
@@ -100,7 +103,7 @@ static void options_go_through_the_functions_of_their_provider(void **state)
         for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
             struct error err = {0};
 
-            if (open_with(backends[k], &cases[i], &err) < 0)
+            if (open_with(backends[k], &cases[i], NULL, &err) < 0)
                 fail_msg("%s: %s", cases[i].providers[0], err.message);
             assert_recorded(cases[i].expected);
         }
@@ -114,7 +117,7 @@ static void an_older_release_knows_openvino_by_another_name(void **state)
     struct error err = {0};
 
     (void)state;
-    assert_int_equal(open_with(&onnxrt_backend, &openvino, &err), 0);
+    assert_int_equal(open_with(&onnxrt_backend, &openvino, NULL, &err), 0);
     assert_int_equal(onnxrt_load(NULL, &ort, &err), 0);
     assert_int_equal(ort->release, 30);
     assert_non_null(strstr(ort->path, "onnxruntime_that_records.so"));
@@ -151,9 +154,33 @@ static void what_nobody_takes_is_refused(void **state)
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         struct error err = {0};
 
-        assert_int_equal(open_with(&onnxrt_backend, &refusals[i], &err), ERR_INVALID);
+        assert_int_equal(open_with(&onnxrt_backend, &refusals[i], NULL, &err), ERR_INVALID);
         assert_message_contains(&err, refusals[i].expected);
     }
+}
+
+static void nodes_that_run_elsewhere_are_told_in_one_line(void **state)
+{
+    static const struct case_of_options cuda = {{"cuda", "cpu"}, {{NULL}}, NULL};
+    static const struct case_of_options processor = {{"cpu", "cuda"}, {{NULL}}, NULL};
+    const struct backend *const backends[] = {&onnxrt_apart_backend, &onnxrt_backend};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(backends); i++) {
+        struct captured_log captured;
+        struct error err = {0};
+
+        captured_log_init(&captured);
+        assert_int_equal(open_with(backends[i], &processor, &captured.log, &err), 0);
+        assert_false(captured_log_has(&captured, "W "));
+        assert_int_equal(open_with(backends[i], &cuda, &captured.log, &err), 0);
+        assert_true(
+            captured_log_has(&captured, "W CUDAExecutionProvider: 3 of 5 nodes run on CPUExecutionProvider instead\n"));
+        assert_false(captured_log_has(&captured, "Neg (neg)"));
+        captured_log_release(&captured);
+    }
+    assert_int_equal(open_with(&onnxrt_backend, &cuda, NULL, NULL), 0);
+    assert_recorded("slot 7: CUDAExecutionProvider\nslot 41: 3\n"); /* runs are not verbose */
 }
 
 static void assert_knows(const char *key, bool knows, const char *instead)
@@ -184,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_go_through_the_functions_of_their_provider, enter,
                                         scratch_folder_leave),
         cmocka_unit_test_setup_teardown(an_older_release_knows_openvino_by_another_name, enter, scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(nodes_that_run_elsewhere_are_told_in_one_line, enter, scratch_folder_leave),
         cmocka_unit_test_setup_teardown(what_nobody_takes_is_refused, enter, scratch_folder_leave),
         cmocka_unit_test(a_key_is_known_when_the_library_holds_it_whole),
     };

@@ -1,0 +1,133 @@
+/* backend/onnxrt/placement.c: see placement.h. */
+#include "backend/onnxrt/placement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+
+static struct placed_nodes *find(struct onnxrt_placement *placement, struct text provider)
+{
+    struct placed_nodes *ret;
+
+    for (size_t i = 0; i < placement->providers.count; i++)
+        if (text_equal_string(provider, placement->providers.items[i].provider))
+            return &placement->providers.items[i];
+    ret = VECTOR_APPEND(&placement->providers);
+    *ret = (struct placed_nodes){arena_text(&placement->arena, provider), 0};
+    return ret;
+}
+
+/* ---- From the log ---- */
+
+static bool begins_with(const char *message, const char *start)
+{
+    return strncmp(message, start, strlen(start)) == 0;
+}
+
+/* A node's line has two blanks in front, whatever the node is called. The provider whose nodes are being listed is the
+ * last one. */
+void onnxrt_placement_read(struct onnxrt_placement *placement, const char *message)
+{
+    const char *name = strchr(message, '['), *end = strrchr(message, ']');
+    unsigned long nodes;
+
+    if (begins_with(message, "  MemcpyFromHost (") || begins_with(message, "  MemcpyToHost (")) {
+        struct placed_nodes *last =
+            placement->providers.count > 0 ? &placement->providers.items[placement->providers.count - 1] : NULL;
+
+        if (last != NULL && last->count > 0)
+            last->count--;
+    } else if ((begins_with(message, " All nodes placed on [") || begins_with(message, " Node(s) placed on [")) &&
+               end != NULL && end > name && sscanf(end, "]. Number of nodes: %9lu", &nodes) == 1) {
+        find(placement, (struct text){name + 1, (size_t)(end - name - 1)})->count += nodes;
+    }
+}
+
+static void listen(void *data, const char *message)
+{
+    onnxrt_placement_read(data, message);
+}
+
+/* ---- What is said ---- */
+
+/* Others make one node of all that they take of a model. */
+static bool has_a_kernel_for_each_node(const char *provider)
+{
+    static const char *const providers[] = {"CUDAExecutionProvider", "ROCMExecutionProvider", "WebGpuExecutionProvider",
+                                            "CPUExecutionProvider"};
+
+    for (size_t i = 0; i < ARRAY_LEN(providers); i++)
+        if (strcmp(providers[i], provider) == 0)
+            return true;
+    return false;
+}
+
+bool onnxrt_placement_to_text(const struct onnxrt_placement *placement, struct string_builder *ret)
+{
+    size_t total = 0, elsewhere = 0, others = 0, listed = 0;
+    bool counts_parts = !has_a_kernel_for_each_node(placement->wanted);
+
+    for (size_t i = 0; i < placement->providers.count; i++) {
+        const struct placed_nodes *placed = &placement->providers.items[i];
+        bool is_other = placed->count > 0 && strcmp(placed->provider, placement->wanted) != 0;
+
+        total += placed->count;
+        elsewhere += is_other ? placed->count : 0;
+        others += is_other;
+        counts_parts = counts_parts || !has_a_kernel_for_each_node(placed->provider);
+    }
+    if (elsewhere == 0)
+        return false;
+    string_add_format(ret, "%zu of %zu nodes run on ", elsewhere, total);
+    for (size_t i = 0; i < placement->providers.count; i++) {
+        const struct placed_nodes *placed = &placement->providers.items[i];
+
+        if (placed->count == 0 || strcmp(placed->provider, placement->wanted) == 0)
+            continue;
+        if (listed++ > 0)
+            string_add(ret, listed == others ? " and " : ", ");
+        string_add(ret, placed->provider);
+        if (others > 1)
+            string_add_format(ret, " (%zu)", placed->count);
+    }
+    string_add(ret, " instead");
+    if (counts_parts)
+        string_add(ret, " (a part of the model that a provider has compiled counts as one node)");
+    return true;
+}
+
+int onnxrt_placement_begin(struct onnxrt_placement *placement, const struct onnxrt_providers *providers,
+                           struct ort_session_options *options, struct error *err)
+{
+    const struct onnxrt *ort = providers->ort;
+    const char *wanted = onnxrt_providers_preferred(providers);
+
+    *placement = (struct onnxrt_placement){0};
+    if (wanted == NULL)
+        return 0;
+    arena_init(&placement->arena);
+    placement->wanted = arena_strdup(&placement->arena, wanted);
+    onnxrt_set_listener(listen, placement);
+    return onnxrt_check(ort, ort->api->set_session_log_severity(options, ORT_SEVERITY_VERBOSE), err,
+                        "ONNX Runtime does not tell which provider runs which nodes");
+}
+
+void onnxrt_placement_end(struct onnxrt_placement *placement, struct log *log)
+{
+    struct string_builder text;
+
+    if (placement->wanted == NULL)
+        return;
+    onnxrt_set_listener(NULL, NULL);
+    string_init(&text);
+    if (placement->providers.count == 0)
+        log_message(log, LOG_VERBOSE, "%s: which nodes it runs is not known", placement->wanted);
+    else if (onnxrt_placement_to_text(placement, &text))
+        log_once(log, LOG_WARNING, "%s: %s", placement->wanted, text.data);
+    string_release(&text);
+    free(placement->providers.items);
+    arena_release(&placement->arena);
+}
