@@ -131,6 +131,7 @@ words()
     exec 5<>go 6<>said
     for check in 1 2; do
         "$launcher" sh -c 'echo "$CUDA_VISIBLE_DEVICES" >said; read -r _ <go' 3>&- 5>&- 6>&- &
+        checks[check]=$!
         read -r gpu <&6
         echo "$gpu" >>gpus
     done
@@ -138,7 +139,7 @@ words()
     run "$launcher" true
     [ "$status" -eq 125 ]
     printf 'go\ngo\n' >&5
-    wait
+    wait "${checks[@]}"
     run "$launcher" sh -c 'exit $((CUDA_VISIBLE_DEVICES + 7))'
     [ "$status" -eq 7 ]
     rm "$TMPDIR"/polygraphy_gpu*.lock
