@@ -35,5 +35,6 @@ extern const struct command cmd_inspect_model;
 extern const struct command cmd_inspect_sparsity;
 extern const struct command cmd_inspect_tactics;
 extern const struct command cmd_inspect_diff_tactics;
+extern const struct command cmd_inspect_diff_engines;
 
 #endif

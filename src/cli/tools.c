@@ -64,14 +64,15 @@ const struct command cmd_debug = {
 };
 
 static const struct command *const inspect_tools[] = {
-    &cmd_inspect_model,    &cmd_inspect_data,    &cmd_inspect_capability,
-    &cmd_inspect_sparsity, &cmd_inspect_tactics, &cmd_inspect_diff_tactics,
+    &cmd_inspect_model,   &cmd_inspect_data,         &cmd_inspect_capability,   &cmd_inspect_sparsity,
+    &cmd_inspect_tactics, &cmd_inspect_diff_tactics, &cmd_inspect_diff_engines,
 };
 
 const struct command cmd_inspect = {
     .name = "inspect",
     .summary = "show what is in a file",
-    .description = "Shows what models, data and tactic replays hold, and tells good tactics from bad ones.",
+    .description = "Shows what models, engines, data and tactic replays hold, what two engines differ in, and "
+                   "tells good tactics from bad ones.",
     .example = "# the layers of a model and what they are connected by\n"
                "polygraphy inspect model model.onnx --show layers attrs",
     .groups = groups,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/trtexec/layer_info.h"
+#include "format/trtexec/layer_diff.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
 #include "format/trtexec/replay.h"
@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct layer_profile profile;
     struct tensor_summary summary;
     struct tactic_replay replay;
+    struct layer_diff diff;
     struct text text = {(const char *)data, size};
     struct plan_header header;
     struct error error;
@@ -47,6 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tactic_replay_init(&replay);
         layer_info_to_replay(&info, &replay, &error);
         tactic_replay_release(&replay);
+        layer_diff_make(&info, &info, &diff);
+        if (!layer_diff_is_empty(&diff))
+            abort();
+        layer_diff_release(&diff);
         layer_info_release(&info);
     }
     if (layer_profile_parse(&profile, text, "fuzz", &error) == 0)

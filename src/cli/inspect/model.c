@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 #include "cli/commands.h"
+#include "cli/inspect/engine_layers.h"
 #include "cli/inspect/model_json.h"
 #include "cli/model_file.h"
 #include "engine/plan/engine.h"
@@ -396,7 +397,25 @@ static int show_trt_engine(const struct command_context *context, struct trt_eng
     return json->path != NULL ? trt_engine_save(view, json->path, err) : 0;
 }
 
-/* `plan` is the engine's file, `layers` the one with what its layers are; either may be NULL. */
+/* Layers of the engine `plan` out of the file `layers`, or asked of TensorRT when that is NULL; where nobody can be
+ * asked, the version of the builder is all that is told. */
+static int load_layers(const struct command_context *context, const char *plan, const char *layers,
+                       struct layer_info *info, struct trt_engine_view *view, struct error *err)
+{
+    struct error why = {0};
+    int rc = layers ? layer_info_open(info, layers, &why) : engine_layers_ask(plan, info, &why);
+
+    if (rc == ERR_MISSING && !layers) {
+        log_message(context->log, LOG_WARNING, "%s", why.message);
+        return 0;
+    }
+    if (rc < 0)
+        return error_set(err, (enum error_code)rc, "%s", why.message);
+    view->info = info;
+    return 0;
+}
+
+/* `plan` is the engine's file, `layers` the one with what its layers are; one of them may be NULL. */
 static int inspect_trt_engine(const struct command_context *context, const char *plan, const char *layers,
                               struct error *err)
 {
@@ -413,10 +432,7 @@ static int inspect_trt_engine(const struct command_context *context, const char 
     }
     if (rc < 0)
         goto done;
-    if (layers) {
-        rc = layer_info_open(&info, layers, err);
-        view.info = &info;
-    }
+    rc = load_layers(context, plan, layers, &info, &view, err);
     if (rc < 0)
         goto done;
     if (values->profile) {

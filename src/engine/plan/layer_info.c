@@ -2,7 +2,6 @@
 #include "engine/plan/layer_info.h"
 
 #include "base/file/file.h"
-#include "format/trtexec/layer_info.h"
 #include "onnx/proto/value_info.h"
 
 /* ---- Tensors ---- */
@@ -103,10 +102,11 @@ static void add_bindings(const struct engine *engine, const struct value_list *v
     }
 }
 
-static void add_layers(const struct engine *engine, struct layer_info *ret)
+void engine_layer_info_make(const struct engine *engine, struct layer_info *ret)
 {
     const struct network *network = engine->network;
 
+    layer_info_init(ret);
     for (size_t i = 0; i < network->layers.count; i++)
         add_layer(engine, &network->layers.items[i], &engine->layers[i], ret);
     add_bindings(engine, &network->inputs, LAYER_INFO_INPUT, ret);
@@ -119,8 +119,7 @@ int engine_layer_info_save(const struct engine *engine, const char *path, struct
     struct layer_info info;
     int rc;
 
-    layer_info_init(&info);
-    add_layers(engine, &info);
+    engine_layer_info_make(engine, &info);
     string_init(&text);
     layer_info_write(&info, LAYER_INFO_SCHEMA_8_TO_10, &text);
     rc = file_write(path, text.data, text.size, FILE_DURABLE, err);

@@ -128,7 +128,9 @@ static const char *precision_of_outputs(const struct layer_info_tensors *outputs
 
 const char *layer_info_precision(const struct layer_info_layer *layer, bool *ret_from_kernel)
 {
-    const char *precision = layer->tactic_name ? precision_of_kernel(layer->tactic_name) : NULL;
+    /* Tactics of the built-in engine ("onednn:jit:avx512_core_fp16") name instruction sets: what a processor can do. */
+    bool is_kernel = layer->tactic_name && !strchr(layer->tactic_name, ':');
+    const char *precision = is_kernel ? precision_of_kernel(layer->tactic_name) : NULL;
 
     if (ret_from_kernel)
         *ret_from_kernel = precision != NULL;

@@ -1,0 +1,355 @@
+/* cli/inspect/diff_engines.c: two engines of one model, side by side. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/inspect/engine_layers.h"
+#include "cli/options/groups.h"
+#include "format/json/writer.h"
+#include "format/trtexec/layer_diff.h"
+
+#define LEADING_DIFFERENCES 20 /* of one kind, at the most so many are shown without being asked for */
+
+struct diff_engines_values {
+    const char *first, *second;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"engine_a"},
+        .kind = OPTION_ONE,
+        .file = OPTION_READS,
+        OPTION_FIELD(struct diff_engines_values, first),
+        .help = "an engine: a file of `polygraphy convert`, an engine of TensorRT's, or the layer information of one, "
+                "as trtexec --exportLayerInfo or --save-layer-info has written it",
+    },
+    {
+        .names = {"engine_b"},
+        .kind = OPTION_ONE,
+        .file = OPTION_READS,
+        OPTION_FIELD(struct diff_engines_values, second),
+        .help = "another engine of the same model",
+    },
+};
+
+static const struct option_group diff_engines_options = {
+    .title = "Engines",
+    .options = options,
+    .count = ARRAY_LEN(options),
+};
+
+struct comparison {
+    struct layer_info a, b;
+    struct layer_diff diff;
+};
+
+static const struct layer_info_layer *layer_of_a(const struct comparison *comparison, const struct layer_pair *pair)
+{
+    return &comparison->a.layers.items[pair->a];
+}
+
+static const struct layer_info_layer *layer_of_b(const struct comparison *comparison, const struct layer_pair *pair)
+{
+    return &comparison->b.layers.items[pair->b];
+}
+
+/* ---- Text ---- */
+
+static void add_names(struct string_builder *out, const struct layer_info *info, const struct layer_indices *layers)
+{
+    for (size_t i = 0; i < layers->count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", info->layers.items[layers->items[i]].name);
+    if (layers->count == 0)
+        string_add(out, "no layer");
+}
+
+static const char *precision_of(const struct layer_info_layer *layer)
+{
+    const char *precision = layer_info_precision(layer, NULL);
+
+    return precision ? precision : "not told";
+}
+
+/* "int8 -> float16": what the layer computes in and stores. */
+static void add_types(struct string_builder *out, const struct layer_info_layer *layer)
+{
+    string_add_format(out, "%s (", precision_of(layer));
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", data_type_name(layer->inputs.items[i].type));
+    string_add(out, " -> ");
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", data_type_name(layer->outputs.items[i].type));
+    string_add_char(out, ')');
+}
+
+static void add_formats(struct string_builder *out, const struct layer_info_layer *layer)
+{
+    for (size_t i = 0; i < layer->inputs.count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", layer->inputs.items[i].format);
+    string_add(out, " -> ");
+    for (size_t i = 0; i < layer->outputs.count; i++)
+        string_add_format(out, "%s%s", i > 0 ? ", " : "", layer->outputs.items[i].format);
+}
+
+static void add_implementation(struct string_builder *out, const struct layer_info_layer *layer)
+{
+    string_add(out, layer->type);
+    if (layer->tactic_name)
+        string_add_format(out, " %s", layer->tactic_name);
+    if (layer->has_tactic)
+        string_add_format(out, " (0x%016" PRIx64 ")", (uint64_t)layer->tactic);
+}
+
+/* A kind of difference between layers of the same nodes. */
+struct difference {
+    const char *title;
+    const char *key; /* in JSON */
+    bool (*has)(const struct layer_pair *pair);
+    void (*add)(struct string_builder *out, const struct layer_info_layer *layer);
+};
+
+static bool is_typed(const struct layer_pair *pair)
+{
+    return pair->typed;
+}
+
+static bool is_stored(const struct layer_pair *pair)
+{
+    return pair->stored;
+}
+
+static bool is_implemented(const struct layer_pair *pair)
+{
+    return pair->implemented;
+}
+
+static const struct difference differences[] = {
+    {"Typed differently", "typed_differently", is_typed, add_types},
+    {"Stored in other formats", "stored_differently", is_stored, add_formats},
+    {"Implemented differently", "implemented_differently", is_implemented, add_implementation},
+};
+
+static bool is_shown(size_t index, const struct log *log)
+{
+    return index < LEADING_DIFFERENCES || log_shows(log, LOG_VERBOSE);
+}
+
+static void log_rest(struct log *log, size_t count)
+{
+    if (count > LEADING_DIFFERENCES && !log_shows(log, LOG_VERBOSE))
+        log_message(log, LOG_INFO, "    %zu more; -v shows them.", count - LEADING_DIFFERENCES);
+}
+
+static void log_fusions(const struct comparison *comparison, struct log *log)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    for (size_t i = 0; i < comparison->diff.fusions.count && is_shown(i, log); i++) {
+        const struct layer_fusion *fusion = &comparison->diff.fusions.items[i];
+
+        string_add(&text, "\n    A: ");
+        add_names(&text, &comparison->a, &fusion->a);
+        string_add(&text, "\n    B: ");
+        add_names(&text, &comparison->b, &fusion->b);
+    }
+    if (comparison->diff.fusions.count > 0)
+        log_message(log, LOG_INFO, "Fused differently: %zu group(s) of layers%s", comparison->diff.fusions.count,
+                    text.data);
+    log_rest(log, comparison->diff.fusions.count);
+    string_release(&text);
+}
+
+static void log_difference(const struct comparison *comparison, const struct difference *difference, struct log *log)
+{
+    struct string_builder text;
+    size_t found = 0;
+
+    string_init(&text);
+    for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
+        const struct layer_pair *pair = &comparison->diff.pairs.items[i];
+
+        if (!difference->has(pair) || !is_shown(found++, log))
+            continue;
+        string_add_format(&text, "\n    %s\n        A: ", layer_of_a(comparison, pair)->name);
+        difference->add(&text, layer_of_a(comparison, pair));
+        string_add(&text, "\n        B: ");
+        difference->add(&text, layer_of_b(comparison, pair));
+    }
+    if (found > 0)
+        log_message(log, LOG_INFO, "%s: %zu layer(s)%s", difference->title, found, text.data);
+    log_rest(log, found);
+    string_release(&text);
+}
+
+static void log_only_in(const struct layer_info *info, const struct layer_indices *layers, const char *which,
+                        struct log *log)
+{
+    struct string_builder text;
+
+    if (layers->count == 0)
+        return;
+    string_init(&text);
+    for (size_t i = 0; i < layers->count && is_shown(i, log); i++)
+        string_add_format(&text, "\n    %s", info->layers.items[layers->items[i]].name);
+    log_message(log, LOG_INFO, "Only in %s: %zu layer(s)%s", which, layers->count, text.data);
+    log_rest(log, layers->count);
+    string_release(&text);
+}
+
+static void log_summary(const struct comparison *comparison, struct log *log)
+{
+    const struct layer_diff *diff = &comparison->diff;
+
+    log_message(log, LOG_INFO,
+                "%zu of %zu and %zu layer(s) are made of the same nodes: of these %zu are typed, %zu stored and %zu "
+                "implemented differently",
+                diff->pairs.count, comparison->a.layers.count, comparison->b.layers.count, diff->typed, diff->stored,
+                diff->implemented);
+    if (diff->pairs.count == 0)
+        log_message(log, LOG_WARNING, "No layer is made of the same nodes: the engines seem to be of different models");
+    else if (diff->compared < diff->pairs.count)
+        log_message(log, LOG_WARNING,
+                    "Of %zu layer(s) an engine tells nothing but the name, so that only names were compared: build it "
+                    "with --profiling-verbosity=detailed",
+                    diff->pairs.count - diff->compared);
+    else if (layer_diff_is_empty(diff))
+        log_message(log, LOG_INFO, "No layer differs.");
+}
+
+static void show(const struct comparison *comparison, struct log *log)
+{
+    log_summary(comparison, log);
+    log_fusions(comparison, log);
+    for (size_t i = 0; i < ARRAY_LEN(differences); i++)
+        log_difference(comparison, &differences[i], log);
+    log_only_in(&comparison->a, &comparison->diff.only_in_a, "A", log);
+    log_only_in(&comparison->b, &comparison->diff.only_in_b, "B", log);
+}
+
+/* ---- JSON ---- */
+
+static void write_indices(struct json_writer *writer, const char *key, const struct layer_info *info,
+                          const struct layer_indices *layers)
+{
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < layers->count; i++)
+        json_writer_string(writer, info->layers.items[layers->items[i]].name);
+    json_writer_end_array(writer);
+}
+
+static void write_side(struct json_writer *writer, const char *key, const struct layer_info_layer *layer)
+{
+    const char *precision = layer_info_precision(layer, NULL);
+    char tactic[24];
+
+    snprintf(tactic, sizeof(tactic), "0x%016" PRIx64, (uint64_t)layer->tactic);
+    json_writer_key(writer, key);
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, layer->name);
+    json_writer_key(writer, "precision");
+    if (precision)
+        json_writer_string(writer, precision);
+    else
+        json_writer_null(writer);
+    if (layer->tactic_name) {
+        json_writer_key(writer, "tactic_name");
+        json_writer_string(writer, layer->tactic_name);
+    }
+    if (layer->has_tactic) {
+        json_writer_key(writer, "tactic");
+        json_writer_string(writer, tactic);
+    }
+    json_writer_end_object(writer);
+}
+
+static void write_pair(struct json_writer *writer, const struct comparison *comparison, const struct layer_pair *pair)
+{
+    json_writer_begin_object(writer);
+    write_side(writer, "a", layer_of_a(comparison, pair));
+    write_side(writer, "b", layer_of_b(comparison, pair));
+    json_writer_key(writer, "compared");
+    json_writer_boolean(writer, pair->compared);
+    for (size_t i = 0; i < ARRAY_LEN(differences); i++) {
+        json_writer_key(writer, differences[i].key);
+        json_writer_boolean(writer, differences[i].has(pair));
+    }
+    json_writer_end_object(writer);
+}
+
+static int save(const struct comparison *comparison, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "layers");
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < comparison->diff.pairs.count; i++)
+        write_pair(&writer, comparison, &comparison->diff.pairs.items[i]);
+    json_writer_end_array(&writer);
+    json_writer_key(&writer, "fused_differently");
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < comparison->diff.fusions.count; i++) {
+        json_writer_begin_object(&writer);
+        write_indices(&writer, "a", &comparison->a, &comparison->diff.fusions.items[i].a);
+        write_indices(&writer, "b", &comparison->b, &comparison->diff.fusions.items[i].b);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    write_indices(&writer, "only_in_a", &comparison->a, &comparison->diff.only_in_a);
+    write_indices(&writer, "only_in_b", &comparison->b, &comparison->diff.only_in_b);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int diff_engines_run(const struct command_context *context, struct error *err)
+{
+    const struct diff_engines_values *values = PARSE_VALUES(context->parse, struct diff_engines_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    struct comparison comparison = {0};
+    int rc = engine_layers_load(values->first, &comparison.a, err);
+
+    if (rc < 0)
+        goto done;
+    rc = engine_layers_load(values->second, &comparison.b, err);
+    if (rc < 0)
+        goto done;
+    layer_diff_make(&comparison.a, &comparison.b, &comparison.diff);
+    log_message(context->log, LOG_INFO, "A: %s\nB: %s", values->first, values->second);
+    show(&comparison, context->log);
+    rc = json->path ? save(&comparison, json->path, err) : 0;
+done:
+    layer_diff_release(&comparison.diff);
+    layer_info_release(&comparison.a);
+    layer_info_release(&comparison.b);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &diff_engines_options, &json_options};
+
+const struct command cmd_inspect_diff_engines = {
+    .name = "diff-engines",
+    .summary = "show what two engines of one model differ in",
+    .description = "Compares two engines layer by layer: which nodes of the model were fused differently, which layers "
+                   "compute or store in other types, keep their tensors in other memory formats, or have another "
+                   "kernel. Layers are matched by the ONNX nodes that they are made of, and where they have none, as "
+                   "the copies that TensorRT puts between layers, by their names.\n\n"
+                   "An engine of TensorRT's tells more than names of layers only when it was built with "
+                   "--profiling-verbosity=detailed. Differences are no failure: the exit code is 0.\n\n"
+                   "With --json, the file gets all pairs of \"layers\" and what differs in each, what was "
+                   "\"fused_differently\", and the layers that only one of the engines has "
+                   "(\"only_in_a\", \"only_in_b\").",
+    .example = "# why is the second build slower, or wrong?\n"
+               "polygraphy inspect diff-engines good/layers.json bad/layers.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .run = diff_engines_run,
+};
