@@ -75,6 +75,8 @@ struct backend_request {
     /* what only the built-in engine understands (engine/backend.h); or NULL */
     struct engine_request *engine;
     const struct runner_command *command; /* what command_backend runs; NULL for others */
+    /* what only the backend understands that this is for: struct trtexec_request of trtexec_backend; NULL: nothing */
+    const void *own;
 };
 
 /* Names of the outputs to compute, in this order. */

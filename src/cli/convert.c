@@ -4,11 +4,13 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/process/guard.h"
 #include "cli/commands.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
+#include "cli/trt.h"
 #include "engine/plan/plan.h"
 #include "onnx/write/model.h"
 
@@ -301,6 +303,56 @@ done:
     return rc;
 }
 
+static bool is_changed(const struct command_context *context)
+{
+    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+
+    return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
+           load->external_data_dir != NULL || load->fp_to_fp16;
+}
+
+/* The model with what options change of it; TensorRT wants a file where there is one. */
+static int convert_by_trtexec(const struct command_context *context, const struct trtexec *program, struct error *err)
+{
+    const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
+    struct backend_request source = model_file_request(context);
+    struct trtexec_products products;
+    struct trt_request request;
+    struct model *model = NULL;
+    struct subgraph whole;
+    char *bytes = NULL;
+    int rc;
+
+    process_guard_start();
+    rc = trt_request_init(&request, context, program, err);
+    if (rc < 0)
+        goto done;
+    if (is_changed(context)) {
+        rc = model_file_load(context, &model, err);
+        if (rc < 0)
+            goto done;
+        subgraph_init_whole(&whole, model);
+        rc = model_write_memory(&whole, &bytes, &source.model_size, err);
+        subgraph_release(&whole);
+        source.model_data = bytes;
+        source.external_folder = model->folder;
+    } else {
+        source.model_path = model_file_options(context).model->path;
+    }
+    if (rc == 0)
+        rc = trtexec_build(&request.request.settings, &source, &products, err);
+    if (rc < 0)
+        goto done;
+    rc = trt_save_products(&request, &products, output, err);
+    trtexec_products_release(&products);
+done:
+    model_free(model);
+    free(bytes);
+    trt_request_release(&request);
+    process_guard_stop();
+    return rc;
+}
+
 static int convert_to_engine(const struct command_context *context, struct error *err)
 {
     const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
@@ -336,12 +388,18 @@ done:
 static int convert_run(const struct command_context *context, struct error *err)
 {
     const struct model_values *values = model_file_options(context).model;
+    const struct trtexec *program;
+    int rc;
 
     if (values->type != MODEL_ONNX)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
                          values->path);
-    return PARSE_VALUES(context->parse, struct convert_values)->target == CONVERT_TRT ? convert_to_engine(context, err)
-                                                                                      : convert_to_onnx(context, err);
+    if (PARSE_VALUES(context->parse, struct convert_values)->target != CONVERT_TRT)
+        return convert_to_onnx(context, err);
+    rc = trt_choose(context->log, values->path, &program, err);
+    if (rc < 0)
+        return rc;
+    return program != NULL ? convert_by_trtexec(context, program, err) : convert_to_engine(context, err);
 }
 
 static const struct option_group *const groups[] = {

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/trtexec/installation.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/process/process.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
 #include "cli/terminal/progress_line.h"
+#include "cli/trt.h"
 #include "engine/plan/layer_info.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/replay.h"
@@ -23,36 +24,32 @@
 /* One line, for those who look at the numbers. POLYGRAPHY_TRT=builtin says that it is wanted, and silences it. */
 static void say_which(struct log *log)
 {
-    char *trtexec = process_find("trtexec");
+    const char *pinned = getenv("POLYGRAPHY_TRT");
+    const struct trtexec *program;
 
-    if (trtexec != NULL)
-        log_message(
-            log, LOG_WARNING,
-            "TensorRT is installed ('%s'), but not used by this program: the built-in CPU engine takes its place "
-            "(POLYGRAPHY_TRT=builtin says that this is wanted)",
-            trtexec);
+    if (pinned != NULL && strcmp(pinned, "builtin") == 0)
+        return;
+    if (trtexec_find(&program, NULL) == 0)
+        log_message(log, LOG_WARNING,
+                    "TensorRT is installed ('%s'), but not used here: the built-in CPU engine takes its place "
+                    "(POLYGRAPHY_TRT=builtin says that this is wanted)",
+                    program->path);
     else
         log_message(
             log, LOG_WARNING,
             "TensorRT is not installed: the built-in CPU engine takes its place (POLYGRAPHY_TRT=builtin says that "
             "this is wanted)");
-    free(trtexec);
 }
 
-static int choose(const struct command_context *context, struct error *err)
+static int tell(const struct command_context *context, struct error *err)
 {
-    const char *pinned = getenv("POLYGRAPHY_TRT");
     struct string_builder ignored;
 
-    if (pinned != NULL && strcmp(pinned, "tensorrt") == 0)
-        return error_set(
-            err, ERR_MISSING,
-            "POLYGRAPHY_TRT=tensorrt: TensorRT is not used by this build; unset it for the built-in engine, "
-            "or run the model by --onnxrt --providers tensorrt");
-    if (pinned != NULL && pinned[0] != '\0' && strcmp(pinned, "builtin") != 0)
-        return error_set(err, ERR_INVALID, "POLYGRAPHY_TRT is '%s'; there are builtin and tensorrt", pinned);
-    if (pinned == NULL || pinned[0] == '\0')
-        say_which(context->log);
+    if (parse_given(context->parse, "--fp8"))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--fp8: the built-in engine has no 8-bit floating point, and leaving it out would change "
+                         "results; use --fp16, --bf16 or --int8");
+    say_which(context->log);
     string_init(&ignored);
     engine_options_ignored(context->parse, &ignored);
     if (ignored.size > 0)
@@ -300,7 +297,11 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
                        struct error *err)
 {
     struct backend_request request = model_file_request(context);
-    int rc = choose(context, err);
+    const struct trtexec *program;
+    int rc = trt_choose(context->log, NULL, &program, err);
+
+    if (rc == 0)
+        rc = tell(context, err);
 
     if (rc < 0)
         return rc;
@@ -326,7 +327,7 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
         .request = *PARSE_VALUES(context->parse, struct engine_request),
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
-    rc = choose(context, err);
+    rc = tell(context, err);
     if (rc < 0)
         return rc;
     complete_request(file);

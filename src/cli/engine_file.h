@@ -33,7 +33,7 @@ struct engine_file {
 };
 
 /* Says once that this is the built-in engine, and which options mean nothing to it; loads the files that options name.
- * ERR_MISSING when POLYGRAPHY_TRT pins TensorRT, which is not there. After an error nothing is left. */
+ * Whether it is the one that is wanted was decided before (cli/trt.h). After an error nothing is left. */
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err);
 void engine_file_release(struct engine_file *file);
 

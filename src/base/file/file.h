@@ -114,6 +114,13 @@ bool file_is_folder(const char *path);
 int file_make_folders(const char *path, struct error *err); /* mkdir -p */
 int file_make_parent_folders(const char *path, struct error *err);
 
+/* A new, empty folder for this user alone, in the folder for temporary files; `name` is part of its name. malloc'd.
+ * ERR_IO. */
+int file_make_temporary_folder(const char *name, char **ret, struct error *err);
+
+/* Removes a file, or a folder and all that it holds; links are removed, not followed. ERR_IO. */
+int file_remove_tree(const char *path, struct error *err);
+
 /* Renames a file or folder; across file systems it is copied (a folder with all it holds) and then removed. Never
  * replaces an existing `to`: ERR_EXISTS. */
 int file_move(const char *from, const char *to, struct error *err);

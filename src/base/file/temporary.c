@@ -15,6 +15,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #define SUFFIX_LENGTH 6
 #define SPACE_LENGTH 16
@@ -163,4 +164,20 @@ void file_remove_leftovers(const char *path)
         closedir(stream);
     free(folder);
     free(target);
+}
+
+int file_make_temporary_folder(const char *name, char **ret, struct error *err)
+{
+    struct string_builder path;
+    int rc = 0;
+
+    string_init(&path);
+    string_add_format(&path, "%s/polygraphy-%s-%ld-XXXXXX", system_temporary_folder(), name, (long)getpid());
+    if (mkdtemp(path.data) != NULL)
+        *ret = string_take(&path);
+    else
+        rc = error_set_errno(err, ERR_IO, "cannot make a folder in '%s' (TMPDIR chooses another one)",
+                             system_temporary_folder());
+    string_release(&path);
+    return rc;
 }

@@ -5,10 +5,10 @@
  * the output go out. Two kinds of child are copies of this program: fork_server.h, bounded.h. It may use base alone.
  *
  * The child is the leader of a process group of its own. Its standard output and error are captured without deadlock
- * (capture.h). Standard input, working directory and environment are inherited
- * (plus `environment`). When the child has ended, whatever is left of its group (and, on Linux, of its descendants that
- * moved to other groups) is killed: nothing outlives a check. A signal that interrupt_pending() reports ends the whole
- * group and gives ERR_INTERRUPTED, and so does `stop`.
+ * (capture.h). Standard input, working directory and environment are inherited, unless the request says otherwise.
+ * When the child has ended, whatever is left of its group (and, on Linux, of its descendants that moved to other
+ * groups) is killed: nothing outlives a check. A signal that interrupt_pending() reports ends the whole group and
+ * gives ERR_INTERRUPTED, and so does `stop`.
  *
  * Several threads may run children at once. The first call sets a handler for SIGCHLD and makes this process the parent
  * of orphaned descendants, which are taken for a check's: a program with other children has to start them before.

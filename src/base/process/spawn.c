@@ -113,13 +113,13 @@ static int explain(int reason, const char *program, struct error *err)
     }
 }
 
-/* The variable that `assignment` sets is set by one of `others`, too. */
+/* The variable that `assignment` sets is set, or taken away, by one of `others`, too. */
 static bool is_overridden(const char *assignment, const char *const *others)
 {
-    size_t length = strcspn(assignment, "=") + 1;
+    size_t length = strcspn(assignment, "=");
 
     for (; others && *others; others++) {
-        if (strncmp(*others, assignment, length) == 0)
+        if (strcspn(*others, "=") == length && strncmp(*others, assignment, length) == 0)
             return true;
     }
     return false;
@@ -142,7 +142,8 @@ static char **make_environment(const char *const *added, struct arena *arena)
             ret[count++] = environ[i];
     }
     for (size_t i = 0; i < more; i++)
-        ret[count++] = (char *)added[i];
+        if (strchr(added[i], '='))
+            ret[count++] = (char *)added[i];
     if (mark[0])
         ret[count++] = (char *)mark[0];
     ret[count] = NULL;
@@ -194,6 +195,8 @@ int process_spawn(const struct process_request *request, int out, int error_out,
         reason = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, error_out, STDERR_FILENO);
+    if (reason == 0 && request->folder)
+        reason = posix_spawn_file_actions_addchdir_np(&actions, request->folder);
     if (reason == 0)
         reason = set_attributes(&attributes);
     if (reason == 0)

@@ -16,7 +16,9 @@ struct process_request {
     /* runs `server_arguments` in place of all that (base/process/fork_server.h); may be NULL */
     struct fork_server *server;
     const char *const *server_arguments;
-    const char *const *environment; /* "NAME=value" to add, NULL-terminated; may be NULL */
+    /* "NAME=value" to add, "NAME" to take away, NULL-terminated; may be NULL */
+    const char *const *environment;
+    const char *folder; /* to start in; NULL: this process's. Not with `server` */
     double timeout;     /* seconds; 0: none. SIGTERM to the group, again after 1 s, SIGKILL after 2 s (or sooner) */
     const int *stop;    /* a descriptor: as soon as it is readable the child is ended in the same way; NULL: none */
     bool without_input; /* standard input is empty; else it is this process's */

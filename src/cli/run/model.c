@@ -16,7 +16,9 @@ void run_model_release(struct run_model *model)
     model_free(model->model);
     free(model->bytes);
     free(model->folder);
-    if (model->has_engine)
+    if (model->has_engine && model->program != NULL)
+        trt_request_release(&model->trt);
+    else if (model->has_engine)
         engine_file_release(&model->engine);
 }
 
@@ -51,17 +53,28 @@ static void warn_of_building(const struct command_context *context)
     string_release(&idle);
 }
 
+static int save_products(void *data, const struct trtexec_products *products, struct error *err)
+{
+    const struct trt_request *request = data;
+
+    return trt_save_products(request, products,
+                             PARSE_VALUES(request->context->parse, struct engine_file_values)->save_engine, err);
+}
+
 /* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
 static int prepare_engine(struct run_model *model, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
-    int rc = engine_file_init(&model->engine, model->context, err);
+    int rc = model->program != NULL ? trt_request_init(&model->trt, model->context, model->program, err)
+                                    : engine_file_init(&model->engine, model->context, err);
 
     if (rc < 0)
         return rc;
     model->has_engine = true;
+    model->trt.request.built = save_products;
+    model->trt.request.data = &model->trt;
     if (values->type == MODEL_ENGINE) {
-        model->engine.request.is_built = true;
+        model->engine.request.is_built = model->trt.request.is_built = true;
         warn_of_building(model->context);
     }
     return 0;
@@ -157,7 +170,9 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
     model->loaded = true;
     *ret = model_file_request(&context);
     *ret_model = model->model;
-    if (model->has_engine)
+    if (model->has_engine && model->program != NULL)
+        ret->own = &model->trt.request;
+    else if (model->has_engine)
         ret->engine = &model->engine.request;
     if (model->bytes != NULL) {
         ret->model_data = model->bytes;

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "cli/parse/command.h"
 #include "cli/engine_file.h"
+#include "cli/trt.h"
 
 struct run_model {
     const struct command_context *context;
@@ -18,9 +19,11 @@ struct run_model {
     struct model *model; /* in groups */
     char *bytes;         /* the changed model; NULL: the file is run */
     size_t size;
-    char *folder; /* where its external data lie */
-    bool has_engine;
+    char *folder;                  /* where its external data lie */
+    bool has_engine;               /* --trt is among the runners, and one of the two is made: */
+    const struct trtexec *program; /* NULL: the built-in engine */
     struct engine_file engine;
+    struct trt_request trt;
 };
 
 void run_model_release(struct run_model *model);

@@ -196,25 +196,30 @@ struct chosen_runners {
     struct runner *items;
     struct runner_command *commands; /* of those that are commands */
     size_t count;
+    bool guarded; /* programs are started, which nothing may outlive */
 };
 
-/* Those without a name of their own are numbered among those of their kind. */
-static void choose_runners(const struct runner_values *values, struct chosen_runners *ret)
+/* Those without a name of their own are numbered among those of their kind. `program`: --trt is TensorRT. */
+static void choose_runners(const struct runner_values *values, const struct trtexec *program,
+                           struct chosen_runners *ret)
 {
     time_t now = time(NULL);
 
     ret->count = values->names.count;
     ret->items = memory_alloc_zero(ret->count, sizeof(*ret->items));
-    if (values->commands.count > 0) {
+    ret->guarded = values->commands.count > 0 || program != NULL;
+    if (ret->guarded)
         process_guard_start(); /* before a runtime has threads */
+    if (values->commands.count > 0)
         ret->commands = memory_alloc_zero(values->commands.count, sizeof(*ret->commands));
-    }
     for (size_t i = 0; i < ret->count; i++) {
         struct runner *runner = &ret->items[i];
         const char *name = NULL;
         size_t index = 0;
 
         runner->backend = find_backend(values->names.items[i]);
+        if (runner->backend == &engine_backend && program != NULL)
+            runner->backend = &trtexec_backend;
         for (size_t k = 0; k < i; k++)
             index += ret->items[k].backend == runner->backend;
         if (runner->backend == &command_backend)
@@ -233,7 +238,7 @@ static void choose_runners(const struct runner_values *values, struct chosen_run
 
 static void release_runners(struct chosen_runners *runners)
 {
-    if (runners->commands != NULL)
+    if (runners->guarded)
         process_guard_stop();
     for (size_t i = 0; i < runners->count; i++)
         free((void *)runners->items[i].name);
@@ -247,8 +252,8 @@ static void release_runners(struct chosen_runners *runners)
     }
 
 /* All but the runners, and where results go. */
-static int run_models(const struct command_context *context, struct driver_settings *settings, bool *ret_passed,
-                      struct error *err)
+static int run_models(const struct command_context *context, const struct trtexec *program,
+                      struct driver_settings *settings, bool *ret_passed, struct error *err)
 {
     const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
     const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
@@ -265,7 +270,7 @@ static int run_models(const struct command_context *context, struct driver_setti
         RULES("--nmse-tolerance", values->nmse_tolerance),
         RULES("--postprocess", values->postprocess),
     };
-    struct run_model model = {.context = context, .in_groups = settings->in_groups};
+    struct run_model model = {.context = context, .program = program, .in_groups = settings->in_groups};
     struct backend_request options = model_file_request(context);
     struct data_loader *loader = NULL;
     struct run_results results = {0};
@@ -324,8 +329,11 @@ static int run(const struct command_context *context, struct error *err)
     struct json_writer json;
     struct plots plots = {0};
     struct watchers watchers = {json_path != NULL ? &report : NULL, draws ? &plots : NULL};
+    const struct trtexec *program = NULL;
     int rc = check_request(context, err);
 
+    if (rc == 0 && run_model_has_runner(context, &engine_backend))
+        rc = trt_choose(context->log, PARSE_VALUES(context->parse, struct model_values)->path, &program, err);
     if (rc < 0)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
@@ -340,7 +348,7 @@ static int run(const struct command_context *context, struct error *err)
     settings.comparison.criteria_for = criteria_for;
     settings.comparison.data = values;
     settings.log = context->log;
-    choose_runners(runner_values, &runners);
+    choose_runners(runner_values, program, &runners);
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.types = &onnxrt_backend;
@@ -356,7 +364,7 @@ static int run(const struct command_context *context, struct error *err)
     rc = plots_init(&plots, &plots_settings, err);
     if (rc < 0)
         goto done;
-    rc = run_models(context, &settings, &passed, err);
+    rc = run_models(context, program, &settings, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);

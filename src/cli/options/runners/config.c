@@ -1,6 +1,7 @@
 /* cli/options/runners/config.c: how an engine is built. */
 #include <string.h>
 
+#include "backend/trtexec/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 
@@ -241,8 +242,8 @@ static const struct option rows[] = {
     {
         .names = {"--fp8"},
         .kind = OPTION_FLAG,
-        .refusal = "the built-in engine has no 8-bit floating point, and leaving it out would change results; use "
-                   "--fp16, --bf16 or --int8",
+        OPTION_FIELD(struct trtexec_settings, fp8),
+        .help = "TensorRT: let layers compute in 8-bit floating point; the built-in engine has none",
     },
     {
         .names = {"--precision-policy"},

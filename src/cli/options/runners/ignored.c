@@ -1,69 +1,81 @@
-/* cli/options/runners/ignored.c: what only TensorRT can do, and what changes no result here. */
+/* cli/options/runners/ignored.c: what only TensorRT can do: the built-in engine ignores it, and says so once. */
+#include "backend/trtexec/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 
-#define HELP "TensorRT's; without effect on the built-in engine"
-
-/* Nobody reads the values. */
-struct ignored_values {
-    bool flag;
-    const char *word;
-    int64_t integer;
-    double number;
-    struct words words;
-};
-
-#define ROW(how_many, what, field, name)                                                                               \
+#define ROW(how_many, what, field, name, text)                                                                         \
     {                                                                                                                  \
-        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct ignored_values, field), .help = HELP,     \
+        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct trtexec_settings, field),                 \
+        .help = "TensorRT: " text,                                                                                     \
     }
 
 static const struct option rows[] = {
     /* only for `run` */
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--load-runtime"),
-    ROW(OPTION_ONE, OPTION_INTEGER, integer, "--optimization-profile"),
+    {
+        .names = {"--load-runtime"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        OPTION_FIELD(struct trtexec_settings, lean_runtime),
+        .help = "TensorRT: run the engine, which is version compatible, with this lean runtime library",
+    },
+    ROW(OPTION_ONE, OPTION_INTEGER, optimization_profile, "--optimization-profile",
+        "the number of the profile that the engine runs with, from 0 on"),
     {
         .names = {"--allocation-strategy"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"static", "profile", "runtime", NULL},
-        OPTION_FIELD(struct ignored_values, word),
-        .help = HELP,
+        OPTION_FIELD(struct trtexec_settings, allocation_strategy),
+        .help = "TensorRT: what device memory is allocated for: any profile, the one that is used, or its shapes",
     },
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--weight-streaming-budget"),
+    ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
+        "how much device memory weights may take, in bytes or percent"),
     /* for all tools that build engines */
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--sparse-weights"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--version-compatible"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--exclude-lean-runtime"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--disable-compilation-cache"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--trt-safety-restricted"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--refittable"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--strip-plan"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--use-dla"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--allow-gpu-fallback"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--weight-streaming"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--plugin-instancenorm"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--mark-unfused-tensors-as-debug-tensors"),
+    ROW(OPTION_FLAG, OPTION_TEXT, sparse_weights, "--sparse-weights", "use tactics for sparse weights where they are"),
+    ROW(OPTION_FLAG, OPTION_TEXT, version_compatible, "--version-compatible", "the engine runs on later versions, too"),
+    ROW(OPTION_FLAG, OPTION_TEXT, exclude_lean_runtime, "--exclude-lean-runtime",
+        "do not put the lean runtime into the engine"),
+    ROW(OPTION_FLAG, OPTION_TEXT, disable_compilation_cache, "--disable-compilation-cache",
+        "do not keep compiled code in the timing cache"),
+    ROW(OPTION_FLAG, OPTION_TEXT, safety_restricted, "--trt-safety-restricted",
+        "only what is allowed where safety counts"),
+    ROW(OPTION_FLAG, OPTION_TEXT, refittable, "--refittable", "the engine's weights can be replaced"),
+    ROW(OPTION_FLAG, OPTION_TEXT, strip_plan, "--strip-plan",
+        "leave weights out that can be refitted: it gives zeros until they are"),
+    ROW(OPTION_FLAG, OPTION_TEXT, use_dla, "--use-dla", "run layers on a DLA core"),
+    ROW(OPTION_FLAG, OPTION_TEXT, allow_gpu_fallback, "--allow-gpu-fallback",
+        "layers that the DLA has not run on the GPU"),
+    ROW(OPTION_FLAG, OPTION_TEXT, weight_streaming, "--weight-streaming", "weights may stay in host memory"),
+    ROW(OPTION_FLAG, OPTION_TEXT, plugin_instance_norm, "--plugin-instancenorm",
+        "take a plug-in for InstanceNormalization"),
+    ROW(OPTION_FLAG, OPTION_TEXT, mark_unfused, "--mark-unfused-tensors-as-debug-tensors",
+        "give out all tensors that are left between layers, too, without changing what is fused"),
     {
         .names = {"--pool-limit", "--memory-pool-limit"},
         .kind = OPTION_MANY,
         .value_name = "POOL:SIZE",
-        OPTION_FIELD(struct ignored_values, words),
-        .help = HELP,
+        OPTION_FIELD(struct trtexec_settings, pool_limits),
+        .help = "TensorRT: how large memory pools may be, in bytes or with K, M or G: workspace:1G",
     },
-    ROW(OPTION_ANY, OPTION_TEXT, words, "--preview-features"),
-    ROW(OPTION_ANY, OPTION_TEXT, words, "--quantization-flags"),
-    ROW(OPTION_MANY, OPTION_TEXT, words, "--onnx-flags"),
-    ROW(OPTION_MANY, OPTION_TEXT, words, "--mark-debug"),
-    ROW(OPTION_ONE, OPTION_FLOAT, number, "--regression-cutoff"),
-    ROW(OPTION_ONE, OPTION_INTEGER, integer, "--max-aux-streams"),
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--hardware-compatibility-level"),
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--profiling-verbosity"),
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--runtime-platform"),
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--tiling-optimization-level"),
+    ROW(OPTION_ANY, OPTION_TEXT, preview_features, "--preview-features", "features to enable, by name"),
+    ROW(OPTION_ANY, OPTION_TEXT, quantization_flags, "--quantization-flags", "not there with trtexec"),
+    ROW(OPTION_MANY, OPTION_TEXT, onnx_flags, "--onnx-flags", "flags of its ONNX parser, by name"),
+    ROW(OPTION_MANY, OPTION_TEXT, mark_debug, "--mark-debug",
+        "give these tensors out, too; nothing is fused across them"),
+    ROW(OPTION_ONE, OPTION_FLOAT, regression_cutoff, "--regression-cutoff", "not there with trtexec"),
+    ROW(OPTION_ONE, OPTION_INTEGER, max_aux_streams, "--max-aux-streams", "how many more CUDA streams it may use"),
+    ROW(OPTION_ONE, OPTION_TEXT, hardware_compatibility_level, "--hardware-compatibility-level",
+        "devices that the engine runs on: none, ampere_plus, same_compute_capability"),
+    ROW(OPTION_ONE, OPTION_TEXT, profiling_verbosity, "--profiling-verbosity",
+        "what the engine tells of its layers: detailed unless given, layer_names_only, none"),
+    ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "the system that it is built for"),
+    ROW(OPTION_ONE, OPTION_TEXT, tiling_optimization_level, "--tiling-optimization-level",
+        "how much is tried with tiles: none, fast, moderate, full"),
     /* only for `convert` */
-    ROW(OPTION_ONE, OPTION_TEXT, word, "--engine-capability"),
-    ROW(OPTION_FLAG, OPTION_TEXT, flag, "--direct-io"),
-    ROW(OPTION_MANY, OPTION_TEXT, words, "--tensor-formats"),
+    ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
+    ROW(OPTION_FLAG, OPTION_TEXT, direct_io, "--direct-io", "no reformatting of inputs and outputs"),
+    ROW(OPTION_MANY, OPTION_TEXT, tensor_formats, "--tensor-formats",
+        "memory formats of inputs and outputs: NAME:[linear,chw4]"),
 };
 
 #define RUN_ONLY 4

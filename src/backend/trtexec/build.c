@@ -1,0 +1,198 @@
+/* backend/trtexec/build.c: see build.h. */
+#include "backend/trtexec/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/trtexec/job.h"
+#include "base/file/file.h"
+#include "format/trtexec/plan_header.h"
+
+#define LOG_NAME "build.log"
+
+void trtexec_products_release(struct trtexec_products *products)
+{
+    if (products->folder != NULL)
+        file_remove_tree(products->folder, NULL);
+    free(products->folder);
+    free(products->engine);
+    free(products->layers);
+    free(products->log);
+    free(products->timing_cache);
+    arena_release(&products->arena);
+    *products = (struct trtexec_products){0};
+}
+
+/* ---- Files that trtexec reads, and may write ---- */
+
+static int copy(const char *from, const char *to, struct error *err)
+{
+    struct file_writer writer;
+    int fd = file_open_to_read(from, err);
+    struct stat status;
+    int rc;
+
+    if (fd < 0)
+        return fd;
+    rc = file_writer_open(&writer, to, err);
+    if (rc < 0)
+        goto done;
+    if (fstat(fd, &status) == 0)
+        rc = file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err);
+    else
+        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
+    else
+        file_writer_release(&writer);
+done:
+    close(fd);
+    return rc;
+}
+
+/* A copy for trtexec, which rewrites caches as it likes. */
+static int lend(const struct trtexec_products *products, const char *path, const char *name, struct error *err)
+{
+    char *to;
+    int rc;
+
+    if (path == NULL || !file_exists(path))
+        return 0;
+    to = file_join(products->folder, name);
+    rc = copy(path, to, err);
+    free(to);
+    return rc;
+}
+
+/* ---- What came of it ---- */
+
+static int check_engine(const struct trtexec_products *products, const struct trtexec_settings *settings,
+                        struct error *err)
+{
+    struct plan_header header;
+    struct string_builder program;
+
+    if (plan_header_read(products->engine, &header, err) == 0)
+        return 0;
+    string_init(&program);
+    trtexec_describe(settings->program, &program);
+    error_set(err, ERR_BACKEND,
+              "%s says that it has built an engine, but what it has left is none; -vvvv shows all that "
+              "it says",
+              program.data);
+    string_release(&program);
+    return ERR_BACKEND;
+}
+
+static bool was_set(const struct trtexec_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->set_layers.count; i++)
+        if (text_matches_pattern(text_of(report->set_layers.items[i]), text_of(name)) ||
+            strcmp(report->set_layers.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* TensorRT says nothing of a name that no layer has. */
+static int check_layers(const struct trtexec_settings *settings, const struct trtexec_report *report, struct error *err)
+{
+    struct string_builder missing;
+    size_t count = 0;
+    int rc = 0;
+
+    if (settings->strongly_typed)
+        return 0;
+    string_init(&missing);
+    for (size_t i = 0; i < settings->layer_precisions.count; i++)
+        if (!was_set(report, settings->layer_precisions.items[i].name)) {
+            string_add(&missing, count++ > 0 ? ", " : "");
+            string_add_quoted(&missing, settings->layer_precisions.items[i].name);
+        }
+    if (count > 0)
+        rc =
+            error_set(err, ERR_INVALID,
+                      "--layer-precisions: TensorRT has no layer called %s; layers are called as the nodes of the ONNX "
+                      "model, and those without a name have none that could be given",
+                      missing.data);
+    string_release(&missing);
+    return rc;
+}
+
+static int keep_log(const struct trtexec_products *products, const struct trtexec_job *job, struct error *err)
+{
+    return file_write(products->log, job->result.out.data, job->result.out.size, FILE_INTERMEDIATE, err);
+}
+
+static int run(const struct trtexec_settings *settings, const struct trtexec_words *words,
+               struct trtexec_products *products, struct error *err)
+{
+    struct trtexec_job job = {0};
+    int rc = trtexec_job_run(words, products->folder, &job, err);
+
+    if (rc < 0)
+        return rc;
+    products->seconds = job.result.seconds;
+    products->set_layers = job.report.set_layers.count;
+    if (trtexec_job_check(&job, settings->program, "TensorRT could not build an engine", err) < 0 ||
+        check_engine(products, settings, err) < 0 || check_layers(settings, &job.report, err) < 0 ||
+        keep_log(products, &job, err) < 0)
+        rc = err->code;
+    trtexec_job_release(&job);
+    return rc;
+}
+
+static void warn_of_types(const struct trtexec_settings *settings)
+{
+    if (settings->strongly_typed && (settings->fp16 || settings->bf16 || settings->int8 || settings->fp8))
+        log_message(settings->log, LOG_WARNING,
+                    "No layer is lowered: with --strongly-typed, types are those of the model, whatever precisions are "
+                    "allowed");
+}
+
+static void name_files(struct trtexec_products *products)
+{
+    products->engine = file_join(products->folder, TRTEXEC_ENGINE);
+    products->layers = file_join(products->folder, TRTEXEC_LAYERS);
+    products->log = file_join(products->folder, LOG_NAME);
+    products->timing_cache = file_join(products->folder, TRTEXEC_TIMING_CACHE);
+}
+
+int trtexec_build(const struct trtexec_settings *settings, const struct backend_request *request,
+                  struct trtexec_products *ret, struct error *err)
+{
+    struct trtexec_words words;
+    int rc;
+
+    *ret = (struct trtexec_products){0};
+    trtexec_words_init(&words, settings, &ret->arena);
+    warn_of_types(settings);
+    rc = file_make_temporary_folder("trtexec", &ret->folder, err);
+    if (rc < 0)
+        goto done;
+    name_files(ret);
+    rc = trtexec_network_make(settings, request, ret->folder, &ret->arena, &ret->network, err);
+    if (rc < 0)
+        goto done;
+    trtexec_words_add_build(&words, &ret->network);
+    rc = trtexec_words_finish(&words, err);
+    if (rc < 0)
+        goto done;
+    rc = lend(ret, settings->load_timing_cache, TRTEXEC_TIMING_CACHE, err);
+    if (rc < 0)
+        goto done;
+    rc = lend(ret, settings->calibration_cache, TRTEXEC_CALIBRATION, err);
+    if (rc < 0)
+        goto done;
+    rc = run(settings, &words, ret, err);
+    if (rc == 0 && !file_exists(ret->timing_cache)) {
+        free(ret->timing_cache);
+        ret->timing_cache = NULL;
+    }
+done:
+    trtexec_words_release(&words);
+    if (rc < 0)
+        trtexec_products_release(ret);
+    return rc;
+}

@@ -1,0 +1,295 @@
+/* cli/trt.c: see trt.h. */
+#include "cli/trt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/trtexec/installation.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/model_file.h"
+#include "cli/options/runners/engine.h"
+#include "engine/plan/plan.h"
+#include "format/trtexec/plan_header.h"
+
+/* ---- Which engine ---- */
+
+enum wish { WISH_AUTO, WISH_BUILTIN, WISH_TRTEXEC };
+
+static int read_wish(enum wish *ret, struct error *err)
+{
+    static const struct {
+        const char *word;
+        enum wish wish;
+    } words[] = {{"", WISH_AUTO},
+                 {"auto", WISH_AUTO},
+                 {"builtin", WISH_BUILTIN},
+                 {"trtexec", WISH_TRTEXEC},
+                 {"tensorrt", WISH_TRTEXEC}};
+    const char *given = getenv("POLYGRAPHY_TRT");
+
+    *ret = WISH_AUTO;
+    for (size_t i = 0; given != NULL && i < ARRAY_LEN(words); i++)
+        if (strcmp(words[i].word, given) == 0) {
+            *ret = words[i].wish;
+            return 0;
+        }
+    return given == NULL
+               ? 0
+               : error_set(err, ERR_INVALID, "POLYGRAPHY_TRT is '%s'; there are auto, trtexec and builtin", given);
+}
+
+/* An engine of TensorRT's runs on nothing else. */
+static int choose_for_engine(const char *path, enum wish wish, const struct trtexec **ret, struct error *err)
+{
+    struct plan_header header;
+    struct error why;
+
+    if (plan_header_read(path, &header, err) < 0)
+        return err->code;
+    if (wish == WISH_BUILTIN)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "'%s' is an engine of TensorRT %u.%u.%u, which the built-in engine that POLYGRAPHY_TRT asks for "
+            "cannot run",
+            path, header.major, header.minor, header.patch);
+    if (trtexec_find(ret, &why) == 0)
+        return 0;
+    return error_set(
+        err, ERR_MISSING,
+        "'%s' is an engine of TensorRT %u.%u.%u, which nothing else can run: install that version, with its "
+        "trtexec; %s",
+        path, header.major, header.minor, header.patch, why.message);
+}
+
+int trt_choose(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err)
+{
+    struct error why;
+    enum wish wish;
+
+    *ret = NULL;
+    if (read_wish(&wish, err) < 0)
+        return err->code;
+    if (model_path != NULL && plan_is(model_path))
+        return 0;
+    if (model_path != NULL && plan_is_tensorrt(model_path))
+        return choose_for_engine(model_path, wish, ret, err);
+    if (wish == WISH_BUILTIN || trtexec_find(ret, &why) == 0)
+        return 0;
+    if (wish == WISH_TRTEXEC)
+        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=%s: %s", getenv("POLYGRAPHY_TRT"), why.message);
+    if (why.code != ERR_MISSING)
+        log_message(log, LOG_WARNING, "%s", why.message);
+    return 0;
+}
+
+/* ---- What options say ---- */
+
+/* Tactics and calibration of the built-in engine. */
+static int refuse_options(const struct command_context *context, struct error *err)
+{
+    static const char *const refused[] = {"--load-tactics", "--save-tactics", NULL};
+    static const char *const idle[] = {"--precision-policy", "--calibration-base-class", "--quantile",
+                                       "--deterministic",    "--decide-branches",        NULL};
+    struct string_builder names;
+    int rc = 0;
+
+    string_init(&names);
+    parse_list_given(context->parse, refused, &names);
+    if (names.size > 0)
+        rc =
+            error_set(err, ERR_UNSUPPORTED,
+                      "%s: trtexec neither tells all tactics of a build nor takes them; --save-timing-cache keeps what "
+                      "decided, --load-timing-cache with --error-on-timing-cache-miss builds the same again, and "
+                      "POLYGRAPHY_TRT=builtin takes the built-in engine",
+                      names.data);
+    string_clear(&names);
+    parse_list_given(context->parse, idle, &names);
+    if (rc == 0 && names.size > 0)
+        log_message(context->log, LOG_WARNING, "Without effect on TensorRT: %s", names.data);
+    string_release(&names);
+    return rc;
+}
+
+static struct trtexec_named_types take_types(struct arena *arena, const struct precision_overrides *from)
+{
+    struct trtexec_named_type *items = arena_alloc_zero(arena, from->count, sizeof(*items));
+
+    for (size_t i = 0; i < from->count; i++)
+        items[i] = (struct trtexec_named_type){from->items[i].name, from->items[i].type};
+    return (struct trtexec_named_types){items, from->count};
+}
+
+static void take_precision(struct trt_request *request, const struct precision_settings *precision)
+{
+    struct trtexec_settings *settings = &request->request.settings;
+
+    settings->tf32 = precision->enabled[PRECISION_TF32];
+    settings->fp16 = precision->enabled[PRECISION_FLOAT16];
+    settings->bf16 = precision->enabled[PRECISION_BFLOAT16];
+    settings->int8 = precision->enabled[PRECISION_INT8];
+    settings->constraints = precision->constraints == PRECISION_CONSTRAINTS_OBEY     ? TRTEXEC_CONSTRAINTS_OBEY
+                            : precision->constraints == PRECISION_CONSTRAINTS_PREFER ? TRTEXEC_CONSTRAINTS_PREFER
+                                                                                     : TRTEXEC_CONSTRAINTS_NONE;
+    if (settings->constraints != TRTEXEC_CONSTRAINTS_NONE)
+        settings->layer_precisions = take_types(&request->arena, &precision->layers);
+    else if (precision->layers.count > 0)
+        log_message(request->context->log, LOG_WARNING,
+                    "--layer-precisions mean nothing without --precision-constraints prefer or obey");
+    settings->tensor_types = take_types(&request->arena, &precision->tensors);
+}
+
+static void take_shapes(struct trt_request *request, const struct builder_settings *builder)
+{
+    const struct input_shapes *shapes = &model_file_options(request->context).model->shapes;
+    struct trtexec_settings *settings = &request->request.settings;
+    struct trtexec_profile *profiles = arena_alloc_zero(&request->arena, builder->profile_count, sizeof(*profiles));
+    struct trtexec_shapes *usual = arena_alloc_zero(&request->arena, shapes->count, sizeof(*usual));
+
+    for (size_t i = 0; i < builder->profile_count; i++) {
+        struct trtexec_shapes *items = arena_alloc_zero(&request->arena, builder->profile_sizes[i], sizeof(*items));
+
+        for (size_t k = 0; k < builder->profile_sizes[i]; k++) {
+            const struct input_profile *from = &builder->profiles[i][k];
+
+            items[k] = (struct trtexec_shapes){from->name, from->minimum, from->optimum, from->maximum};
+        }
+        profiles[i] = (struct trtexec_profile){items, builder->profile_sizes[i]};
+    }
+    for (size_t i = 0; i < shapes->count; i++)
+        usual[i] = (struct trtexec_shapes){.name = shapes->items[i].name, .optimum = shapes->items[i].shape};
+    settings->profiles = profiles;
+    settings->profile_count = builder->profile_count;
+    settings->default_shapes = (struct trtexec_profile){usual, shapes->count};
+}
+
+/* A cache that is added to is read, too. What is not read cannot be added to. */
+static int take_timing_cache(struct trt_request *request, struct error *err)
+{
+    const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
+    struct trtexec_settings *settings = &request->request.settings;
+    const char *load = values->load_timing_cache, *save = values->save_timing_cache;
+    struct stat a, b;
+
+    if (load != NULL && !file_exists(load) && settings->error_on_timing_cache_miss)
+        return error_set(err, ERR_MISSING, "--load-timing-cache: '%s' is not there", load);
+    if (load != NULL && !file_exists(load))
+        log_message(request->context->log, LOG_WARNING, "There is no timing cache '%s' yet", load);
+    if (load != NULL && save != NULL && file_exists(save) &&
+        (stat(load, &a) != 0 || stat(save, &b) != 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino))
+        return error_set(err, ERR_EXISTS,
+                         "--save-timing-cache: '%s' exists, and what it holds cannot be put together with '%s': give "
+                         "both options the same file, or another one to --save-timing-cache",
+                         save, load);
+    settings->load_timing_cache = load != NULL ? load : save;
+    return 0;
+}
+
+int trt_request_init(struct trt_request *request, const struct command_context *context, const struct trtexec *program,
+                     struct error *err)
+{
+    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
+    const struct engine_request *engine = PARSE_VALUES(context->parse, struct engine_request);
+    const struct trtexec_settings *own = PARSE_VALUES(context->parse, struct trtexec_settings);
+    struct trtexec_settings *settings = &request->request.settings;
+    int rc;
+
+    *request = (struct trt_request){.context = context};
+    arena_init(&request->arena);
+    rc = refuse_options(context, err);
+    if (rc < 0)
+        return rc;
+    if (own != NULL)
+        *settings = *own;
+    settings->program = program;
+    settings->log = context->log;
+    settings->strongly_typed = values->strongly_typed;
+    settings->calibration_cache = values->calibration_cache;
+    settings->outputs = engine->network.outputs;
+    settings->excluded_outputs = engine->network.excluded;
+    settings->plugins = engine->providers.plugins;
+    settings->tactic_sources = engine->providers.sources;
+    settings->has_tactic_sources = parse_given(context->parse, "--tactic-sources");
+    settings->has_optimization_level = parse_given(context->parse, "--builder-optimization-level");
+    settings->optimization_level = engine->builder.optimization_level;
+    settings->has_max_aux_streams = parse_given(context->parse, "--max-aux-streams");
+    settings->error_on_timing_cache_miss = engine->builder.error_on_cache_miss;
+    settings->profile = engine->profile;
+    take_precision(request, &engine->builder.precision);
+    take_shapes(request, &engine->builder);
+    return take_timing_cache(request, err);
+}
+
+void trt_request_release(struct trt_request *request)
+{
+    arena_release(&request->arena);
+}
+
+/* ---- What a build has left ---- */
+
+static int save_file(const char *from, const char *to, struct error *err)
+{
+    struct file_writer writer;
+    struct stat status;
+    int fd = file_open_to_read(from, err);
+    int rc;
+
+    if (fd < 0)
+        return fd;
+    rc = file_writer_open(&writer, to, err);
+    if (rc < 0)
+        goto done;
+    rc = fstat(fd, &status) == 0 ? file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err)
+                                 : error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, FILE_DURABLE, err);
+    else
+        file_writer_release(&writer);
+done:
+    close(fd);
+    return rc;
+}
+
+/* TensorRT goes on with an empty cache where it cannot read one: that must not replace it. */
+static bool would_lose(const char *from, const char *to)
+{
+    struct stat a, b;
+
+    return stat(to, &b) == 0 && stat(from, &a) == 0 && a.st_size < b.st_size;
+}
+
+static int save_timing_cache(const struct trt_request *request, const struct trtexec_products *products,
+                             const char *path, struct error *err)
+{
+    struct log *log = request->context->log;
+
+    if (products->timing_cache == NULL) {
+        log_message(log, LOG_WARNING, "TensorRT has left no timing cache: '%s' is not written", path);
+        return 0;
+    }
+    if (would_lose(products->timing_cache, path)) {
+        log_message(log, LOG_WARNING,
+                    "'%s' stays as it is, since TensorRT has not taken over what it holds: it may be damaged, or of "
+                    "another version or device; the times of this build are not kept",
+                    path);
+        return 0;
+    }
+    log_message(log, LOG_INFO, "Saving tactic timing cache to %s", path);
+    return save_file(products->timing_cache, path, err);
+}
+
+int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
+                      const char *engine_path, struct error *err)
+{
+    const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
+    int rc = 0;
+
+    if (values->save_timing_cache != NULL)
+        rc = save_timing_cache(request, products, values->save_timing_cache, err);
+    if (rc < 0 || engine_path == NULL)
+        return rc;
+    log_message(request->context->log, LOG_INFO, "Saving engine to %s", engine_path);
+    return save_file(products->engine, engine_path, err);
+}
