@@ -224,6 +224,7 @@ EOF
         quietly run "$file.engine" --trt
         [ "$status" -eq 1 ]
         [ "$(wc -l <<<"$stderr")" -eq 1 ]
+        [ "$file" != tensorrt ] || continue
         quietly inspect model "$file.engine"
         [ "$status" -eq 1 ]
         [ "$(wc -l <<<"$stderr")" -eq 1 ]
