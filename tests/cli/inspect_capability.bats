@@ -119,3 +119,28 @@ import json
 [refusal] = json.load(open("refusals.json"))
 assert refusal["node"] == 1 and refusal["stack_trace"] == "" and refusal["operator"] == "Mystery" and refusal["name"] == "odd" and "Mystery" in refusal["reason"]'
 }
+
+@test "each provider of ONNX Runtime is tried" {
+    run polygraphy inspect capability --providers --json providers.json
+    [ "$status" -eq 0 ]
+    logged '^    CPUExecutionProvider +\| works$'
+    /usr/bin/python3 -c '
+import json
+runtime = json.load(open("providers.json"))
+[cpu] = [p for p in runtime["providers"] if p["name"] == "CPUExecutionProvider"]
+assert cpu == {"name": "CPUExecutionProvider", "loads": True, "works": True, "reason": None}, cpu
+assert runtime["version"].startswith("1.") and "libonnxruntime" in runtime["path"], runtime'
+    run polygraphy inspect capability --providers --onnxruntime-lib "$POLYGRAPHY_TEST_PROGRAMS/plugins/onnxruntime_that_records.so"
+    [ "$status" -eq 0 ]
+    logged '^    VitisAIExecutionProvider  \| does not load: VitisAI: Failed to load shared library \(Failed to load library libvitisai\.so: no such file\)$'
+    logged '^    SNPEExecutionProvider     \| does not load: ONNX Runtime crashes: signal 6 '
+    logged '^    ROCMExecutionProvider     \| loads, but of a small model 3 of 5 nodes run on CPUExecutionProvider instead$'
+    logged '^    CPUExecutionProvider      \| works$'
+}
+
+@test "either a model is looked at, or providers" {
+    run --separate-stderr polygraphy inspect capability
+    refused 'there is no model'
+    run --separate-stderr polygraphy inspect capability "$models/identity.onnx" --providers
+    refused '--providers looks at ONNX Runtime, not at a model'
+}

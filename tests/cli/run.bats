@@ -680,3 +680,27 @@ mask()
     run --separate-stderr polygraphy run "$models/reflecting_pads.onnx" --onnxrt --input-shapes 'x:[1,2]'
     [ "$status" -eq 0 ]
 }
+
+@test "options of providers reach the runtime, which may refuse them" {
+    run_tool "$models/identity.onnx" --onnxrt --onnxruntime-lib "$POLYGRAPHY_TEST_PROGRAMS/plugins/onnxruntime_that_records.so" \
+        --providers cuda --provider-options cuda:use_tf32=0 'cuda:refused=a\,b'
+    refused "CUDAExecutionProvider does not work here with use_tf32=0, refused=a,b: Unknown provider option: \"refused\""
+    run_tool "$models/identity.onnx" --onnxrt --provider-options cuda:use_tf32=0
+    refused "no such provider is among --providers"
+    run_tool "$models/identity.onnx" --trt --provider-options cuda:use_tf32=0
+    refused "--provider-options: nothing would come of this"
+}
+
+@test "the session takes configuration, and a key that it does not know is told" {
+    run_tool "$models/identity.onnx" --onnxrt --session-config session.disable_cpu_ep_fallback=1
+    refused 'fallback to CPU EP has been explicitly disabled'
+    run_tool "$models/identity.onnx" --onnxrt --session-config session.disable_prepacking=1 --session-config session.disable_prepackin=1
+    passed
+    logged "^\[W\] --session-config session.disable_prepackin: .*; did you mean 'session.disable_prepacking'"
+    [ "$(grep -c '^\[W\]' <<<"$output")" -eq 1 ]
+    # What only serves to find out types is not a session that runs the model.
+    run --separate-stderr polygraphy inspect model "$models/convolutions.onnx" --shape-inference \
+        --session-config session.disable_cpu_ep_fallback=1
+    [ "$status" -eq 0 ]
+    [[ $output != *'[W]'* ]]
+}

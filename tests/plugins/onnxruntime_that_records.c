@@ -86,10 +86,20 @@ static struct status *record(int slot, const char *what, const char *const *keys
     return refused ? fail("Unknown provider option: \"refused\".") : NULL;
 }
 
-static void add_provider(struct options *options, const char *provider)
+/* "XNNPACK" begins "XnnpackExecutionProvider", whatever the case. */
+static bool begins(const char *name, const char *provider)
 {
-    if (options->provider[0] == '\0')
-        snprintf(options->provider, sizeof(options->provider), "%s", provider);
+    for (; *name != '\0'; name++, provider++)
+        if ((*name | 32) != (*provider | 32))
+            return false;
+    return true;
+}
+
+static void add_provider(struct options *options, const char *name)
+{
+    for (size_t i = 0; i < COUNT && options->provider[0] == '\0'; i++)
+        if (begins(name, providers[i]))
+            snprintf(options->provider, sizeof(options->provider), "%s", providers[i]);
 }
 
 /* ---- Providers with a type of their own for their options ---- */
@@ -253,6 +263,14 @@ static struct status *create_session_from_array(const void *env, const void *dat
     return make_session(options, ret);
 }
 
+static struct status *run(struct session *session, const void *run_options, const char *const *input_names,
+                          const void *const *inputs, size_t input_count, const char *const *output_names,
+                          size_t output_count, void **outputs)
+{
+    (void)session, (void)run_options, (void)input_names, (void)inputs, (void)output_names, (void)outputs;
+    return input_count == 0 && output_count == 0 ? NULL : fail("there is nothing to compute");
+}
+
 static void release_session(struct session *session)
 {
     free(session);
@@ -350,6 +368,7 @@ static const any_function table[SLOTS] = {
     [2] = (any_function)get_error_message,
     [7] = (any_function)create_session,
     [8] = (any_function)create_session_from_array,
+    [9] = (any_function)run,
     [10] = (any_function)create_options,
     [19] = (any_function)set_nothing,
     [22] = (any_function)set_severity,

@@ -7,7 +7,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/message.h"
-#include "base/container/arena.h"
+#include "backend/onnxrt/providers.h"
 #include "base/memory.h"
 #include "base/system.h"
 
@@ -20,6 +20,7 @@ enum question {
     QUESTION_OPEN,
     QUESTION_RUN,
     QUESTION_CLOSE,
+    QUESTION_DESCRIBE,
 };
 
 /* In the original: what is known of a session of the copy. */
@@ -169,6 +170,35 @@ static void answer_close(int answer_to, struct message_reader *question)
     bounded_process_answer(answer_to, NULL, 0);
 }
 
+static void answer_describe(int answer_to, struct message_reader *question)
+{
+    const struct backend_execution plain = {0};
+    const struct onnxrt *ort = NULL;
+    struct onnxrt_providers providers = {0};
+    struct error err = {0};
+    struct message answer;
+    struct arena arena;
+    int rc;
+
+    arena_init(&arena);
+    message_init(&answer);
+    rc = onnxrt_load(message_take_string(question, &arena), &ort, &err);
+    if (rc == 0)
+        rc = onnxrt_providers_init(ort, &plain, &providers, &err);
+    begin_answer(&answer, rc, &err);
+    if (rc == 0) {
+        message_put_string(&answer, ort->version);
+        message_put_string(&answer, ort->path != NULL ? ort->path : "");
+        message_put_number(&answer, (uint64_t)providers.available_count);
+        for (int i = 0; i < providers.available_count; i++)
+            message_put_string(&answer, providers.available[i]);
+        onnxrt_providers_release(&providers);
+    }
+    send_answer(answer_to, &answer);
+    message_release(&answer);
+    arena_release(&arena);
+}
+
 /* The bytes of a model may be pointed into for as long as its session is there, so they stay. */
 static void answer(int answer_to, char *question, size_t size)
 {
@@ -190,6 +220,8 @@ static void answer(int answer_to, char *question, size_t size)
     }
     if (kind == QUESTION_RUN) {
         answer_run(answer_to, &reader);
+    } else if (kind == QUESTION_DESCRIBE) {
+        answer_describe(answer_to, &reader);
     } else {
         struct message_reader again = reader;
         uint64_t number = message_take_number(&again);
@@ -347,6 +379,38 @@ done:
         session->generation = 0; /* there is nothing to close */
         apart_close(session);
     }
+    return rc;
+}
+
+int onnxrt_apart_describe(const struct backend_request *request, struct arena *arena, struct onnxrt_description *ret,
+                          struct error *err)
+{
+    struct onnxrt_description description;
+    struct message question;
+    struct text bytes = {0};
+    struct message_reader answer;
+    int rc;
+
+    message_init(&question);
+    message_put_number(&question, QUESTION_DESCRIBE);
+    message_put_string(&question, request->library);
+    rc = ask(&question, &request->bounds, 0, NULL, &bytes, err);
+    if (rc < 0)
+        goto done;
+    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
+    rc = take_outcome(&answer, request->log, err);
+    if (rc < 0)
+        goto done;
+    description.version = message_take_string(&answer, arena);
+    description.path = message_take_string(&answer, arena);
+    description.providers = message_take_strings(&answer, arena);
+    if (answer.damaged || description.version == NULL || description.path == NULL || description.providers == NULL)
+        rc = refuse_answer(err);
+    else
+        *ret = description;
+done:
+    message_release(&question);
+    free((char *)bytes.data);
     return rc;
 }
 

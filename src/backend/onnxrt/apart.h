@@ -15,8 +15,19 @@
 #define BACKEND_ONNXRT_APART_H
 
 #include "backend/backend.h"
+#include "base/container/arena.h"
 
 extern const struct backend onnxrt_apart_backend;
+
+/* A runtime, and the providers that it was built with, which need not load. */
+struct onnxrt_description {
+    const char *version, *path;
+    const char *const *providers; /* NULL-terminated, in its own order of priority */
+};
+
+/* Asks the runtime that `request` would have. Memory comes from `arena`. Errors are those of loading it. */
+int onnxrt_apart_describe(const struct backend_request *request, struct arena *arena, struct onnxrt_description *ret,
+                          struct error *err);
 
 /* What is usual for a model of so many bytes, weights included. `wanted` bytes are what a user lets the model ask for;
  * 0: nothing was said. */

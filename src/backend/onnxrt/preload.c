@@ -1,8 +1,6 @@
 /* backend/onnxrt/preload.c: see preload.h. */
 #include "backend/onnxrt/preload.h"
 
-#include "backend/backend.h"
-
 /* y = Relu(x), of one float32. Each field begins with its number and kind, and its size (onnx/proto/wire.h). */
 #define FLOAT_OF_ONE "\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x01"
 static const char model[] = "\x08\x08"                               /* version of the format: 8 */
@@ -13,29 +11,34 @@ static const char model[] = "\x08\x08"                               /* version 
                             "\x62\x0f\x0a\x01y" FLOAT_OF_ONE         /* its output */
                             "\x42\x02\x10\x0b";                      /* operator set: 11 */
 
-int onnxrt_preload(struct error *err)
+int onnxrt_run_one_node(const struct backend *backend, const struct backend_request *request, struct error *err)
 {
-    static const struct backend_request request = {.model_data = model,
-                                                   .model_size = sizeof(model) - 1,
-                                                   .intra_threads = 1,
-                                                   .inter_threads = 1,
-                                                   .optimization_level = -1};
     const struct shape shape = {.rank = 1, .dims = {1}};
+    struct backend_request one = *request;
     struct backend_session *session = NULL;
     struct tensor_list feed = {0}, outputs = {0};
     struct tensor input = {0};
     int rc;
 
+    one.model_data = model;
+    one.model_size = sizeof(model) - 1;
     rc = tensor_allocate(DATA_FLOAT32, &shape, &input, err);
     if (rc < 0)
         return rc;
     *(float *)tensor_writable(&input) = 1;
     tensor_list_add(&feed, text_of("x"), &input);
-    rc = onnxrt_backend.open(&request, &session, err);
+    rc = backend->open(&one, &session, err);
     if (rc == 0)
-        rc = onnxrt_backend.run(session, &feed, NULL, &outputs, NULL, err);
-    onnxrt_backend.close(session);
+        rc = backend->run(session, &feed, NULL, &outputs, NULL, err);
+    backend->close(session);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);
     return rc;
+}
+
+int onnxrt_preload(struct error *err)
+{
+    const struct backend_request request = {.intra_threads = 1, .inter_threads = 1, .optimization_level = -1};
+
+    return onnxrt_run_one_node(&onnxrt_backend, &request, err);
 }

@@ -6,11 +6,14 @@
 #ifndef BACKEND_ONNXRT_PRELOAD_H
 #define BACKEND_ONNXRT_PRELOAD_H
 
-#include "base/error.h"
+#include "backend/backend.h"
 
 /* Loads the library where it is usually found, makes a session of a model with one node, runs it once, and closes it.
  * No thread is left of that, other than those of onnxrt_load(). Errors are those of loading the library and of making
  * and running a session. */
 int onnxrt_preload(struct error *err);
+
+/* The same on `backend`, which is this room's other one as well, and as `request` has it but for the model. */
+int onnxrt_run_one_node(const struct backend *backend, const struct backend_request *request, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/inspect/capability_providers.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "format/json/writer.h"
@@ -18,6 +19,7 @@
 struct capability_values {
     const char *folder;
     bool with_partitioning;
+    bool providers; /* rather than a model */
 };
 
 static const struct option options[] = {
@@ -35,6 +37,13 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct capability_values, with_partitioning),
         .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
+    },
+    {
+        .names = {"--providers"},
+        .kind = OPTION_FLAG,
+        OPTION_FIELD(struct capability_values, providers),
+        .help = "show what ONNX Runtime can compute with here, rather than look at a model: each execution provider "
+                "that it was built with runs a model of one node, and the reason is shown where that fails",
     },
 };
 
@@ -331,9 +340,22 @@ static int report(const struct command_context *context, const struct subgraph *
     return rc;
 }
 
+static int refuse_words(const struct model_values *model, const struct capability_values *values, struct error *err)
+{
+    if (values->providers && model->path != NULL)
+        return error_set(err, ERR_INVALID, "--providers looks at ONNX Runtime, not at a model: leave out '%s'",
+                         model->path);
+    if (!values->providers && model->path == NULL)
+        return error_set(err, ERR_INVALID,
+                         "there is no model: name one to see which of its nodes cannot be run, or give --providers to "
+                         "see what ONNX Runtime can compute with here");
+    return 0;
+}
+
 static int inspect_capability_run(const struct command_context *context, struct error *err)
 {
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
     const struct backend *runtime = model_file_runtime(context);
     struct node_support_list support = {0};
     struct report_rows rows = {0};
@@ -341,8 +363,13 @@ static int inspect_capability_run(const struct command_context *context, struct 
     struct subgraph whole;
     struct model *model;
     struct error why = {0};
-    int rc = model_file_load(context, &model, err);
+    int rc = refuse_words(PARSE_VALUES(context->parse, struct model_values), values, err);
 
+    if (rc < 0)
+        return rc;
+    if (values->providers)
+        return inspect_capability_providers(context, err);
+    rc = model_file_load(context, &model, err);
     if (rc < 0)
         return rc;
     request = model_file_request_for(context, model);
@@ -374,14 +401,14 @@ done:
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,      &onnx_model_options,     &shape_inference_options,
-    &onnx_load_options,    &onnxrt_library_options, &onnxrt_bounds_options,
-    &convert_save_options, &capability_options,     &json_options,
+    &logging_options,      &capability_model_options, &shape_inference_options,
+    &onnx_load_options,    &onnxrt_library_options,   &onnxrt_bounds_options,
+    &convert_save_options, &capability_options,       &json_options,
 };
 
 const struct command cmd_inspect_capability = {
     .name = "capability",
-    .summary = "show which nodes the built-in engine cannot run",
+    .summary = "show which nodes the built-in engine cannot run, or which providers ONNX Runtime has here",
     .description =
         "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. "
         "This lists the nodes that are refused, with the reason, and writes the list to results.txt. "
@@ -390,10 +417,13 @@ const struct command cmd_inspect_capability = {
         "Nodes are tried one by one, without being run. "
         "A node behind a refused one may be listed because the types of what it reads are not known then. "
         "Functions of the model are looked into: the stack trace says which calls lead to a node.\n\n"
+        "With --providers no model is looked at: each execution provider of ONNX Runtime's is tried.\n\n"
         "With --save-external-data FILE each part has a file of its own, "
         "which has its nodes' numbers behind FILE.",
     .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
-               "polygraphy inspect capability model.onnx --with-partitioning -o parts",
+               "polygraphy inspect capability model.onnx --with-partitioning -o parts\n\n"
+               "# does --onnxrt --providers cuda work on this machine, and if not, why?\n"
+               "polygraphy inspect capability --providers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .framed = true,

@@ -63,13 +63,14 @@ struct model_values {
     struct input_shapes shapes; /* --input-shapes, --model-input-shapes or --override-input-shapes */
 };
 
-extern const struct option_group run_model_options;      /* model_file may be missing, --model-type, --input-shapes */
-extern const struct option_group inspect_model_options;  /* --model-type, no shapes */
-extern const struct option_group reduce_model_options;   /* ONNX only, --model-input-shapes (also surgeon extract) */
-extern const struct option_group lint_model_options;     /* ONNX only, --input-shapes */
-extern const struct option_group convert_model_options;  /* --model-type, --input-shapes */
-extern const struct option_group sanitize_model_options; /* ONNX only, --override-input-shapes */
-extern const struct option_group onnx_model_options;     /* ONNX only, no shapes */
+extern const struct option_group run_model_options;        /* model_file may be missing, --model-type, --input-shapes */
+extern const struct option_group inspect_model_options;    /* --model-type, no shapes */
+extern const struct option_group reduce_model_options;     /* ONNX only, --model-input-shapes (also surgeon extract) */
+extern const struct option_group lint_model_options;       /* ONNX only, --input-shapes */
+extern const struct option_group convert_model_options;    /* --model-type, --input-shapes */
+extern const struct option_group sanitize_model_options;   /* ONNX only, --override-input-shapes */
+extern const struct option_group capability_model_options; /* ONNX only, may be missing, no shapes */
+extern const struct option_group onnx_model_options;       /* ONNX only, no shapes */
 
 /* ---- Data loader: struct data_loader_settings, but for shapes ---- */
 

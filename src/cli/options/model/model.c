@@ -64,6 +64,14 @@ static int finish_onnx(struct parse *parse, struct error *err)
     return 0;
 }
 
+static int finish_optional_onnx(struct parse *parse, struct error *err)
+{
+    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+
+    values->type = MODEL_ONNX;
+    return values->path != NULL ? finish_onnx(parse, err) : 0;
+}
+
 static int guess_type(struct model_values *values, struct error *err)
 {
     const char *extension = file_extension(values->path);
@@ -155,6 +163,10 @@ static const struct option lint_rows[] = {
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 
+static const struct option capability_rows[] = {
+    MODEL_FILE(OPTION_MAYBE, "path of the ONNX model; none with --providers"),
+};
+
 static const struct option reduce_rows[] = {
     MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
     SHAPES("--model-input-shapes", "--model-inputs",
@@ -177,4 +189,6 @@ const struct option_group convert_model_options = MODEL_GROUP(inspect_rows, ARRA
 const struct option_group lint_model_options = MODEL_GROUP(lint_rows, ARRAY_LEN(lint_rows), finish_onnx);
 const struct option_group reduce_model_options = MODEL_GROUP(reduce_rows, ARRAY_LEN(reduce_rows), finish_onnx);
 const struct option_group sanitize_model_options = MODEL_GROUP(sanitize_rows, ARRAY_LEN(sanitize_rows), finish_onnx);
+const struct option_group capability_model_options =
+    MODEL_GROUP(capability_rows, ARRAY_LEN(capability_rows), finish_optional_onnx);
 const struct option_group onnx_model_options = MODEL_GROUP(lint_rows, 1, finish_onnx);

@@ -1,0 +1,171 @@
+/* cli/inspect/capability_providers.c: see capability_providers.h. */
+#include "cli/inspect/capability_providers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/preload.h"
+#include "base/memory.h"
+#include "cli/model_file.h"
+#include "cli/options/groups.h"
+#include "format/json/writer.h"
+
+#define USUAL_SECONDS 60 /* to load a provider's library, and start its device */
+
+/* ---- Why a provider does not work ---- */
+
+/* What the runtime and its libraries write in front of a reason: our own words, the place in their source, the kind of
+ * failure. */
+static const char *const introductions[] = {" does not work here: ", " : FAIL : ", " was false. "};
+
+static const char *bare_reason(const char *message)
+{
+    for (size_t i = 0; i < ARRAY_LEN(introductions); i++) {
+        const char *found = strstr(message, introductions[i]);
+
+        if (found != NULL && found[strlen(introductions[i])] != '\0')
+            message = found + strlen(introductions[i]);
+    }
+    return message;
+}
+
+struct trial {
+    const char *provider;
+    bool loads;
+    const char *reason; /* why it does not load, or that it does not run what it gets; NULL: it works */
+    struct string_builder said, elsewhere;
+};
+
+/* Keeps the last line, which often has the reason that the failure itself has not, and the one that says where nodes
+ * went (backend/onnxrt/placement.h). */
+static void keep_line(void *data, enum log_level level, int depth, struct text message)
+{
+    struct trial *trial = data;
+    size_t name = strlen(trial->provider);
+    bool is_placement = message.size > name + 2 && memcmp(message.data, trial->provider, name) == 0;
+
+    (void)level, (void)depth;
+    string_clear(is_placement ? &trial->elsewhere : &trial->said);
+    if (is_placement)
+        string_add_bytes(&trial->elsewhere, message.data + name + 2, message.size - name - 2);
+    else
+        string_add_text(&trial->said, message);
+}
+
+static void try_provider(const struct backend_request *typed, struct arena *arena, struct trial *trial)
+{
+    const char *const providers[] = {trial->provider, NULL};
+    struct backend_request request = *typed;
+    struct error err = {0};
+    struct log log = {.threshold = LOG_WARNING, .write = keep_line, .data = trial};
+
+    string_init(&trial->said);
+    string_init(&trial->elsewhere);
+    request.execution = (struct backend_execution){.providers = providers};
+    request.log = &log;
+    trial->loads = onnxrt_run_one_node(&onnxrt_apart_backend, &request, &err) == 0;
+    if (!trial->loads) {
+        const char *why = bare_reason(err.message), *said = trial->said.size > 0 ? bare_reason(trial->said.data) : why;
+
+        if (strstr(said, why) == NULL && strstr(why, said) == NULL)
+            why = arena_printf(arena, "%s (%s)", why, said);
+        trial->reason = arena_strdup(arena, why);
+    } else if (trial->elsewhere.size > 0) {
+        trial->reason = arena_strdup(arena, trial->elsewhere.data);
+    }
+    log_release(&log);
+    string_release(&trial->said);
+    string_release(&trial->elsewhere);
+}
+
+/* ---- What is shown ---- */
+
+static int save_json(const struct onnxrt_description *runtime, const struct trial *trials, const char *path,
+                     struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "version");
+    json_writer_string(&writer, runtime->version);
+    json_writer_key(&writer, "path");
+    json_writer_string(&writer, runtime->path);
+    json_writer_key(&writer, "providers");
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; runtime->providers[i] != NULL; i++) {
+        json_writer_begin_object(&writer);
+        json_writer_key(&writer, "name");
+        json_writer_string(&writer, runtime->providers[i]);
+        json_writer_key(&writer, "loads");
+        json_writer_boolean(&writer, trials[i].loads);
+        json_writer_key(&writer, "works");
+        json_writer_boolean(&writer, trials[i].reason == NULL);
+        json_writer_key(&writer, "reason");
+        if (trials[i].reason != NULL)
+            json_writer_string(&writer, trials[i].reason);
+        else
+            json_writer_null(&writer);
+        json_writer_end_object(&writer);
+    }
+    json_writer_end_array(&writer);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static void show(const struct onnxrt_description *runtime, const struct trial *trials, struct log *log)
+{
+    struct string_builder text;
+    int width = 0;
+
+    for (size_t i = 0; runtime->providers[i] != NULL; i++)
+        width = (int)strlen(runtime->providers[i]) > width ? (int)strlen(runtime->providers[i]) : width;
+    string_init(&text);
+    string_add_format(&text, "==== ONNX Runtime %s ====\n%s\n\n---- Execution Providers ----", runtime->version,
+                      runtime->path);
+    for (size_t i = 0; runtime->providers[i] != NULL; i++)
+        string_add_format(&text, "\n%-*s | %s%s", width, runtime->providers[i],
+                          !trials[i].loads           ? "does not load: "
+                          : trials[i].reason != NULL ? "loads, but of a small model "
+                                                     : "works",
+                          trials[i].reason != NULL ? trials[i].reason : "");
+    log_text(log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
+int inspect_capability_providers(const struct command_context *context, struct error *err)
+{
+    const struct onnxrt_bounds_values *bounds = PARSE_VALUES(context->parse, struct onnxrt_bounds_values);
+    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    struct backend_request request = model_file_request(context);
+    struct onnxrt_description runtime;
+    struct trial *trials = NULL;
+    struct arena arena;
+    size_t count = 0;
+    int rc;
+
+    arena_init(&arena);
+    request.bounds = (struct bounds){.seconds = bounds->has_seconds ? bounds->seconds : USUAL_SECONDS};
+    rc = onnxrt_apart_describe(&request, &arena, &runtime, err);
+    if (rc < 0)
+        goto done;
+    while (runtime.providers[count] != NULL)
+        count++;
+    trials = memory_alloc_zero(count + 1, sizeof(*trials));
+    for (size_t i = 0; i < count; i++) {
+        trials[i].provider = runtime.providers[i];
+        try_provider(&request, &arena, &trials[i]);
+    }
+    show(&runtime, trials, context->log);
+    if (json->path != NULL)
+        rc = save_json(&runtime, trials, json->path, err);
+done:
+    free(trials);
+    arena_release(&arena);
+    return rc;
+}
