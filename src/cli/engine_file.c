@@ -292,6 +292,19 @@ static void complete_request(struct engine_file *file)
         file->request.network.branch_sample = &builder->sample;
 }
 
+int engine_file_network(const struct command_context *context, const struct model *model, struct network_settings *ret,
+                        struct error *err)
+{
+    int rc = tell(context, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = (struct network_settings){.log = context->log};
+    ret->folding = folding_of(model_file_request_for(context, model), LARGEST_FOLDED_CONSTANT);
+    ret->folding.backend = model_file_runtime(context);
+    return 0;
+}
+
 /* Nobody asked for what is built here, so it is not worth a line. */
 int engine_file_golden(struct engine_request *ret, const struct command_context *context, struct data_loader *loader,
                        struct error *err)

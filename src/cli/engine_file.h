@@ -45,6 +45,11 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
  * --save-engine. */
 int engine_file_save_byproducts(const struct engine_file *file, const struct engine *engine, struct error *err);
 
+/* How the network of the built-in engine is made: constants are folded as engine_file_init() has it, by ONNX Runtime in
+ * a process of its own where the command has it so. For commands that build no engine. */
+int engine_file_network(const struct command_context *context, const struct model *model, struct network_settings *ret,
+                        struct error *err);
+
 /* For reference values, whatever the options on engines say: every node in float32, by tactics that do not depend on
  * time, so that a session which is resumed gets the values that it had. Says once that this is the built-in engine.
  * `loader` gives the data to build with; it has to outlive `ret`, which is given back with engine_request_release(). */

@@ -63,3 +63,42 @@ for i, feed in enumerate(json.load(open(sys.argv[1]))):
     refused missing.json
     [ ! -e out.json ]
 }
+
+@test "NumPy reads what is written for it, and what it writes is run" {
+    /usr/bin/python3 -c 'import numpy as np
+x, y = np.float32([[1, 2], [3, 4]]), np.float32([5, 6])
+np.save("x.npy", np.asfortranarray(x)); np.savez_compressed("xy.npz", x=x, y=y.astype(">f4")); y.tofile("y:0.bin")
+np.save("objects.npy", np.array([{}]))'
+    polygraphy data to-input x:x.npy "y:y:0.bin:float32:2" -o merged.npz
+    polygraphy data to-input xy.npz xy.npz -o folder/
+    /usr/bin/python3 -c 'import numpy as np
+a, b = np.load("merged.npz"), np.load("xy.npz")
+assert sorted(a) == ["x", "y"] and all((a[k] == b[k]).all() for k in a), dict(a)
+assert a.zip.testzip() is None
+assert (np.load("folder/x.npy") == b["x"]).all() and (np.load("folder/y.npy") == b["y"]).all()'
+    run polygraphy data to-input merged.npz -o folder/
+    [ "$status" -eq 1 ]
+    [[ $output == *'something is in it'* ]]
+    run polygraphy data to-input folder/ -o folder/x.npy
+    [ "$status" -eq 1 ]
+    [[ $output == *'it would be lost'* ]]
+    run polygraphy inspect data objects.npy
+    [ "$status" -eq 1 ]
+    [[ $output == *'Python objects'* ]]
+}
+
+@test "run takes data in all formats, and a list of numbers for its only input" {
+    model=$POLYGRAPHY_ROOT/tests/models/reducable.onnx
+    echo '{"X0": [2], "Y0": [0.5]}' >lists.json
+    polygraphy data to-input lists.json -o arrays/
+    polygraphy run "$model" --onnxrt --load-inputs X0:arrays/X0.npy Y0:arrays/Y0.npy --save-inputs in.npz --save-outputs a.json
+    polygraphy run "$model" --onnxrt --load-inputs lists.json --load-outputs a.json
+    run polygraphy run "$model" --onnxrt --load-inputs arrays/X0.npy
+    [ "$status" -eq 1 ]
+    [[ $output == *"'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0']"*INPUT:FILE* ]]
+    /usr/bin/python3 -c 'import numpy as np; a = np.load("in.npz"); assert a["X0"] == 2 and a["Y0"] == 0.5'
+    echo '[0.5, 1e39]' >list.json
+    run polygraphy run "$POLYGRAPHY_ROOT/tests/models/dynamic_identity.onnx" --onnxrt --load-inputs list.json
+    [ "$status" -eq 1 ]
+    [[ $output == *'does not hold the 1e+39 at (1,)'* ]]
+}

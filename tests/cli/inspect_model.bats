@@ -191,3 +191,23 @@ END
     [[ $output == *'evil\x1b]0;owned\x07\x1b[2Jred'* ]]
     [[ $output != *$'\x1b'* && $output != *$'\x07'* ]]
 }
+
+@test "the network of the built-in engine has the layers that an engine gets" {
+    local names='[layer["name"] for layer in m["layers"]]'
+    export POLYGRAPHY_TRT=builtin
+    inspect "$models/convolutions.onnx" --display-as=trt --show layers attrs --json network.json
+    [[ $output == *'==== Network of the Built-in Engine ===='* ]]
+    [[ $output == *'---- 1 Network Input(s) ----'*"{x [dtype=float32, shape=('n', 3, 12, 11)]}"*'---- 4 Layer(s) ----'* ]]
+    [[ $output == *'Layer 3    | pointwise + relu [Kind: convolution]'*'Nodes: pointwise [Op: Conv], relu [Op: Relu]'* ]]
+    [[ $output == *'grouped.strides = [2, 1]'* ]]
+    polygraphy convert "$models/convolutions.onnx" --convert-to trt -o model.engine
+    inspect model.engine --json engine.json
+    [ "$(json network.json "$names")" = "$(json engine.json "$names")" ]
+}
+
+@test "the network of TensorRT is shown as the nodes after which its parser calls layers" {
+    export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
+    inspect "$models/convolutions.onnx" --display-as=trt --show layers
+    [[ $output == *'--trt is trtexec '*"('$POLYGRAPHY_TRTEXEC')"*'==== TensorRT Network ===='* ]]
+    [[ $output == *'---- 1 Network Output(s) ----'*'---- 5 Node(s) ----'*'Node 4    | relu [Op: Relu]'* ]]
+}

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/inspect/engine_layers.h"
 #include "cli/inspect/model_json.h"
+#include "cli/inspect/network.h"
 #include "cli/model_file.h"
 #include "engine/plan/engine.h"
 #include "engine/plan/plan.h"
@@ -18,6 +19,7 @@
 #include "onnx/model/graph_view.h"
 
 struct inspect_model_values {
+    const char *display_as; /* "trt", or NULL */
     struct words show;
     bool list_unbounded;
     const char *layer_info, *profile; /* paths; NULL: not given */
@@ -30,8 +32,9 @@ static const struct option options[] = {
         .names = {"--convert-to", "--display-as"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"trt", NULL},
-        .refusal = "TensorRT networks are not made; build an engine with `polygraphy convert MODEL -o model.engine`, "
-                   "and inspect that",
+        OPTION_FIELD(struct inspect_model_values, display_as),
+        .help = "trt: show the network that the engine of --trt is built of, before any tactic is chosen; its layers "
+                "have the names that --layer-precisions and tactic replays use",
     },
     {
         .names = {"--show"},
@@ -452,6 +455,7 @@ static int inspect_model_run(const struct command_context *context, struct error
 {
     const struct inspect_model_values *own = PARSE_VALUES(context->parse, struct inspect_model_values);
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    struct graph_text_settings settings;
     struct model *model;
     int rc;
 
@@ -464,6 +468,9 @@ static int inspect_model_run(const struct command_context *context, struct error
     rc = model_file_load(context, &model, err);
     if (rc < 0)
         return rc;
+    settings = settings_of(context, own);
+    if (own->display_as != NULL)
+        return inspect_network(context, model, &settings, err);
     rc = inspect(context, model, err);
     model_free(model);
     return rc;
@@ -489,7 +496,9 @@ const struct command cmd_inspect_model = {
                    "With --show weights, tensors have \"values\" too, in one list whatever the shape.\n\n"
                    "With --ignore-external-data, weights in other files are shown with type, "
                    "shape and the file's name alone.",
-    .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference",
+    .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference\n\n"
+               "# what the engine of --trt makes of it, with the names that --layer-precisions takes\n"
+               "polygraphy inspect model model.onnx --display-as trt --show layers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .run = inspect_model_run,

@@ -399,8 +399,8 @@ static int add_nodes(struct renderer *renderer, const struct graph_view *view, s
     return rc;
 }
 
-/* Inputs, outputs, initializers, nodes; `kind` tells what the inputs and outputs are of. */
-static int add_graph(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
+/* Inputs, outputs and initializers, and an empty line; `kind` tells what the inputs and outputs are of. */
+static int add_tensors(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
 {
     int rc;
 
@@ -413,11 +413,16 @@ static int add_graph(struct renderer *renderer, const struct graph_view *view, c
     new_line(renderer, 0);
     new_line(renderer, 0);
     rc = add_initializers(renderer, view, err);
-    if (rc < 0)
-        return rc;
     new_line(renderer, 0);
     new_line(renderer, 0);
-    return add_nodes(renderer, view, err);
+    return rc;
+}
+
+static int add_graph(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
+{
+    int rc = add_tensors(renderer, view, kind, err);
+
+    return rc < 0 ? rc : add_nodes(renderer, view, err);
 }
 
 /* ---- Functions ---- */
@@ -489,4 +494,80 @@ int graph_to_text(struct model *model, const struct graph_text_settings *setting
     string_add(out, "\n\n");
     rc = add_graph(&renderer, &view, "Graph ", err);
     return rc < 0 ? rc : add_functions(&renderer, &view, err);
+}
+
+/* ---- Networks ---- */
+
+static void add_layer_values(struct renderer *renderer, const struct graph_view *view, const struct value_list *values,
+                             unsigned column)
+{
+    string_add_char(renderer->out, '{');
+    for (size_t i = 0; i < values->count; i++) {
+        if (i > 0) {
+            string_add_char(renderer->out, ',');
+            new_line(renderer, column);
+        }
+        add_value(renderer, view, values->items[i]);
+    }
+    string_add_char(renderer->out, '}');
+}
+
+static void add_layer_head(struct renderer *renderer, const struct graph_view *view, const struct layer *layer,
+                           size_t index, bool is_node)
+{
+    string_add(renderer->out, is_node ? "Node " : "Layer ");
+    add_index(renderer->out, index);
+    string_add_format(renderer->out, " | %s", layer->name);
+    if (is_node)
+        string_add_format(renderer->out, " [Op: " TEXT_FORMAT "]",
+                          TEXT_ARGS(view->graph->nodes.items[layer->nodes.items[0]].op_type));
+    else
+        string_add_format(renderer->out, " [Kind: %s]", layer_kind_name(layer->kind));
+}
+
+static int add_layer(struct renderer *renderer, const struct graph_view *view, const struct layer *layer, bool is_node,
+                     struct error *err)
+{
+    const struct node *nodes = view->graph->nodes.items;
+    struct string_builder *out = renderer->out;
+    int rc = 0;
+
+    new_line(renderer, 4);
+    add_layer_values(renderer, view, &layer->inputs, 5);
+    new_line(renderer, 5);
+    string_add(out, "-> ");
+    add_layer_values(renderer, view, &layer->outputs, 9);
+    for (size_t k = 0; k < layer->nodes.count && !is_node; k++) {
+        if (k == 0)
+            new_line(renderer, 4);
+        string_add_format(out, "%s%s [Op: " TEXT_FORMAT "]",
+                          k > 0 ? ", " : "Nodes: ", model_node_label(view->graph, layer->nodes.items[k]),
+                          TEXT_ARGS(nodes[layer->nodes.items[k]].op_type));
+    }
+    for (size_t k = 0; k < layer->nodes.count && renderer->settings->attributes && rc == 0; k++)
+        rc = add_attributes(renderer, view, &nodes[layer->nodes.items[k]], err);
+    return rc;
+}
+
+int network_to_text(const struct network *network, const struct graph_text_settings *settings, bool are_nodes,
+                    struct string_builder *out, struct error *err)
+{
+    struct renderer renderer = {.settings = settings, .out = out};
+    struct graph_view view = graph_view_of(network->model);
+    int rc;
+
+    model_headline(out, network->model);
+    string_add(out, "\n\n");
+    rc = add_tensors(&renderer, &view, "Network ", err);
+    add_heading(&renderer, network->layers.count, "", are_nodes ? "Node" : "Layer");
+    for (size_t i = 0; settings->layers && i < network->layers.count && rc == 0; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        if (i > 0)
+            new_line(&renderer, 0);
+        new_line(&renderer, 0);
+        add_layer_head(&renderer, &view, layer, i, are_nodes);
+        rc = add_layer(&renderer, &view, layer, are_nodes, err);
+    }
+    return rc;
 }

@@ -3,6 +3,7 @@
 #define CLI_INSPECT_MODEL_TEXT_H
 
 #include "base/text/string_builder.h"
+#include "engine/network/network.h"
 #include "onnx/model/model.h"
 
 struct graph_text_settings {
@@ -16,5 +17,10 @@ struct graph_text_settings {
  * values, unless they are to be ignored. On an error `out` holds a part. */
 int graph_to_text(struct model *model, const struct graph_text_settings *settings, struct string_builder *out,
                   struct error *err);
+
+/* Appends the network of an engine in the same way: its layers in place of nodes, and the nodes that each layer holds,
+ * unless each is a node (`are_nodes`). */
+int network_to_text(const struct network *network, const struct graph_text_settings *settings, bool are_nodes,
+                    struct string_builder *out, struct error *err);
 
 #endif

@@ -1,0 +1,146 @@
+/* cli/inspect/network.c: see network.h. */
+#include "cli/inspect/network.h"
+
+#include "cli/commands.h"
+#include "cli/engine_file.h"
+#include "cli/trt.h"
+#include "engine/network/compile.h"
+#include "format/json/writer.h"
+
+/* ---- Which network ---- */
+
+static void say_trtexec(struct log *log, const struct trtexec *program)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    trtexec_describe(program, &text);
+    log_message(log, LOG_INFO,
+                "--trt is %s: its parser calls layers after the nodes that it makes them of, which are shown. Where it "
+                "makes several of a node, or nodes have one name, it adds numbers",
+                text.data);
+    string_release(&text);
+}
+
+/* Of which engine it is; NULL: the built-in one. */
+static int build(const struct command_context *context, struct model *model, const struct trtexec **ret_program,
+                 struct network **ret, struct error *err)
+{
+    struct network_settings how;
+    int rc = trt_choose(context->log, NULL, ret_program, err);
+
+    if (rc < 0)
+        goto failed;
+    if (*ret_program == NULL) {
+        rc = engine_file_network(context, model, &how, err);
+        if (rc < 0)
+            goto failed;
+        return network_build(model, &how, ret, err);
+    }
+    how = (struct network_settings){.keep_nodes_apart = true, .log = context->log};
+    say_trtexec(context->log, *ret_program);
+    return network_build(model, &how, ret, err);
+failed:
+    model_free(model);
+    return rc;
+}
+
+/* ---- Text ---- */
+
+static int show(const struct command_context *context, const struct network *network, bool is_trt,
+                const struct graph_text_settings *settings, struct error *err)
+{
+    struct string_builder text;
+    int rc;
+
+    if (!log_shows(context->log, LOG_INFO))
+        return 0;
+    string_init(&text);
+    string_add(&text, is_trt ? "==== TensorRT Network ====\n" : "==== Network of the Built-in Engine ====\n");
+    rc = network_to_text(network, settings, is_trt, &text, err);
+    if (rc == 0)
+        log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+    return rc;
+}
+
+/* ---- JSON ---- */
+
+static void write_values(struct json_writer *writer, const char *key, const struct network *network,
+                         const struct value_list *values)
+{
+    struct string_builder name;
+
+    string_init(&name);
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < values->count; i++) {
+        string_clear(&name);
+        string_add(&name, "");
+        if (values->items[i] != VALUE_NONE)
+            string_add_text(&name, network->model->values.items[values->items[i]].name);
+        json_writer_string(writer, name.data);
+    }
+    json_writer_end_array(writer);
+    string_release(&name);
+}
+
+static void write_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
+                        bool is_trt)
+{
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, layer->name);
+    if (!is_trt) {
+        json_writer_key(writer, "kind");
+        json_writer_string(writer, layer_kind_name(layer->kind));
+    }
+    json_writer_key(writer, "nodes");
+    json_writer_begin_array(writer);
+    for (size_t k = 0; k < layer->nodes.count; k++)
+        json_writer_string(writer, model_node_label(network->model, layer->nodes.items[k]));
+    json_writer_end_array(writer);
+    write_values(writer, "inputs", network, &layer->inputs);
+    write_values(writer, "outputs", network, &layer->outputs);
+    json_writer_end_object(writer);
+}
+
+static int save_json(const struct network *network, bool is_trt, const char *path, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "engine");
+    json_writer_string(&writer, is_trt ? "trtexec" : "builtin");
+    write_values(&writer, "inputs", network, &network->inputs);
+    write_values(&writer, "outputs", network, &network->outputs);
+    json_writer_key(&writer, "layers");
+    json_writer_begin_array(&writer);
+    for (size_t i = 0; i < network->layers.count; i++)
+        write_layer(&writer, network, &network->layers.items[i], is_trt);
+    json_writer_end_array(&writer);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+int inspect_network(const struct command_context *context, struct model *model,
+                    const struct graph_text_settings *settings, struct error *err)
+{
+    const char *path = PARSE_VALUES(context->parse, struct json_values)->path;
+    const struct trtexec *program = NULL;
+    struct network *network = NULL;
+    int rc = build(context, model, &program, &network, err);
+
+    if (rc < 0)
+        return rc;
+    rc = show(context, network, program != NULL, settings, err);
+    if (rc == 0 && path != NULL)
+        rc = save_json(network, program != NULL, path, err);
+    network_free(network);
+    return rc;
+}

@@ -1,0 +1,14 @@
+/* cli/inspect/network.h: the network of an engine, before any tactic is chosen, as `inspect model --display-as trt`
+ * shows it. */
+#ifndef CLI_INSPECT_NETWORK_H
+#define CLI_INSPECT_NETWORK_H
+
+#include "cli/inspect/model_text.h"
+#include "cli/parse/command.h"
+
+/* Shows the network that the engine of `--trt` is built of, and saves it as JSON where --json asks for it: inputs,
+ * outputs, and layers with the nodes that they hold. Takes the model over. */
+int inspect_network(const struct command_context *context, struct model *model,
+                    const struct graph_text_settings *settings, struct error *err);
+
+#endif
