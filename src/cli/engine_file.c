@@ -354,6 +354,30 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
     return rc;
 }
 
+int engine_file_init_aside(struct engine_file *file, const struct command_context *context, struct error *err)
+{
+    int rc;
+
+    *file = (struct engine_file){
+        .context = context,
+        .values = PARSE_VALUES(context->parse, struct engine_file_values),
+        .request = *PARSE_VALUES(context->parse, struct engine_request),
+    };
+    complete_request(file);
+    file->request.built = NULL;
+    file->request.providers.sources = file->request.providers.plugins = (struct words){0};
+    file->request.builder.deterministic = true;
+    file->request.builder.error_on_cache_miss = false;
+    file->request.builder.log = NULL;
+    file->request.builder.cache = file->cache = timing_cache_new();
+    file->request.builder.calibration = file->calibration =
+        calibration_new(file->values->calibration_method, file->values->quantile);
+    rc = open_sample(file, err);
+    if (rc < 0)
+        engine_file_release(file);
+    return rc;
+}
+
 void engine_file_release(struct engine_file *file)
 {
     engine_request_release(&file->request);

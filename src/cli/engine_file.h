@@ -35,6 +35,11 @@ struct engine_file {
 /* Says once that this is the built-in engine, and which options mean nothing to it; loads the files that options name.
  * Whether it is the one that is wanted was decided before (cli/trt.h). After an error nothing is left. */
 int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err);
+/* The same for a session whose engines are not this program's: to ask which layers there are and what they can compute
+ * in, and to build what scores them. Says nothing, takes no times, and leaves aside what the options say of tactics,
+ * plug-ins and caches. */
+int engine_file_init_aside(struct engine_file *file, const struct command_context *context, struct error *err);
+
 void engine_file_release(struct engine_file *file);
 
 /* For builds with the tactics of a replay: what decided on the precisions of its build decides on theirs, too. Where

@@ -10,8 +10,10 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
-#include "cli/options/runners/engine.h"
+#include "cli/options/runners/precision_rules.h"
+#include "cli/trt_replay.h"
 #include "engine/plan/plan.h"
+#include "engine/precision/words.h"
 #include "format/trtexec/plan_header.h"
 
 /* ---- Which engine ---- */
@@ -88,29 +90,17 @@ int trt_choose(struct log *log, const char *model_path, const struct trtexec **r
 /* ---- What options say ---- */
 
 /* Tactics and calibration of the built-in engine. */
-static int refuse_options(const struct command_context *context, struct error *err)
+static void warn_of_idle_options(const struct command_context *context)
 {
-    static const char *const refused[] = {"--load-tactics", "--save-tactics", NULL};
     static const char *const idle[] = {"--precision-policy", "--calibration-base-class", "--quantile",
                                        "--deterministic",    "--decide-branches",        NULL};
     struct string_builder names;
-    int rc = 0;
 
     string_init(&names);
-    parse_list_given(context->parse, refused, &names);
-    if (names.size > 0)
-        rc =
-            error_set(err, ERR_UNSUPPORTED,
-                      "%s: trtexec neither tells all tactics of a build nor takes them; --save-timing-cache keeps what "
-                      "decided, --load-timing-cache with --error-on-timing-cache-miss builds the same again, and "
-                      "POLYGRAPHY_TRT=builtin takes the built-in engine",
-                      names.data);
-    string_clear(&names);
     parse_list_given(context->parse, idle, &names);
-    if (rc == 0 && names.size > 0)
+    if (names.size > 0)
         log_message(context->log, LOG_WARNING, "Without effect on TensorRT: %s", names.data);
     string_release(&names);
-    return rc;
 }
 
 static struct trtexec_named_types take_types(struct arena *arena, const struct precision_overrides *from)
@@ -122,7 +112,7 @@ static struct trtexec_named_types take_types(struct arena *arena, const struct p
     return (struct trtexec_named_types){items, from->count};
 }
 
-static void take_precision(struct trt_request *request, const struct precision_settings *precision)
+void trt_request_set_precision(struct trt_request *request, const struct precision_settings *precision)
 {
     struct trtexec_settings *settings = &request->request.settings;
 
@@ -198,9 +188,7 @@ int trt_request_init(struct trt_request *request, const struct command_context *
 
     *request = (struct trt_request){.context = context};
     arena_init(&request->arena);
-    rc = refuse_options(context, err);
-    if (rc < 0)
-        return rc;
+    warn_of_idle_options(context);
     if (own != NULL)
         *settings = *own;
     settings->program = program;
@@ -217,40 +205,25 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     settings->has_max_aux_streams = parse_given(context->parse, "--max-aux-streams");
     settings->error_on_timing_cache_miss = engine->builder.error_on_cache_miss;
     settings->profile = engine->profile;
-    take_precision(request, &engine->builder.precision);
+    trt_request_set_precision(request, &engine->builder.precision);
     take_shapes(request, &engine->builder);
-    return take_timing_cache(request, err);
+    rc = take_timing_cache(request, err);
+    if (rc < 0 || values->load_tactics == NULL)
+        return rc;
+    request->replay = memory_alloc_zero(1, sizeof(*request->replay));
+    tactic_replay_init(request->replay);
+    return trt_replay_load(values->load_tactics, settings, &request->arena, request->replay, err);
 }
 
 void trt_request_release(struct trt_request *request)
 {
+    if (request->replay != NULL)
+        tactic_replay_release(request->replay);
+    free(request->replay);
     arena_release(&request->arena);
 }
 
 /* ---- What a build has left ---- */
-
-static int save_file(const char *from, const char *to, struct error *err)
-{
-    struct file_writer writer;
-    struct stat status;
-    int fd = file_open_to_read(from, err);
-    int rc;
-
-    if (fd < 0)
-        return fd;
-    rc = file_writer_open(&writer, to, err);
-    if (rc < 0)
-        goto done;
-    rc = fstat(fd, &status) == 0 ? file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err)
-                                 : error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
-    if (rc == 0)
-        rc = file_writer_commit(&writer, FILE_DURABLE, err);
-    else
-        file_writer_release(&writer);
-done:
-    close(fd);
-    return rc;
-}
 
 /* TensorRT goes on with an empty cache where it cannot read one: that must not replace it. */
 static bool would_lose(const char *from, const char *to)
@@ -269,7 +242,7 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
         log_message(log, LOG_WARNING, "TensorRT has left no timing cache: '%s' is not written", path);
         return 0;
     }
-    if (would_lose(products->timing_cache, path)) {
+    if (request->request.settings.load_timing_cache != NULL && would_lose(products->timing_cache, path)) {
         log_message(log, LOG_WARNING,
                     "'%s' stays as it is, since TensorRT has not taken over what it holds: it may be damaged, or of "
                     "another version or device; the times of this build are not kept",
@@ -277,19 +250,45 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
         return 0;
     }
     log_message(log, LOG_INFO, "Saving tactic timing cache to %s", path);
-    return save_file(products->timing_cache, path, err);
+    return file_copy(products->timing_cache, path, FILE_DURABLE, err);
+}
+
+/* What a search has told layers to compute in is not among the options. */
+static int save_tactics(const struct trt_request *request, const struct trtexec_products *products, struct error *err)
+{
+    const struct parse *parse = request->context->parse;
+    bool searches = PARSE_VALUES(parse, struct precision_values) != NULL;
+    struct tactic_options options = {0};
+    int rc;
+
+    precision_words_of(&PARSE_VALUES(parse, struct engine_request)->builder.precision, &options);
+    rc = trt_replay_save(products, searches ? NULL : &options,
+                         PARSE_VALUES(parse, struct engine_file_values)->save_tactics, request->context->log, err);
+    tactic_options_release(&options);
+    return rc;
 }
 
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err)
 {
     const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
+    struct log *log = request->context->log;
     int rc = 0;
 
-    if (values->save_timing_cache != NULL)
+    if (request->replay != NULL)
+        rc = trt_replay_check(request->replay, values->load_tactics, products, log, err);
+    if (rc == 0 && values->save_tactics != NULL)
+        rc = save_tactics(request, products, err);
+    if (rc < 0)
+        return rc;
+    if (values->save_layer_info != NULL) {
+        log_message(log, LOG_INFO, "Saving layer information to %s", values->save_layer_info);
+        rc = file_copy(products->layers, values->save_layer_info, FILE_DURABLE, err);
+    }
+    if (rc == 0 && values->save_timing_cache != NULL)
         rc = save_timing_cache(request, products, values->save_timing_cache, err);
     if (rc < 0 || engine_path == NULL)
         return rc;
-    log_message(request->context->log, LOG_INFO, "Saving engine to %s", engine_path);
-    return save_file(products->engine, engine_path, err);
+    log_message(log, LOG_INFO, "Saving engine to %s", engine_path);
+    return file_copy(products->engine, engine_path, FILE_DURABLE, err);
 }

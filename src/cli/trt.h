@@ -11,6 +11,8 @@
 #include "backend/trtexec/backend.h"
 #include "base/container/arena.h"
 #include "cli/parse/command.h"
+#include "engine/precision/precision.h"
+#include "format/polygraphy/tactic_replay.h"
 
 /* Writes NULL to `ret` for the built-in engine, else the trtexec that makes and runs engines of TensorRT's.
  *
@@ -24,6 +26,7 @@ int trt_choose(struct log *log, const char *model_path, const struct trtexec **r
 struct trt_request {
     const struct command_context *context;
     struct trtexec_request request; /* for backends and for trtexec_build() */
+    struct tactic_replay *replay;   /* of --load-tactics, owned; NULL: none */
     struct arena arena;
 };
 
@@ -32,8 +35,12 @@ int trt_request_init(struct trt_request *request, const struct command_context *
                      struct error *err);
 void trt_request_release(struct trt_request *request);
 
-/* What a build has left goes where the options say: the timing cache, and the engine to `engine_path`, unless NULL. The
- * files are replaced whole, and a timing cache only by one that holds no less. */
+/* In place of what the options say of precisions. */
+void trt_request_set_precision(struct trt_request *request, const struct precision_settings *precision);
+
+/* What a build has left goes where the options say: tactic replay, layer information, timing cache, and the engine to
+ * `engine_path`, unless NULL. The files are replaced whole, and a timing cache that was read only by one that holds no
+ * less. ERR_BACKEND, and nothing is written, when the build was to have the tactics of a replay and has others. */
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err);
 

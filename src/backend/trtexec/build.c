@@ -27,31 +27,6 @@ void trtexec_products_release(struct trtexec_products *products)
 
 /* ---- Files that trtexec reads, and may write ---- */
 
-static int copy(const char *from, const char *to, struct error *err)
-{
-    struct file_writer writer;
-    int fd = file_open_to_read(from, err);
-    struct stat status;
-    int rc;
-
-    if (fd < 0)
-        return fd;
-    rc = file_writer_open(&writer, to, err);
-    if (rc < 0)
-        goto done;
-    if (fstat(fd, &status) == 0)
-        rc = file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err);
-    else
-        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
-    if (rc == 0)
-        rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
-    else
-        file_writer_release(&writer);
-done:
-    close(fd);
-    return rc;
-}
-
 /* A copy for trtexec, which rewrites caches as it likes. */
 static int lend(const struct trtexec_products *products, const char *path, const char *name, struct error *err)
 {
@@ -61,7 +36,7 @@ static int lend(const struct trtexec_products *products, const char *path, const
     if (path == NULL || !file_exists(path))
         return 0;
     to = file_join(products->folder, name);
-    rc = copy(path, to, err);
+    rc = file_copy(path, to, FILE_INTERMEDIATE, err);
     free(to);
     return rc;
 }

@@ -121,6 +121,9 @@ int file_make_temporary_folder(const char *name, char **ret, struct error *err);
 /* Removes a file, or a folder and all that it holds; links are removed, not followed. ERR_IO. */
 int file_remove_tree(const char *path, struct error *err);
 
+/* Writes what the regular file `from` holds to `to`, through a writer. */
+int file_copy(const char *from, const char *to, enum file_durability durability, struct error *err);
+
 /* Renames a file or folder; across file systems it is copied (a folder with all it holds) and then removed. Never
  * replaces an existing `to`: ERR_EXISTS. */
 int file_move(const char *from, const char *to, struct error *err);

@@ -1,4 +1,4 @@
-/* base/file/move.c: moving files and folders, also from one file system to another. */
+/* base/file/move.c: moving files and folders, also from one file system to another; copies. */
 #include "base/file/file.h"
 
 #include <dirent.h>
@@ -176,4 +176,27 @@ int file_move(const char *from, const char *to, struct error *err)
     if (errno == ENOENT && !file_exists(from))
         return error_set(err, ERR_MISSING, "cannot move '%s': it does not exist", from);
     return error_set_errno(err, ERR_IO, "cannot move '%s' to '%s'", from, to);
+}
+
+int file_copy(const char *from, const char *to, enum file_durability durability, struct error *err)
+{
+    struct file_writer writer;
+    struct stat status;
+    int fd = file_open_to_read(from, err);
+    int rc;
+
+    if (fd < 0)
+        return fd;
+    rc = file_writer_open(&writer, to, err);
+    if (rc < 0)
+        goto done;
+    rc = fstat(fd, &status) == 0 ? file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err)
+                                 : error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+    if (rc == 0)
+        rc = file_writer_commit(&writer, durability, err);
+    else
+        file_writer_release(&writer);
+done:
+    close(fd);
+    return rc;
 }

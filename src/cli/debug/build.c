@@ -3,6 +3,8 @@
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/session.h"
+#include "cli/debug/trt_builds.h"
+#include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "debug/tactics/build.h"
 
@@ -55,34 +57,91 @@ static const struct option_group explore_options = {
     .finish = finish_explore,
 };
 
-static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
+/* Lots, and choices that take no times, are made by the built-in engine's builder alone. */
+static int refuse_for_trtexec(const struct parse *parse, struct error *err)
+{
+    if (parse_given(parse, "--explore"))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--explore: trtexec cannot be told to draw tactics; builds of TensorRT differ by how long "
+                         "kernels happen to take. Leave it out, or take the built-in engine with "
+                         "POLYGRAPHY_TRT=builtin");
+    if (parse_given(parse, "--deterministic"))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--deterministic: TensorRT always chooses by time. Leave it out; --load-timing-cache with "
+                         "--error-on-timing-cache-miss makes all builds the same");
+    return 0;
+}
+
+static int build_by_ourselves(const struct command_context *context, struct loop *loop, struct error *err)
 {
     const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
     const struct explore_values *explore = PARSE_VALUES(context->parse, struct explore_values);
-    struct loop_settings settings = debug_loop_settings(context);
     struct engine_builds builds;
-    struct loop *loop = NULL;
-    int rc;
+    struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = until->until};
+    int rc = engine_builds_init(&builds, context, err);
 
+    if (rc < 0)
+        return rc;
+    session.tactics = builds.file.values->save_tactics;
+    builds.file.request.builder.explore = explore->explore;
+    builds.file.request.builder.explore_within = explore->within;
+    debug_session_watch_data(loop, builds.network->model);
+    builds.times_are_kept = explore->explore;
+    rc = build_run(&session, loop, err);
+    engine_builds_release(&builds);
+    return rc;
+}
+
+/* On TensorRT: one model, and a process for each engine. */
+static int build_by_trtexec(const struct command_context *context, const struct trtexec *program, struct loop *loop,
+                            struct error *err)
+{
+    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
+    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
+    struct trt_builds builds = {0};
+    struct build_session session = {.maker = trt_builds_maker(&builds),
+                                    .log = context->log,
+                                    .until = until->until,
+                                    .tactics = values->save_tactics};
+    struct model *model = NULL;
+    int rc = refuse_for_trtexec(context->parse, err);
+
+    if (rc < 0)
+        return rc;
+    rc = engine_builds_check_model(context, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_load(context, &model, err);
+    if (rc < 0)
+        return rc;
+    debug_session_watch_data(loop, model);
+    rc = trt_builds_init(&builds, context, program, err);
+    if (rc < 0)
+        goto done;
+    rc = trt_builds_set_model(&builds, model, err);
+    if (rc == 0)
+        rc = build_run(&session, loop, err);
+done:
+    model_free(model);
+    trt_builds_release(&builds);
+    return rc;
+}
+
+static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
+{
+    struct loop_settings settings = debug_loop_settings(context);
+    const struct trtexec *program;
+    struct loop *loop = NULL;
+    int rc = trt_choose(context->log, NULL, &program, err);
+
+    if (rc < 0)
+        return rc;
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
         return rc;
-    rc = engine_builds_init(&builds, context, err);
-    if (rc == 0) {
-        struct build_session session = {.maker = engine_builds_maker(&builds),
-                                        .log = context->log,
-                                        .until = until->until,
-                                        .tactics = builds.file.values->save_tactics};
-
-        builds.file.request.builder.explore = explore->explore;
-        builds.file.request.builder.explore_within = explore->within;
-        debug_session_watch_data(loop, builds.network->model);
-        builds.times_are_kept = explore->explore;
-        rc = build_run(&session, loop, err);
-        if (rc == 0)
-            rc = debug_report_save(report, loop, NULL, NULL, err);
-        engine_builds_release(&builds);
-    }
+    rc = program != NULL ? build_by_trtexec(context, program, loop, err) : build_by_ourselves(context, loop, err);
+    if (rc == 0)
+        rc = debug_report_save(report, loop, NULL, NULL, err);
     rc = debug_session_end(context, loop, rc);
     loop_free(loop);
     return rc;

@@ -4,15 +4,24 @@
 #include "cli/model_file.h"
 #include "engine/plan/plan.h"
 
-int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err)
+int engine_builds_check_model(const struct command_context *context, struct error *err)
 {
     const struct model_values *values = model_file_options(context).model;
-    struct model *model;
-    int rc;
 
-    if (values->type != MODEL_ONNX)
-        return error_set(err, ERR_INVALID,
-                         "'%s' is an engine, which is built already: give the ONNX model that it is of", values->path);
+    return values->type == MODEL_ONNX
+               ? 0
+               : error_set(err, ERR_INVALID,
+                           "'%s' is an engine, which is built already: give the ONNX model that it is of",
+                           values->path);
+}
+
+int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err)
+{
+    struct model *model;
+    int rc = engine_builds_check_model(context, err);
+
+    if (rc < 0)
+        return rc;
     *builds = (struct engine_builds){.times_are_kept = true};
     rc = engine_file_init(&builds->file, context, err);
     if (rc < 0)

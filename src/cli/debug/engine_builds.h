@@ -15,6 +15,9 @@ struct engine_builds {
     bool times_are_kept; /* what one build has timed, the next one need not */
 };
 
+/* ERR_INVALID when the model is an engine. */
+int engine_builds_check_model(const struct command_context *context, struct error *err);
+
 /* Loads the model and makes its network: once, for all builds. After an error nothing is left. */
 int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err);
 void engine_builds_release(struct engine_builds *builds);

@@ -7,6 +7,7 @@
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/precision_result.h"
 #include "cli/debug/session.h"
+#include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
 #include "debug/precision/lab.h"
@@ -18,7 +19,10 @@ struct session {
     const struct command_context *context;
     const struct precision_values *values;
     struct debug_report report;
-    struct engine_builds builds;
+    const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
+    struct trt_builds trt;         /* of them */
+    enum precision_form form;
+    struct engine_builds builds; /* what says which layers there are; else, engines, too */
     struct loop_settings loop_settings;
     struct hash hash; /* of the model and of what else decides on the candidates */
     struct loop *loop;
@@ -119,6 +123,8 @@ static int hash_session(struct session *session, struct model *model, struct err
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
     for (size_t i = 0; i < PRECISION_COUNT; i++)
         string_add_format(&text, " %d", precision->enabled[i]);
+    if (session->program != NULL)
+        trtexec_describe(session->program, &text);
     add_overrides(&text, &precision->layers);
     add_overrides(&text, &precision->tensors);
     session->hash = hash_combine(session->hash, hash_bytes(text.data, text.size));
@@ -131,6 +137,50 @@ static void set_artifact(struct session *session)
     session->loop_settings = debug_loop_settings(session->context);
     if (session->values->emit == PRECISION_EMIT_ONNX && !parse_given(session->context->parse, "--iter-artifact"))
         session->loop_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
+}
+
+/* ---- TensorRT ---- */
+
+/* From TensorRT 11 on, layers have the types of the model. */
+static int choose_typed_models(struct session *session, struct error *err)
+{
+    const bool *enabled = session->builds.file.request.builder.precision.enabled;
+    struct string_builder program;
+    int rc = 0;
+
+    string_init(&program);
+    trtexec_describe(session->program, &program);
+    session->form = PRECISION_TYPED_ENGINES;
+    if (session->values->high != DATA_FLOAT32 || enabled[PRECISION_BFLOAT16] || enabled[PRECISION_INT8])
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "%s has no precisions of layers, but goes by the types of the model, and these can be float16 "
+                       "beside float32, nothing else: leave out --bf16, --int8 and --precision float16",
+                       program.data);
+    else
+        log_message(session->context->log, LOG_INFO,
+                    "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
+                    "model in which Casts say what is float16",
+                    program.data);
+    string_release(&program);
+    return rc;
+}
+
+/* Engines of the model that the layers are of, or of typed ones. */
+static int open_trt(struct session *session, struct error *err)
+{
+    struct trtexec_settings *settings = &session->trt.trt.request.settings;
+    static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
+    int rc = trt_builds_init(&session->trt, session->context, session->program, err);
+
+    if (rc < 0)
+        return rc;
+    if (session->form == PRECISION_TYPED_ENGINES) {
+        trt_request_set_precision(&session->trt.trt, &as_typed);
+        settings->strongly_typed = trtexec_has(session->program, "--stronglyTyped");
+        return 0;
+    }
+    trt_request_set_precision(&session->trt.trt, &session->builds.file.request.builder.precision);
+    return trt_builds_set_model(&session->trt, session->builds.network->model, err);
 }
 
 /* ---- The session ---- */
@@ -153,23 +203,22 @@ static int open_network(struct session *session, struct error *err)
         model_free(model);
         return rc;
     }
-    session->builds.file.request.network.keep_nodes_apart = session->values->emit == PRECISION_EMIT_ONNX;
+    session->builds.file.request.network.keep_nodes_apart = session->form != PRECISION_ENGINES || session->program;
     return network_build(model, &session->builds.file.request.network, &session->builds.network, err);
 }
 
 static int open_lab(struct session *session, struct error *err)
 {
     const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
-    bool onnx = session->values->emit == PRECISION_EMIT_ONNX;
-
-    if (onnx) /* engines only serve for scores: their times do not matter */
+    if (session->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
         session->builds.file.request.builder.deterministic = true;
     session->lab_settings = (struct precision_lab_settings){
         .network = session->builds.network,
-        .maker = engine_builds_maker(&session->builds),
+        .maker = session->program != NULL ? trt_builds_maker(&session->trt) : engine_builds_maker(&session->builds),
         .engine = &session->builds.file.request,
         .high = session->values->high,
-        .form = onnx ? PRECISION_MODELS : PRECISION_ENGINES,
+        .form = session->form,
+        .names_all = session->program != NULL,
         .artifact = loop_artifact(session->loop),
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
@@ -227,12 +276,22 @@ static int debug_precision_run(const struct command_context *context, struct err
     rc = debug_report_open(&session.report, context, err);
     if (rc < 0)
         return rc;
-    rc = engine_file_init(&session.builds.file, context, err);
+    session.form = session.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
+    if (session.form == PRECISION_ENGINES)
+        rc = trt_choose(context->log, NULL, &session.program, err);
+    if (rc < 0)
+        goto done;
+    rc = session.program != NULL ? engine_file_init_aside(&session.builds.file, context, err)
+                                 : engine_file_init(&session.builds.file, context, err);
     if (rc < 0)
         goto done;
     session.builds.seed = session.builds.file.request.builder.seed;
     session.builds.times_are_kept = true;
     choose_precisions(&session);
+    if (session.program != NULL && !trtexec_has(session.program, "--layerPrecisions"))
+        rc = choose_typed_models(&session, err);
+    if (rc < 0)
+        goto done;
     rc = open_network(&session, err);
     if (rc < 0)
         goto done;
@@ -240,6 +299,10 @@ static int debug_precision_run(const struct command_context *context, struct err
     if (rc < 0)
         goto done;
     debug_session_watch_data(session.loop, session.builds.network->model);
+    if (session.program != NULL)
+        rc = open_trt(&session, err);
+    if (rc < 0)
+        goto done;
     rc = open_lab(&session, err);
     if (rc < 0)
         goto done;
@@ -247,6 +310,7 @@ static int debug_precision_run(const struct command_context *context, struct err
 done:
     precision_lab_free(session.lab);
     loop_free(session.loop);
+    trt_builds_release(&session.trt);
     engine_builds_release(&session.builds);
     debug_report_close(&session.report);
     return rc;

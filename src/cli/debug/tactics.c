@@ -9,6 +9,7 @@
 #include "cli/debug/session.h"
 #include "cli/debug/tactics_report.h"
 #include "cli/options/groups.h"
+#include "cli/trt.h"
 #include "debug/tactics/isolation.h"
 #include "debug/tactics/pair.h"
 #include "engine/precision/words.h"
@@ -259,14 +260,37 @@ done:
     return rc;
 }
 
+static int refuse_trtexec(const struct command_context *context, struct error *err)
+{
+    const struct trtexec *program;
+    struct string_builder text;
+    int rc = trt_choose(context->log, NULL, &program, err);
+
+    if (rc < 0 || program == NULL)
+        return rc;
+    string_init(&text);
+    trtexec_describe(program, &text);
+    rc = error_set(
+        err, ERR_UNSUPPORTED,
+        "debug tactics builds engines with tactics of two builds, mixed, which %s cannot be told. `polygraphy "
+        "debug diff-tactics` ranks the tactics of good and bad builds; of the built-in engine's replays, go "
+        "on with POLYGRAPHY_TRT=builtin",
+        text.data);
+    string_release(&text);
+    return rc;
+}
+
 static int debug_tactics_run(const struct command_context *context, struct error *err)
 {
     const struct tactics_values *values = PARSE_VALUES(context->parse, struct tactics_values);
     struct tactic_pair pair;
     struct tactic_diff replays;
     struct debug_report report;
-    int rc = debug_report_open(&report, context, err);
+    int rc = refuse_trtexec(context, err);
 
+    if (rc < 0)
+        return rc;
+    rc = debug_report_open(&report, context, err);
     if (rc < 0)
         return rc;
     tactic_diff_init(&replays);

@@ -134,7 +134,7 @@ static int prepare(void *data, const void *search, const char *path, struct loop
     session->is_made = rc == 0;
     if (rc == 0) {
         log_message(session->log, LOG_INFO, "%s %s", target->saving, path);
-    } else if (rc != ERR_INTERRUPTED && rc != ERR_MEMORY) {
+    } else if (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED) { /* of this candidate */
         log_message(session->log, LOG_WARNING, "%s", err->message);
         log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
         candidate->action = CANDIDATE_SKIP;

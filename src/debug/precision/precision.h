@@ -28,8 +28,8 @@ struct precision_target {
     /* For the minimal search: how much each layer is thought to matter (`count` numbers, infinity included). */
     int (*score)(void *data, double *ret, struct error *err);
 
-    /* Makes ready what write() writes: these layers are chosen, a subset of the lowered ones. An error other than
-     * ERR_INTERRUPTED and ERR_MEMORY is a failed iteration. */
+    /* Makes ready what write() writes: these layers are chosen, a subset of the lowered ones. ERR_BACKEND and
+     * ERR_UNSUPPORTED are a failed iteration; any other error ends the session, as no candidate would fare better. */
     int (*prepare)(void *data, const struct bitset *chosen, struct error *err);
     int (*write)(void *data, const char *path, struct error *err);
     const char *saving; /* how the log calls the latter, in front of a path: "Saving engine to" */

@@ -1,0 +1,126 @@
+/* cli/debug/trt_builds.c: see trt_builds.h. */
+#include "cli/debug/trt_builds.h"
+
+#include <stdlib.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "cli/model_file.h"
+#include "cli/options/runners/engine.h"
+#include "onnx/write/model.h"
+
+int trt_builds_init(struct trt_builds *builds, const struct command_context *context, const struct trtexec *program,
+                    struct error *err)
+{
+    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
+    struct trtexec_settings *settings;
+    int rc;
+
+    *builds = (struct trt_builds){.source = model_file_request(context)};
+    rc = trt_request_init(&builds->trt, context, program, err);
+    if (rc < 0)
+        return rc;
+    settings = &builds->trt.request.settings;
+    if (values->load_timing_cache == NULL && values->load_tactics == NULL) {
+        /* What is saved is of one build alone. One that keeps no times does not even share them among its layers. */
+        settings->load_timing_cache = NULL;
+        settings->without_timing_cache = values->save_timing_cache == NULL && values->save_tactics == NULL;
+    }
+    return 0;
+}
+
+void trt_builds_release(struct trt_builds *builds)
+{
+    if (builds->trt.context != NULL)
+        trt_request_release(&builds->trt);
+    free(builds->bytes);
+    free(builds->folder);
+    *builds = (struct trt_builds){0};
+}
+
+int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct error *err)
+{
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = model_write_memory(&whole, &builds->bytes, &builds->source.model_size, err);
+    subgraph_release(&whole);
+    builds->folder = memory_strdup(model->folder);
+    builds->source.model_data = builds->bytes;
+    builds->source.external_folder = builds->folder;
+    return rc;
+}
+
+/* ---- An engine: struct trtexec_products ---- */
+
+static struct trtexec_named_types take_types(const struct precision_overrides *from, struct trtexec_named_type *items)
+{
+    for (size_t i = 0; i < from->count; i++)
+        items[i] = (struct trtexec_named_type){from->items[i].name, from->items[i].type};
+    return (struct trtexec_named_types){items, from->count};
+}
+
+static void drop(void *data, void *engine)
+{
+    (void)data;
+    if (engine != NULL)
+        trtexec_products_release(engine);
+    free(engine);
+}
+
+static int build(void *data, const struct engine_order *order, void **ret, struct error *err)
+{
+    struct trt_builds *builds = data;
+    struct trtexec_settings settings = builds->trt.request.settings;
+    struct backend_request source = builds->source;
+    struct trtexec_products *products = memory_alloc_zero(1, sizeof(*products));
+    struct trtexec_named_type *types = NULL;
+    char *bytes = NULL;
+    int rc = 0;
+
+    if (order->layers != NULL) {
+        types = memory_alloc_zero(order->layers->count, sizeof(*types));
+        settings.layer_precisions = take_types(order->layers, types);
+    }
+    if (order->model != NULL) {
+        struct subgraph whole;
+
+        subgraph_init_whole(&whole, order->model);
+        rc = model_write_memory(&whole, &bytes, &source.model_size, err);
+        subgraph_release(&whole);
+        source.model_path = NULL;
+        source.model_data = bytes;
+        source.external_folder = order->model->folder;
+    }
+    if (rc == 0)
+        rc = trtexec_build(&settings, &source, products, err);
+    free(bytes);
+    free(types);
+    if (rc == 0)
+        *ret = products;
+    else
+        drop(builds, products);
+    return rc;
+}
+
+static int save(void *data, void *engine, const char *path, struct error *err)
+{
+    const struct trtexec_products *products = engine;
+
+    (void)data;
+    return file_copy(products->engine, path, FILE_INTERMEDIATE, err);
+}
+
+static int save_byproducts(void *data, void *engine, struct error *err)
+{
+    const struct trt_builds *builds = data;
+
+    return trt_save_products(&builds->trt, engine, NULL, err);
+}
+
+struct engine_maker trt_builds_maker(struct trt_builds *builds)
+{
+    return (struct engine_maker){
+        .data = builds, .build = build, .save = save, .save_byproducts = save_byproducts, .drop = drop};
+}

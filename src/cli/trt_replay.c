@@ -1,0 +1,140 @@
+/* cli/trt_replay.c: see trt_replay.h. */
+#include "cli/trt_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "format/trtexec/replay.h"
+
+/* So many layers are named in one message. */
+#define NAMED_LAYERS 8
+
+/* Without a layer of which a kernel is told there is nothing to be pinned, either. */
+static int read_choices(const struct trtexec_products *products, struct tactic_replay *ret, struct error *err)
+{
+    struct layer_info info;
+    int rc = layer_info_open(&info, products->layers, err);
+
+    if (rc < 0)
+        return rc;
+    rc = layer_info_to_replay(&info, ret, err);
+    layer_info_release(&info);
+    return rc;
+}
+
+int trt_replay_save(const struct trtexec_products *products, const struct tactic_options *precision, const char *path,
+                    struct log *log, struct error *err)
+{
+    struct tactic_replay replay;
+    char *cache = NULL;
+    int rc;
+
+    tactic_replay_init(&replay);
+    rc = read_choices(products, &replay, err);
+    if (rc < 0)
+        goto done;
+    if (precision != NULL)
+        tactic_options_copy(precision, &replay.precision);
+    if (products->timing_cache != NULL) {
+        replay.timing_cache = memory_strdup(TACTIC_REPLAY_CACHE_BESIDE);
+        cache = tactic_replay_cache_path(&replay, path);
+        rc = file_copy(products->timing_cache, cache, FILE_DURABLE, err);
+        if (rc < 0)
+            goto done;
+    }
+    log_message(log, LOG_INFO, "Saving tactic replay file to %s", path);
+    rc = tactic_replay_save(&replay, path, err);
+done:
+    tactic_replay_release(&replay);
+    free(cache);
+    return rc;
+}
+
+int trt_replay_load(const char *path, struct trtexec_settings *settings, struct arena *arena,
+                    struct tactic_replay *replay, struct error *err)
+{
+    char *cache;
+    int rc = 0;
+
+    if (settings->load_timing_cache != NULL)
+        return error_set(err, ERR_INVALID,
+                         "--load-tactics: the replay's timing cache pins the build, so leave out --load-timing-cache "
+                         "and --save-timing-cache");
+    if (tactic_replay_load(replay, path, err) < 0)
+        return err->code;
+    cache = tactic_replay_cache_path(replay, path);
+    if (cache == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--load-tactics: '%s' names no timing cache, and trtexec cannot be told tactics in any other "
+                         "way: take a replay that --save-tactics has written on TensorRT",
+                         path);
+    settings->load_timing_cache = arena_strdup(arena, cache);
+    if (!file_exists(cache))
+        rc = error_set(err, ERR_MISSING,
+                       "--load-tactics: the timing cache '%s', which pins the build of '%s', is not there: keep the "
+                       "two files together",
+                       cache, path);
+    free(cache);
+    settings->error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
+    return rc;
+}
+
+static void name_layer(const char *layer, const char *how, size_t *count, struct string_builder *text)
+{
+    if (*count < NAMED_LAYERS) {
+        string_add(text, *count > 0 ? ", " : "");
+        string_add_quoted(text, layer);
+        string_add(text, how);
+    }
+    ++*count;
+}
+
+/* Layers of which the two do not say the same. */
+static size_t find_differences(const struct tactic_replay *wanted, const struct tactic_replay *built,
+                               struct string_builder *ret)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct tactic_algorithm *algorithm = tactic_replay_find(built, wanted->items[i].layer);
+
+        if (algorithm == NULL)
+            name_layer(wanted->items[i].layer, " (there is no such layer)", &count, ret);
+        else if (!tactic_algorithm_equal(algorithm, &wanted->items[i].algorithm))
+            name_layer(wanted->items[i].layer, "", &count, ret);
+    }
+    for (size_t i = 0; i < built->count; i++)
+        if (tactic_replay_find(wanted, built->items[i].layer) == NULL)
+            name_layer(built->items[i].layer, " (not in the replay)", &count, ret);
+    if (count > NAMED_LAYERS)
+        string_add_format(ret, " and %zu more", count - NAMED_LAYERS);
+    return count;
+}
+
+int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct trtexec_products *products,
+                     struct log *log, struct error *err)
+{
+    struct tactic_replay built;
+    struct string_builder text;
+    int rc;
+
+    tactic_replay_init(&built);
+    string_init(&text);
+    rc = read_choices(products, &built, err);
+    if (rc < 0)
+        goto done;
+    if (find_differences(replay, &built, &text) > 0)
+        rc =
+            error_set(err, ERR_BACKEND,
+                      "TensorRT did not build with the tactics of '%s', although its timing cache was given; other are "
+                      "those of %s. The model, the options, TensorRT and the GPU have to be those of that build",
+                      path, text.data);
+    else
+        log_message(log, LOG_INFO, "All %zu layers have the tactics of '%s'", built.count, path);
+done:
+    string_release(&text);
+    tactic_replay_release(&built);
+    return rc;
+}
