@@ -6,6 +6,7 @@
  *   parser-fails             the ONNX parser refuses the model
  *   build-fails              the builder refuses it; 10.16 and 11.1 leave an engine file of 0 bytes
  *   no-engine                a build that ends with PASSED and leaves no engine
+ *   ignored-inputs           random values in place of those of the files
  *   verbose-flood            megabytes of log
  *   ignored-precisions       layer precisions match nothing, silently
  *   non-conforming           a layer is built in another precision than was asked for

@@ -577,8 +577,14 @@ static int open_engine(struct backend_session *session, const struct backend_req
 static int build_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct trtexec_request *wish = request->own;
-    int rc = trtexec_build(&session->settings, request, &session->products, err);
+    int rc;
 
+    if (session->settings.strip_plan)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--strip-plan: an engine without its weights computes zeros until it has been given them again, "
+            "and says nothing of it: write one with `polygraphy convert`, and run one with weights");
+    rc = trtexec_build(&session->settings, request, &session->products, err);
     if (rc < 0)
         return rc;
     session->engine = memory_strdup("../" TRTEXEC_ENGINE);
