@@ -1139,6 +1139,19 @@ def size_from_values():
     return proto
 
 
+@model
+def names_for_no_command_line():
+    """No list of names with commas between them can have these, and two of them become one where "/" and ":" cannot be."""
+    return (
+        [
+            helper.make_node("Add", ["a,b", "it's"], ["sum/1"], "sum"),
+            helper.make_node("Mul", ["a,b", "it's"], ["sum:1"], "product"),
+        ],
+        [tensor("a,b", [2, 3]), tensor("it's", [2, 3])],
+        [tensor("sum/1", [2, 3]), tensor("sum:1", [2, 3])],
+    )
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:
