@@ -56,6 +56,21 @@ END
     refused "a.engine': it is cut short"
 }
 
+@test "where trtexec is, it is asked for the layers of an engine, and not believed when it tells none" {
+    export POLYGRAPHY_TRTEXEC="$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in" XDG_CACHE_HOME="$PWD/cache"
+    for version in 8.6 11.1; do
+        export TRTEXEC_STAND_IN_VERSION=$version
+        polygraphy convert "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" -o "an, engine.plan"
+        run --separate-stderr polygraphy inspect model "an, engine.plan" --show layers
+        [ "$status" -eq 0 ]
+        logged "^    Built by: TensorRT ${version//./\\.}\.[0-9]+\.[0-9]+\$"
+        logged '^    Layer 3    \| pointwise \+ relu \[Type: [A-Za-z]+, Precision: float32'
+    done
+    head -c 200 "an, engine.plan" >cut.plan
+    run --separate-stderr polygraphy inspect diff-engines cut.plan cut.plan
+    refused "cut.plan': TensorRT could not load the engine"
+}
+
 @test "what is no layer information is one clear error" {
     echo '{"Layers": [{"Name": "a "quoted" name"}]}' >unescaped.json
     run --separate-stderr polygraphy inspect model unescaped.json

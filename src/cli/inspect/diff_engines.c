@@ -315,11 +315,11 @@ static int diff_engines_run(const struct command_context *context, struct error 
     const struct diff_engines_values *values = PARSE_VALUES(context->parse, struct diff_engines_values);
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct comparison comparison = {0};
-    int rc = engine_layers_load(values->first, &comparison.a, err);
+    int rc = engine_layers_load(values->first, context->log, &comparison.a, err);
 
     if (rc < 0)
         goto done;
-    rc = engine_layers_load(values->second, &comparison.b, err);
+    rc = engine_layers_load(values->second, context->log, &comparison.b, err);
     if (rc < 0)
         goto done;
     layer_diff_make(&comparison.a, &comparison.b, &comparison.diff);

@@ -406,12 +406,15 @@ static int load_layers(const struct command_context *context, const char *plan, 
                        struct layer_info *info, struct trt_engine_view *view, struct error *err)
 {
     struct error why = {0};
-    int rc = layers ? layer_info_open(info, layers, &why) : engine_layers_ask(plan, info, &why);
+    int rc = layers ? layer_info_open(info, layers, &why) : engine_layers_ask(plan, context->log, info, &why);
 
     if (rc == ERR_MISSING && !layers) {
         log_message(context->log, LOG_WARNING, "%s", why.message);
         return 0;
     }
+    if (rc < 0 && view->header)
+        log_message(context->log, LOG_INFO, "Built by TensorRT %u.%u.%u.%u", view->header->major, view->header->minor,
+                    view->header->patch, view->header->build);
     if (rc < 0)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     view->info = info;
