@@ -93,6 +93,13 @@ assert (np.load("folder/x.npy") == b["x"]).all() and (np.load("folder/y.npy") ==
     polygraphy data to-input lists.json -o arrays/
     polygraphy run "$model" --onnxrt --load-inputs X0:arrays/X0.npy Y0:arrays/Y0.npy --save-inputs in.npz --save-outputs a.json
     polygraphy run "$model" --onnxrt --load-inputs lists.json --load-outputs a.json
+    polygraphy data to-input a.json -o golden.npz
+    polygraphy run "$model" --onnxrt --load-inputs lists.json --load-outputs golden.npz
+    data=/usr/share/libonnx-testdata/data/node/test_concat_2d_axis_0
+    polygraphy run "$data/model.onnx" --onnxrt --load-inputs "$data" --load-outputs "$data/test_data_set_0"
+    run polygraphy run "$model" --onnxrt --save-outputs a.npz
+    [ "$status" -eq 1 ]
+    [[ $output == *'no place for runners'* ]]
     run polygraphy run "$model" --onnxrt --load-inputs arrays/X0.npy
     [ "$status" -eq 1 ]
     [[ $output == *"'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0']"*INPUT:FILE* ]]

@@ -130,7 +130,7 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
 
         if (is_written_for_each(path, look->files->items[CANDIDATE_GOLDEN],
                                 check_words_placeholder(CANDIDATE_GOLDEN)) ||
-            run_results_load(&results, path, NULL) < 0)
+            data_file_add_results(&results, path, NULL) < 0)
             return;
         look->outputs_path = path;
     }

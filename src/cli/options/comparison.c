@@ -64,10 +64,11 @@ static const struct option options[] = {
     {
         .names = {"--load-outputs", "--load-results"},
         .kind = OPTION_MANY,
-        .value_name = "PATH",
-        .file = OPTION_READS,
+        .value_name = "DATA",
+        .file = OPTION_READS_DATA,
         OPTION_FIELD(struct comparison_values, load_outputs),
-        .help = "compare with the results in these files, too, as written by --save-outputs",
+        .help = "compare with the results in these files, too, as written by --save-outputs; or with arrays of other "
+                "programs: .npz, .npy as in OUTPUT:FILE, folders of .npy or of ONNX's test_data_set_0, .safetensors",
     },
     {
         .names = {"--validate"},

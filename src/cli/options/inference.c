@@ -3,6 +3,7 @@
 #include "cli/options/groups.h"
 #include "cli/options/runners/lines.h"
 #include "comparator/infer/driver.h"
+#include "format/data/file.h"
 
 static int finish(struct parse *parse, struct error *err)
 {
@@ -10,6 +11,11 @@ static int finish(struct parse *parse, struct error *err)
 
     if (settings->warm_up < 0)
         return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)settings->warm_up);
+    if (settings->save_outputs != NULL && data_file_holds_arrays_only(settings->save_outputs))
+        return error_set(err, ERR_INVALID,
+                         "--save-outputs: '%s' would have no place for runners and iterations: choose a name that ends "
+                         "in .json or .safetensors; `data to-input` makes the other formats of that",
+                         settings->save_outputs);
     if (settings->memory == 0)
         settings->memory = UINT64_MAX;
     return 0;

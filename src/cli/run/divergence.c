@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "comparator/compare/pair.h"
 #include "comparator/infer/layerwise.h"
+#include "format/data/file.h"
 #include "onnx/external/tensor.h"
 #include "tensor/compare/validate.h"
 #include "tensor/statistics/histogram.h"
@@ -300,7 +301,7 @@ static int compare_again(const struct driver_settings *driver, struct run_result
     comparison.divergence = NULL;
     comparison.on_compared = NULL;
     for (size_t i = 0; i < driver->load_count; i++) {
-        rc = run_results_load(results, driver->load_outputs[i], err);
+        rc = data_file_add_results(results, driver->load_outputs[i], err);
         if (rc < 0)
             return rc;
     }

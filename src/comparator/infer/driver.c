@@ -111,7 +111,7 @@ static int load_results(const struct driver *driver, struct run_results *ret, st
 
     for (size_t i = 0; i < settings->load_count; i++) {
         log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
-        if (run_results_load(ret, settings->load_outputs[i], err) < 0)
+        if (data_file_add_results(ret, settings->load_outputs[i], err) < 0)
             return err->code;
     }
     if (!settings->in_groups && ret->count > 1)

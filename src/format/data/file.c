@@ -1,6 +1,7 @@
 /* format/data/file.c: see file.h. */
 #include "format/data/file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,7 +207,8 @@ static int refuse_format(const char *path, struct error *err)
                      path, path);
 }
 
-static int load_path(struct data_file *ret, const struct data_word *word, struct error *err)
+/* `protos`: see folder.h. */
+static int load_path(struct data_file *ret, const struct data_word *word, const char *protos, struct error *err)
 {
     const char *path = word->path;
 
@@ -224,7 +226,7 @@ static int load_path(struct data_file *ret, const struct data_word *word, struct
     case FORMAT_TENSOR_PROTO:
         return data_tensor_proto_load(path, add_feed(ret), err);
     case FORMAT_FOLDER:
-        return data_folder_load(path, &ret->feeds, err);
+        return data_folder_load(path, protos, &ret->feeds, err);
     case FORMAT_UNKNOWN:
         break;
     }
@@ -248,10 +250,10 @@ static int rename_array(struct data_file *file, struct text name, const char *pa
     return 0;
 }
 
-static int load_word(struct data_file *ret, const struct data_word *word, struct error *err)
+static int load_word(struct data_file *ret, const struct data_word *word, const char *protos, struct error *err)
 {
     struct data_file file = {0};
-    int rc = load_path(&file, word, err);
+    int rc = load_path(&file, word, protos, err);
 
     if (rc == 0 && word->name.size > 0)
         rc = rename_array(&file, word->name, word->path, err);
@@ -268,7 +270,7 @@ int data_file_load(struct data_file *ret, const char *word, struct error *err)
     int rc = data_word_parse(word, &parts, err);
 
     if (rc == 0)
-        rc = load_word(ret, &parts, err);
+        rc = load_word(ret, &parts, "input", err);
     data_word_release(&parts);
     return rc;
 }
@@ -296,7 +298,7 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
 
     if (rc < 0)
         goto done;
-    rc = load_word(&file, &parts, err);
+    rc = load_word(&file, &parts, "input", err);
     if (rc == 0 && file.holds_results)
         rc = error_set(err, ERR_INVALID,
                        "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", word,
@@ -316,6 +318,44 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
         file.feeds.items[i] = (struct tensor_list){0};
     }
     feeds->takes_more = parts.name.size > 0;
+done:
+    data_word_release(&parts);
+    data_file_release(&file);
+    return rc;
+}
+
+/* ---- Results ---- */
+
+/* Takes the arrays of `feeds` as what a runner gave. */
+static void add_runner(struct feed_dicts *feeds, const char *path, struct run_results *ret)
+{
+    char *name = file_basename(path);
+    struct runner_results *runner = run_results_add_runner(ret, text_of(name));
+
+    for (size_t i = 0; i < feeds->count; i++) {
+        runner_results_add_iteration(runner, NAN)->outputs = feeds->items[i];
+        feeds->items[i] = (struct tensor_list){0};
+    }
+    free(name);
+}
+
+int data_file_add_results(struct run_results *results, const char *word, struct error *err)
+{
+    struct data_file file = {0};
+    struct data_word parts;
+    enum format format;
+    int rc = data_word_parse(word, &parts, err);
+
+    if (rc < 0)
+        goto done;
+    format = parts.type == DATA_UNDEFINED ? format_of(parts.path) : FORMAT_UNKNOWN;
+    if (format == FORMAT_JSON || format == FORMAT_SAFETENSORS) {
+        rc = run_results_load(results, parts.path, err);
+    } else {
+        rc = load_word(&file, &parts, "output", err);
+        if (rc == 0)
+            add_runner(&file.feeds, parts.path, results);
+    }
 done:
     data_word_release(&parts);
     data_file_release(&file);
@@ -386,9 +426,19 @@ static int save_npz(const struct feed_dicts *feeds, const char *path, struct err
     return rc;
 }
 
+static bool is_folder_name(const char *path)
+{
+    return path[0] != '\0' && path[strlen(path) - 1] == '/';
+}
+
+bool data_file_holds_arrays_only(const char *path)
+{
+    return is_folder_name(path) || has_extension(path, ".npy") || has_extension(path, ".npz");
+}
+
 int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
-    bool is_folder = path[0] != '\0' && path[strlen(path) - 1] == '/';
+    bool is_folder = is_folder_name(path);
     int rc;
 
     if (has_extension(path, ".npy") && !is_folder) {

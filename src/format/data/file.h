@@ -41,9 +41,17 @@ void data_file_release(struct data_file *file);
  * to-input`. On an error `feeds` is as before. */
 int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct error *err);
 
+/* Appends the results in what `word` names to `results`, for comparing with them: those of a file of results; or
+ * arrays, as those of one runner, which is called like the file. Of ONNX's test data these are output_0.pb and so on.
+ * JSON holds results only. On an error `results` is as before. */
+int data_file_add_results(struct run_results *results, const char *word, struct error *err);
+
 /* Writes input data in the format that the path's end chooses: ".npy" for a single array, ".npz", ".safetensors", a
  * folder for "/", and Polygraphy's JSON for any other. What is there is replaced, but for a folder with something in
  * it: ERR_EXISTS. ERR_INVALID for what the format cannot hold. */
 int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err);
+
+/* Whether data_file_save() would write arrays and nothing else to this path: ".npy", ".npz" or a folder. */
+bool data_file_holds_arrays_only(const char *path);
 
 #endif

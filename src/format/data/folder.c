@@ -2,6 +2,7 @@
 #include "format/data/folder.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,26 +117,29 @@ static int list_numbered(const char *folder, const char *prefix, const char *suf
 }
 
 /* The arrays that lie in the folder itself. */
-static int load_arrays(const char *folder, struct tensor_list *ret, struct error *err)
+static int load_arrays(const char *folder, const char *protos, struct tensor_list *ret, struct error *err)
 {
-    struct numbered_list inputs = {0};
-    int rc = list_numbered(folder, "input_", ".pb", &inputs, err);
+    struct numbered_list found = {0};
+    char prefix[16];
+    int rc;
 
-    for (size_t i = 0; i < inputs.count && rc == 0; i++)
-        rc = data_tensor_proto_load(inputs.items[i].path, ret, err);
-    numbered_release(&inputs);
+    snprintf(prefix, sizeof(prefix), "%s_", protos);
+    rc = list_numbered(folder, prefix, ".pb", &found, err);
+    for (size_t i = 0; i < found.count && rc == 0; i++)
+        rc = data_tensor_proto_load(found.items[i].path, ret, err);
+    numbered_release(&found);
     return rc < 0 ? rc : npy_folder_load(folder, ret, err);
 }
 
-static int load_iteration(const char *folder, struct feed_dicts *ret, struct error *err)
+static int load_iteration(const char *folder, const char *protos, struct feed_dicts *ret, struct error *err)
 {
     struct tensor_list *feed = VECTOR_APPEND(ret);
     int rc;
 
     *feed = (struct tensor_list){0};
-    rc = load_arrays(folder, feed, err);
+    rc = load_arrays(folder, protos, feed, err);
     if (rc == 0 && feed->count == 0)
-        rc = error_set(err, ERR_INVALID, "the folder '%s' holds neither .npy files nor input_0.pb", folder);
+        rc = error_set(err, ERR_INVALID, "the folder '%s' holds neither .npy files nor %s_0.pb", folder, protos);
     return rc;
 }
 
@@ -153,11 +157,11 @@ static int list_iterations(const char *path, struct numbered_list *ret, struct e
     return 0;
 }
 
-int data_folder_load(const char *path, struct feed_dicts *ret, struct error *err)
+int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err)
 {
     struct numbered_list iterations = {0};
     struct tensor_list here = {0};
-    int rc = load_arrays(path, &here, err);
+    int rc = load_arrays(path, protos, &here, err);
 
     if (rc < 0)
         goto done;
@@ -167,12 +171,12 @@ int data_folder_load(const char *path, struct feed_dicts *ret, struct error *err
     }
     rc = list_iterations(path, &iterations, err);
     for (size_t i = 0; i < iterations.count && rc == 0; i++)
-        rc = load_iteration(iterations.items[i].path, ret, err);
+        rc = load_iteration(iterations.items[i].path, protos, ret, err);
     if (rc == 0 && iterations.count == 0)
         rc = error_set(err, ERR_INVALID,
-                       "the folder '%s' holds no data: .npy files, input_0.pb and so on, or folders 0, 1, ... or "
+                       "the folder '%s' holds no data: .npy files, %s_0.pb and so on, or folders 0, 1, ... or "
                        "test_data_set_0, ... of these",
-                       path);
+                       path, protos);
 done:
     numbered_release(&iterations);
     tensor_list_release(&here);

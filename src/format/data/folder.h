@@ -4,8 +4,8 @@
 
 #include "format/polygraphy/feed_dicts.h"
 
-/* On an error `ret` may hold a part. */
-int data_folder_load(const char *path, struct feed_dicts *ret, struct error *err);
+/* Of ONNX's test data, `protos` are taken: "input" or "output". On an error `ret` may hold a part. */
+int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err);
 
 /* Writes a folder that is not there, or empty. Several iterations go into folders 0, 1, ... in it. It appears whole. */
 int data_folder_save(const struct feed_dicts *feeds, const char *path, struct error *err);

@@ -199,6 +199,27 @@ static void test_data_of_onnx_are_inputs_in_their_order(void **state)
     feed_dicts_release(&feeds);
 }
 
+static void arrays_are_results_of_a_runner_called_like_their_file(void **state)
+{
+    struct run_results results = {0};
+    struct error error = {0};
+
+    write_proto("golden/input_0.pb", "x");
+    write_proto("golden/output_0.pb", "y");
+    write_numbers("raw.bin");
+    write_text("lists.json", "{\"y\": [1]}");
+    assert_int_equal(data_file_add_results(&results, "golden", &error), 0);
+    assert_int_equal(data_file_add_results(&results, "y:raw.bin:float32:2x3", &error), 0);
+    assert_int_equal(data_file_add_results(&results, "lists.json", &error), ERR_INVALID);
+    assert_int_equal(results.count, 2);
+    assert_string_equal(results.items[0].name, "golden");
+    assert_int_equal(results.items[0].items[0].outputs.count, 1);
+    assert_numbers(&results.items[0].items[0].outputs.items[0], "y");
+    assert_string_equal(results.items[1].name, "raw.bin");
+    assert_numbers(&results.items[1].items[0].outputs.items[0], "y");
+    run_results_release(&results);
+}
+
 /* ---- What is refused ---- */
 
 static void file_of_no_format_is_refused_with_the_formats(void **state)
@@ -302,6 +323,7 @@ int main(void)
         cmocka_unit_test(named_arrays_share_an_iteration_until_a_name_returns),
         cmocka_unit_test(plain_lists_have_values_and_no_type),
         cmocka_unit_test(test_data_of_onnx_are_inputs_in_their_order),
+        cmocka_unit_test(arrays_are_results_of_a_runner_called_like_their_file),
         cmocka_unit_test(file_of_no_format_is_refused_with_the_formats),
         cmocka_unit_test(raw_data_need_their_exact_size),
         cmocka_unit_test(shapes_of_raw_data_are_written_in_several_ways),
