@@ -88,6 +88,7 @@ struct wanted_outputs {
 struct backend {
     const char *name;          /* as in the option: "onnxrt" */
     const char *runner_prefix; /* of runner names: "onnxrt-runner" */
+    bool wants_shapes;         /* may take no model whose inputs have no shapes; else these are better left open */
     int (*open)(const struct backend_request *request, struct backend_session **ret, struct error *err);
     void (*close)(struct backend_session *session); /* NULL is fine */
 

@@ -458,6 +458,7 @@ done:
 const struct backend command_backend = {
     .name = "runner",
     .runner_prefix = "command-runner",
+    .wants_shapes = true,
     .open = command_open,
     .close = command_close,
     .inputs = command_inputs,

@@ -326,8 +326,8 @@ void layerwise_run_release(struct layerwise_run *run)
     *run = (struct layerwise_run){0};
 }
 
-/* The tensors that the group reads, borrowed, and in the model their element types. Shapes are left open there, because
- * a runtime would hold them against branches that are never taken. */
+/* The tensors that the group reads, borrowed, and in the model their element types. Shapes are left open there, unless
+ * they are wanted, because a runtime would hold them against branches that are never taken. */
 static int gather_feed(const struct layerwise_run *run, const struct layerwise_group *group,
                        const struct tensor_list *feed, struct tensor_list *ret, struct error *err)
 {
@@ -338,7 +338,7 @@ static int gather_feed(const struct layerwise_run *run, const struct layerwise_g
         struct text name = model->values.items[value].name;
         const struct named_tensor *fed = tensor_list_find(feed, name);
         const struct tensor *from = run->values[value].data == NULL && fed != NULL ? &fed->tensor : &run->values[value];
-        struct value_type type = {.element = from->type};
+        struct value_type type = {.element = from->type, .has_shape = run->backend->wants_shapes, .shape = from->shape};
         struct tensor tensor;
 
         if (from->data == NULL)
