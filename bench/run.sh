@@ -114,6 +114,18 @@ engine_case()
         "$(awk -v a="$open" -v b="$run" 'BEGIN { printf "%.2f", a + b }')" "$(milliseconds "$second")" 1
 }
 
+# runner_case: a command of --runner that copies 1 GB, against that command alone.
+runner_case()
+{
+    local header='{"X":{"dtype":"F32","shape":[1,2,16384,8192],"data_offsets":[0,1073741824]}}   '
+    { printf '%b' '\x50\0\0\0\0\0\0\0' && printf %-80s "$header" && head -c 1073741824 /dev/zero; } >in.safetensors
+    read -r ours floor _ <<<"$(TMPDIR=$folder "$tools/measure" 5 "$polygraphy" run "$root/tests/models/dynamic_identity.onnx" \
+        --load-inputs in.safetensors --runner "$tools/copy_tensors {inputs} {outputs} X Y" -- \
+        sh -c '"$0" in.safetensors out.safetensors X Y && rm out.safetensors' "$tools/copy_tensors")"
+    rm -f in.safetensors out.safetensors
+    against_floor "run --runner of a program that copies 1 GB" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.3
+}
+
 # median: the middle one of the numbers, an odd number of lines
 median()
 {
@@ -254,6 +266,8 @@ against_floor "compare 2 x 100,000,000 float32, against reading them" ms "$(mill
 
 read -r ours _ <<<"$("$tools/decision_speed" 435 16 60)"
 absolute "what to check next, 16 jobs, 10,000 nodes" us "$ours" 50
+
+runner_case
 
 models=()
 for model in light_squeezenet light_resnet50 light_densenet121; do

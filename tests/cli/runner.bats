@@ -19,13 +19,25 @@ fails()
 }
 
 @test "runners have an order, names and formats, and are compared with others" {
-    run polygraphy run "$model" --runner "$good" --onnxrt --runner "mine=$good" --iterations 2 --save-outputs out.safetensors
+    local copy='cp -r {inputs:npy} {outputs:npy} && mv {outputs:npy}/x.npy {outputs:npy}/y.npy'
+    run polygraphy run "$model" --runner "$good" --onnxrt --runner "mine=$copy" --iterations 2 --save-outputs saved.json
     [ "$status" -eq 0 ]
     [[ $output == *'Accuracy Comparison | command-runner-N0'*' vs. onnxrt-runner-N0'*'Accuracy Comparison | onnxrt-runner-N0'*' vs. mine'* ]]
-
     polygraphy run "$model" --onnxrt --save-outputs saved.json
-    run polygraphy run "$model" --onnxrt --runner 'cp saved.json {outputs:json}; test -s {inputs:json}'
+    run polygraphy run "$model" --onnxrt --runner 'test -s {inputs:npz} && cp saved.json {outputs:json}'
     [ "$status" -eq 0 ]
+}
+
+@test "inputs that are a file already are not written again, and not to be written to" {
+    polygraphy run "$model" --onnxrt --save-inputs in.safetensors --save-outputs out.safetensors
+    run polygraphy run "$model" --runner "cmp in.safetensors {inputs} && test {inputs} -ef in.safetensors && $good" \
+        --load-inputs in.safetensors --load-outputs out.safetensors
+    [ "$status" -eq 0 ]
+    run polygraphy run "$model" --runner "rm {inputs}; cp in.safetensors {inputs}; $good" --load-inputs in.safetensors
+    [ "$status" -eq 0 ]
+    run polygraphy run "$model" --runner "$good; echo >>{inputs}" --load-inputs in.safetensors
+    [ "$status" -eq 1 ]
+    [[ $output == *"has written to its inputs, which are 'in.safetensors'"* ]]
 }
 
 @test "a command that fails is no difference" {
@@ -72,8 +84,25 @@ fails()
         --runner "cmp {model} {engine} && $good"
     [ "$status" -eq 0 ]
     [ "$(wc -l <log)" -eq 1 ]
-    run polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity_identity.onnx" --onnxrt --first-divergence \
-        --runner "polygraphy run {model} --onnxrt --load-inputs {inputs} --save-outputs {outputs}"
+    # Parts of a model, too, say what shapes their inputs have, which other engines want to know.
+    run polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity_identity.onnx" --onnxrt --first-divergence --output-memory 1K \
+        --runner "polygraphy inspect model {model} >>models
+                  polygraphy run {model} --onnxrt --load-inputs {inputs} --save-outputs {outputs}"
     [ "$status" -eq 0 ]
     [[ $output == *'No tensor of the model differs'* ]]
+    [ "$(grep -A1 'Graph Input' models | grep -c 'shape=(1, 1, 64, 64)')" -eq 3 ] # two parts, then the model as it is
+}
+
+@test "the examples run where what they need is installed: OpenCV" {
+    /usr/bin/python3 -c 'import cv2' || skip "OpenCV's Python module is not there: apt-get install python3-opencv"
+    run polygraphy run "$POLYGRAPHY_ROOT/tests/models/matmul_chain_64.onnx" --onnxrt --rtol 1e-3 \
+        --runner "$POLYGRAPHY_ROOT/examples/runners/opencv_dnn.py {model} {inputs:npz} {outputs:npz}"
+    [ "$status" -eq 0 ]
+}
+
+@test "the examples run where what they need is installed: ONNX Runtime in Node" {
+    node -e 'require("onnxruntime-node")' || skip "ONNX Runtime for Node is not where NODE_PATH says: npm install onnxruntime-node"
+    run polygraphy run "$POLYGRAPHY_ROOT/tests/models/matmul_chain_64.onnx" --onnxrt --rtol 1e-3 \
+        --runner "env TMPDIR=\$(dirname {outputs}) $POLYGRAPHY_ROOT/examples/runners/onnxruntime_node.js {model} {inputs} {outputs}"
+    [ "$status" -eq 0 ]
 }

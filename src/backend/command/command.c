@@ -1,6 +1,7 @@
 /* backend/command/command.c: see command.h. */
 #include "backend/command/command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,16 +70,18 @@ static void show_stream(const struct backend_session *session, const char *strea
     string_release(&text);
 }
 
-/* The last line that is not empty; false when there is none. */
+/* The last line that says something; false when there is none. */
 static bool add_last_line(const struct process_output *output, struct string_builder *ret)
 {
     struct text text = end_of(output, SHOWN_OF_FAILURE);
     const char *line;
 
-    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL)
+    while (text.size > 0 && !isalnum((unsigned char)text.data[text.size - 1]))
         text.size--;
     if (text.size == 0)
         return false;
+    while (text.data + text.size < output->data + output->size && text.data[text.size] != '\n')
+        text.size++;
     line = memrchr(text.data, '\n', text.size);
     if (line != NULL)
         text = (struct text){line + 1, (size_t)(text.data + text.size - line - 1)};

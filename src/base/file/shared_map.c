@@ -1,16 +1,20 @@
 /* base/file/shared_map.c: see shared_map.h. */
 #include "base/file/shared_map.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/file/file.h"
 #include "base/memory.h"
 
 struct shared_map {
     atomic_size_t users;
     struct file_map map;
+    struct shared_map *next, *previous; /* among all that there are */
 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct shared_map *first;
 
 int shared_map_open(const char *path, struct shared_map **ret, struct error *err)
 {
@@ -22,6 +26,12 @@ int shared_map_open(const char *path, struct shared_map **ret, struct error *err
         return rc;
     }
     atomic_init(&map->users, 1);
+    pthread_mutex_lock(&mutex);
+    map->next = first;
+    if (first != NULL)
+        first->previous = map;
+    first = map;
+    pthread_mutex_unlock(&mutex);
     *ret = map;
     return 0;
 }
@@ -37,12 +47,32 @@ struct shared_map *shared_map_join(struct shared_map *map)
     return map;
 }
 
+const struct file_map *shared_map_of(const void *data, size_t size)
+{
+    struct shared_map *map;
+
+    pthread_mutex_lock(&mutex);
+    map = first;
+    while (map != NULL && !file_map_holds(&map->map, data, size))
+        map = map->next;
+    pthread_mutex_unlock(&mutex);
+    return map != NULL ? &map->map : NULL;
+}
+
 void shared_map_leave(void *map)
 {
     struct shared_map *shared = map;
 
     if (atomic_fetch_sub(&shared->users, 1) > 1)
         return;
+    pthread_mutex_lock(&mutex);
+    if (shared->previous != NULL)
+        shared->previous->next = shared->next;
+    else
+        first = shared->next;
+    if (shared->next != NULL)
+        shared->next->previous = shared->previous;
+    pthread_mutex_unlock(&mutex);
     file_map_release(&shared->map);
     free(shared);
 }

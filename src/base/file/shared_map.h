@@ -8,6 +8,7 @@
 #define BASE_FILE_SHARED_MAP_H
 
 #include "base/error.h"
+#include "base/file/file.h"
 #include "base/text/text.h"
 
 struct shared_map;
@@ -19,6 +20,9 @@ struct span shared_map_content(const struct shared_map *map);
 
 /* One more user; gives `map`. */
 struct shared_map *shared_map_join(struct shared_map *map);
+
+/* The mapping of which these bytes are a part; NULL: they are in none. Valid as long as it is used. */
+const struct file_map *shared_map_of(const void *data, size_t size);
 
 /* Ends a use, in any thread; with the last one the file is unmapped. `map` is a struct shared_map *. */
 void shared_map_leave(void *map);

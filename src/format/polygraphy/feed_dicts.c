@@ -108,6 +108,27 @@ int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct e
 /* No more iterations than a header can name: an empty one takes no room in it. */
 enum { MOST_ITERATIONS = 10000000 };
 
+/* Whether all names begin with a number and a slash, as those of several iterations do. */
+static bool is_numbered(const struct tensor_list *feed)
+{
+    for (size_t i = 0; i < feed->count; i++) {
+        const char *name = feed->items[i].name;
+        size_t number;
+
+        if (!safetensors_take_number(&name, SIZE_MAX, &number))
+            return false;
+    }
+    return true;
+}
+
+static void take_only_feed(struct safetensors *file, struct feed_dicts *ret)
+{
+    struct tensor_list *feed = VECTOR_APPEND(ret);
+
+    *feed = file->tensors;
+    file->tensors = (struct tensor_list){0};
+}
+
 static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct error *err)
 {
     const char *text = safetensors_find_metadata(file, "iterations");
@@ -117,6 +138,10 @@ static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct e
     if (text == NULL || !number_parse_integer(text_of(text), &iterations) || iterations < 0 ||
         iterations > MOST_ITERATIONS)
         return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number");
+    if (iterations == 1 && !is_numbered(&file->tensors)) {
+        take_only_feed(file, ret);
+        return 0;
+    }
     for (int64_t i = 0; i < iterations; i++)
         *VECTOR_APPEND(ret) = (struct tensor_list){0};
     for (size_t i = 0; i < file->tensors.count; i++) {
@@ -133,8 +158,6 @@ static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct e
 
 int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file, const char *name, struct error *err)
 {
-    struct tensor_list *feed;
-
     if (safetensors_is_kind(file, SAFETENSORS_RESULTS))
         return error_set(err, ERR_INVALID,
                          "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
@@ -144,14 +167,14 @@ int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file
 
         return rc < 0 ? error_context(err, "'%s'", name) : 0;
     }
-    feed = VECTOR_APPEND(ret);
-    *feed = file->tensors;
-    file->tensors = (struct tensor_list){0};
+    take_only_feed(file, ret);
     return 0;
 }
 
+/* A single iteration needs no numbers, so that the file can be handed to whoever wants these tensors. */
 static int save_safetensors(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
+    bool numbered = feeds->count != 1 || is_numbered(&feeds->items[0]);
     struct safetensors_writer writer;
     struct string_builder name, iterations;
     int rc;
@@ -168,7 +191,9 @@ static int save_safetensors(const struct feed_dicts *feeds, const char *path, st
     for (size_t i = 0; i < feeds->count; i++)
         for (size_t k = 0; k < feeds->items[i].count; k++) {
             string_clear(&name);
-            string_add_format(&name, "%zu/%s", i, feeds->items[i].items[k].name);
+            if (numbered)
+                string_add_format(&name, "%zu/", i);
+            string_add(&name, feeds->items[i].items[k].name);
             rc = safetensors_writer_add(&writer, name.data, &feeds->items[i].items[k].tensor, err);
             if (rc < 0)
                 goto done;

@@ -314,3 +314,35 @@ int safetensors_parse(struct span file, const char *name, struct safetensors *re
 {
     return read_file(file, name, NULL, ret, err);
 }
+
+static bool is_still_there(const struct file_map *map)
+{
+    struct stat mapped, there;
+
+    return fstat(map->fd, &mapped) == 0 && stat(map->path, &there) == 0 && mapped.st_ino == there.st_ino &&
+           mapped.st_dev == there.st_dev;
+}
+
+const char *safetensors_find_file(const struct tensor_list *tensors)
+{
+    const struct file_map *map = NULL;
+    struct safetensors file;
+    bool holds_these;
+
+    for (size_t i = 0; i < tensors->count && map == NULL; i++)
+        if (tensors->items[i].tensor.size > 0)
+            map = shared_map_of(tensors->items[i].tensor.data, tensors->items[i].tensor.size);
+    if (map == NULL || !is_still_there(map) ||
+        safetensors_parse((struct span){map->data, map->size}, map->path, &file, NULL) < 0)
+        return NULL;
+    holds_these = file.tensors.count == tensors->count;
+    for (size_t i = 0; i < tensors->count && holds_these; i++) {
+        const struct named_tensor *found = tensor_list_find(&file.tensors, text_of(tensors->items[i].name));
+        const struct tensor *wanted = &tensors->items[i].tensor;
+
+        holds_these = found != NULL && found->tensor.data == wanted->data && found->tensor.type == wanted->type &&
+                      shape_equal(&found->tensor.shape, &wanted->shape);
+    }
+    safetensors_release(&file);
+    return holds_these ? map->path : NULL;
+}

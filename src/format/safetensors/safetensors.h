@@ -41,13 +41,19 @@ int safetensors_load(const char *path, struct safetensors *ret, struct error *er
 int safetensors_parse(struct span file, const char *name, struct safetensors *ret, struct error *err);
 void safetensors_release(struct safetensors *file);
 
+/* The path of a file that is loaded and holds just these tensors, where they lie, under these names: whoever wants a
+ * file of them can take it. NULL when there is none, or when another file is at its path by now. Valid as long as the
+ * tensors are. */
+const char *safetensors_find_file(const struct tensor_list *tensors);
+
 const char *safetensors_find_metadata(const struct safetensors *file, const char *name); /* or NULL */
 
 /* What this program's own files say of themselves, and how their tensors are called (docs/formats.md):
  *
  *   results   "<runner>/<iteration>/<output>", both numbers from 0 on; metadata "polygraphy": "results", and "runners":
  *             [{"name": ..., "runtimes": [seconds of each iteration, null where unknown]}, ...] as text
- *   inputs    "<iteration>/<input>"; metadata "polygraphy": "inputs", "iterations": how many, as text
+ *   inputs    "<iteration>/<input>"; metadata "polygraphy": "inputs", "iterations": how many, as text. A single
+ *             iteration goes without the number, unless all names begin like one
  *   others    a file without "polygraphy" is one iteration: its tensors by their names */
 #define SAFETENSORS_KIND "polygraphy"
 #define SAFETENSORS_RESULTS "results"

@@ -311,6 +311,39 @@ static void inputs_come_back_and_are_no_results(void **state)
     unlink(path);
 }
 
+/* Names of a single iteration, which come back whether or not they look like numbered ones. */
+static void single_iteration_keeps_its_names(void **state)
+{
+    static const char *const names[][2] = {{"x", "0/y"}, {"0/x", "1/y"}};
+    const char *path = scratch_path("single.safetensors");
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct feed_dicts feeds = {0}, back = {0};
+        const char *found;
+        struct tensor value;
+
+        *VECTOR_APPEND(&feeds) = (struct tensor_list){0};
+        for (size_t k = 0; k < 2; k++) {
+            tensor_borrow(DATA_UINT8, &(struct shape){1, {3}}, "abc", 3, &value);
+            tensor_list_add(&feeds.items[0], text_of(names[i][k]), &value);
+        }
+        assert_int_equal(feed_dicts_save(&feeds, path, NULL), 0);
+        assert_int_equal(data_file_add_inputs(&back, path, NULL), 0);
+        assert_int_equal(back.count, 1);
+        for (size_t k = 0; k < 2; k++)
+            assert_string_equal(back.items[0].items[k].name, names[i][k]);
+
+        /* Only where they are called that in the file, too, it is one of just these tensors, as long as it is there. */
+        found = safetensors_find_file(&back.items[0]);
+        assert_true(i == 0 ? found != NULL && strcmp(found, path) == 0 : found == NULL);
+        assert_null(safetensors_find_file(&feeds.items[0]));
+        unlink(path);
+        assert_null(safetensors_find_file(&back.items[0]));
+        feed_dicts_release(&feeds);
+        feed_dicts_release(&back);
+    }
+}
+
 static void file_of_another_program_is_one_iteration(void **state)
 {
     const char *path = scratch_path("foreign.safetensors");
@@ -372,6 +405,7 @@ int main(void)
         cmocka_unit_test(results_come_back_with_runners_iterations_and_runtimes),
         cmocka_unit_test(runners_can_be_written_in_turns),
         cmocka_unit_test(inputs_come_back_and_are_no_results),
+        cmocka_unit_test(single_iteration_keeps_its_names),
         cmocka_unit_test(file_of_another_program_is_one_iteration),
         cmocka_unit_test(results_whose_names_fit_no_runner_are_refused),
     };
