@@ -242,7 +242,8 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
         log_message(log, LOG_WARNING, "TensorRT has left no timing cache: '%s' is not written", path);
         return 0;
     }
-    if (request->request.settings.load_timing_cache != NULL && would_lose(products->timing_cache, path)) {
+    if (request->request.settings.load_timing_cache != NULL && file_exists(path) &&
+        (products->lost_timing_cache || would_lose(products->timing_cache, path))) {
         log_message(log, LOG_WARNING,
                     "'%s' stays as it is, since TensorRT has not taken over what it holds: it may be damaged, or of "
                     "another version or device; the times of this build are not kept",
@@ -268,6 +269,16 @@ static int save_tactics(const struct trt_request *request, const struct trtexec_
     return rc;
 }
 
+/* Who runs the engine has to know. */
+static void warn_of_names(const struct trt_request *request, const struct trtexec_tensors *tensors, const char *kind)
+{
+    for (size_t i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->items[i].name, tensors->items[i].safe) != 0)
+            log_message(request->context->log, LOG_WARNING,
+                        "The %s '%s' is called '%s' in the engine that is saved, since trtexec does not take its name",
+                        kind, tensors->items[i].name, tensors->items[i].safe);
+}
+
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err)
 {
@@ -289,6 +300,8 @@ int trt_save_products(const struct trt_request *request, const struct trtexec_pr
         rc = save_timing_cache(request, products, values->save_timing_cache, err);
     if (rc < 0 || engine_path == NULL)
         return rc;
+    warn_of_names(request, &products->network.inputs, "input");
+    warn_of_names(request, &products->network.outputs, "output");
     log_message(log, LOG_INFO, "Saving engine to %s", engine_path);
     return file_copy(products->engine, engine_path, FILE_DURABLE, err);
 }

@@ -6,83 +6,23 @@
 
 #include "backend/trtexec/exported_output.h"
 #include "backend/trtexec/installation.h"
+#include "backend/trtexec/io.h"
 #include "backend/trtexec/job.h"
 #include "backend/trtexec/raw_tensor.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "format/trtexec/plan_header.h"
+#include "format/trtexec/profile.h"
 #include "format/trtexec/tensor_summary.h"
-
-/* An input or output of the engine. */
-struct io {
-    char *safe;           /* what trtexec calls it */
-    enum data_type bound; /* the type that TensorRT has for it; DATA_UNDEFINED: not known yet */
-    bool is_open;         /* an input whose shape has to be told */
-    bool is_debug;        /* no output, but a tensor inside of the engine */
-};
-
-struct io_list {
-    struct backend_io *items;
-    struct io *details;
-    size_t count, capacity;
-};
 
 struct backend_session {
     struct trtexec_settings settings;
     struct trtexec_products products; /* its folder is the session's, also where nothing was built */
     char *engine;                     /* path, as seen from the folder of a run */
     struct io_list inputs, outputs;
-    bool exports_outputs; /* an output has a shape that depends on data */
+    struct layer_profile profile; /* of the last run, with settings.profile */
+    bool exports_outputs;         /* an output has a shape that depends on data */
 };
-
-/* ---- Inputs and outputs ---- */
-
-/* Text is copied. */
-static struct io *add_io(struct io_list *list, const char *name, const char *safe, enum data_type type)
-{
-    size_t capacity = list->capacity;
-
-    list->items = memory_grow(list->items, list->count, &list->capacity, sizeof(*list->items));
-    if (capacity != list->capacity)
-        list->details = memory_resize(list->details, list->capacity, sizeof(*list->details));
-    list->items[list->count] = (struct backend_io){.name = memory_strdup(name), .type = type};
-    list->items[list->count].symbols = memory_alloc_zero(TENSOR_MAX_RANK, sizeof(char *));
-    list->details[list->count] = (struct io){.safe = memory_strdup(safe)};
-    return &list->details[list->count++];
-}
-
-static void io_list_release(struct io_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].symbols);
-        free(list->items[i].name);
-        free(list->details[i].safe);
-    }
-    free(list->items);
-    free(list->details);
-}
-
-static struct io *find_io(const struct io_list *list, const char *safe, size_t *ret_index)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->details[i].safe, safe) == 0) {
-            *ret_index = i;
-            return &list->details[i];
-        }
-    return NULL;
-}
-
-static void take_tensors(const struct trtexec_tensors *tensors, struct io_list *ret)
-{
-    for (size_t i = 0; i < tensors->count; i++) {
-        const struct trtexec_tensor *tensor = &tensors->items[i];
-
-        add_io(ret, tensor->name, tensor->safe, tensor->type)->is_open =
-            !tensor->has_shape || !shape_is_static(&tensor->shape);
-        ret->items[i].has_shape = tensor->has_shape;
-        ret->items[i].shape = tensor->shape;
-    }
-}
 
 static bool is_among(const char *const *names, size_t count, const char *name)
 {
@@ -99,7 +39,7 @@ static void take_bindings(const struct trtexec_report *report, struct backend_se
     for (size_t i = 0; i < report->bindings.count; i++) {
         const struct trtexec_binding *binding = &report->bindings.items[i];
         struct io_list *list = binding->is_output ? &session->outputs : &session->inputs;
-        struct io *io = add_io(list, binding->name, binding->name, binding->type);
+        struct io *io = io_list_add(list, binding->name, binding->name, binding->type);
         struct backend_io *item = &list->items[list->count - 1];
 
         io->bound = binding->type;
@@ -402,24 +342,23 @@ static int take_debug_names(struct backend_session *session, const struct tensor
 {
     const struct words *wanted = &session->settings.mark_debug;
     struct string_builder missing;
-    size_t index, count = 0;
+    size_t count = 0;
     int rc = 0;
 
     for (size_t i = 0; i < summary->count; i++)
-        if (find_io(&session->outputs, summary->items[i].name, &index) == NULL)
-            add_io(&session->outputs, summary->items[i].name, summary->items[i].name, summary->items[i].type)
+        if (io_list_find(&session->outputs, summary->items[i].name) == NULL)
+            io_list_add(&session->outputs, summary->items[i].name, summary->items[i].name, summary->items[i].type)
                 ->is_debug = true;
     string_init(&missing);
     for (size_t i = 0; i < wanted->count; i++)
-        if (find_io(&session->outputs, wanted->items[i], &index) == NULL) {
+        if (io_list_find(&session->outputs, wanted->items[i]) == NULL) {
             string_add(&missing, count++ > 0 ? ", " : "");
             string_add_quoted(&missing, wanted->items[i]);
         }
     if (count > 0)
         rc = error_set(err, ERR_INVALID,
-                       "--mark-debug: TensorRT gives out %zu tensors that are marked, and %s is not among them: there "
-                       "is no tensor of that name in the network",
-                       summary->count, missing.data);
+                       "--mark-debug: TensorRT does not give out %s: its network has no tensor of that name",
+                       missing.data);
     string_release(&missing);
     return rc;
 }
@@ -458,6 +397,51 @@ static int read_outputs(const struct run *run, const struct wanted_outputs *want
     return rc;
 }
 
+/* ---- Times of layers ---- */
+
+static int keep_profile(const struct run *run, struct error *err)
+{
+    struct layer_profile *profile = &run->session->profile;
+    char *path = file_join(run->folder, TRTEXEC_PROFILE);
+    int rc;
+
+    layer_profile_release(profile);
+    *profile = (struct layer_profile){0};
+    rc = layer_profile_open(profile, path, err);
+    free(path);
+    return rc;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double first = ((const struct layer_time *)a)->total, second = ((const struct layer_time *)b)->total;
+
+    return (first < second) - (first > second);
+}
+
+static void log_profile(struct backend_session *session)
+{
+    struct layer_profile *profile = &session->profile;
+    struct string_builder text;
+    double total = 0;
+
+    if (profile->count == 0 || !log_shows(session->settings.log, LOG_INFO))
+        return;
+    qsort(profile->items, profile->count, sizeof(*profile->items), by_time);
+    for (size_t i = 0; i < profile->count; i++)
+        total += profile->items[i].total;
+    string_init(&text);
+    string_add_format(&text, "Profile of %zu layers of the last run: %.3f ms\n       ms      %%  layer", profile->count,
+                      total);
+    for (size_t i = 0; i < profile->count; i++) {
+        string_add_format(&text, "\n%9.4f %6.2f  ", profile->items[i].total,
+                          total > 0 ? 100 * profile->items[i].total / total : 0);
+        string_add_visible(&text, text_of(profile->items[i].name));
+    }
+    log_text(session->settings.log, LOG_INFO, (struct text){text.data, text.size});
+    string_release(&text);
+}
+
 static int run_once(struct run *run, const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
                     struct error *err)
 {
@@ -473,6 +457,8 @@ static int run_once(struct run *run, const struct wanted_outputs *wanted, struct
     }
     if (seconds != NULL)
         *seconds = run->job.report.host_seconds >= 0 ? run->job.report.host_seconds : run->job.result.seconds;
+    if (session->settings.profile && keep_profile(run, err) < 0)
+        return err->code;
     return read_outputs(run, wanted, ret, err);
 }
 
@@ -588,8 +574,8 @@ static int build_engine(struct backend_session *session, const struct backend_re
     if (rc < 0)
         return rc;
     session->engine = memory_strdup("../" TRTEXEC_ENGINE);
-    take_tensors(&session->products.network.inputs, &session->inputs);
-    take_tensors(&session->products.network.outputs, &session->outputs);
+    io_list_take(&session->products.network.inputs, &session->inputs);
+    io_list_take(&session->products.network.outputs, &session->outputs);
     rc = wish != NULL && wish->built != NULL ? wish->built(wish->data, &session->products, err) : 0;
     return rc == 0 && has_debug(&session->settings) ? learn(session, true, err) : rc;
 }
@@ -609,6 +595,8 @@ static void trtexec_close(struct backend_session *session)
 {
     if (session == NULL)
         return;
+    log_profile(session);
+    layer_profile_release(&session->profile);
     io_list_release(&session->inputs);
     io_list_release(&session->outputs);
     trtexec_products_release(&session->products);

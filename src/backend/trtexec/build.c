@@ -95,6 +95,32 @@ static int check_layers(const struct trtexec_settings *settings, const struct tr
     return rc;
 }
 
+/* Also with obey, TensorRT only mentions it in passing. */
+static void warn_of_layers(const struct trtexec_settings *settings, const struct trtexec_report *report)
+{
+    struct string_builder names;
+    size_t count = report->other_layers.count;
+
+    if (count == 0)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < count && i < 10; i++) {
+        string_add(&names, i > 0 ? ", " : "");
+        string_add_visible(&names, text_of(report->other_layers.items[i]));
+    }
+    log_message(settings->log, LOG_WARNING,
+                "TensorRT did not keep to the precision that was asked for in %zu layer%s: %s%s", count,
+                count == 1 ? "" : "s", names.data, count > 10 ? ", ..." : "");
+    string_release(&names);
+}
+
+static const char *what(const struct trtexec_settings *settings)
+{
+    return settings->error_on_timing_cache_miss
+               ? "TensorRT could not build an engine with the times of the timing cache alone"
+               : "TensorRT could not build an engine";
+}
+
 static int keep_log(const struct trtexec_products *products, const struct trtexec_job *job, struct error *err)
 {
     return file_write(products->log, job->result.out.data, job->result.out.size, FILE_INTERMEDIATE, err);
@@ -110,7 +136,9 @@ static int run(const struct trtexec_settings *settings, const struct trtexec_wor
         return rc;
     products->seconds = job.result.seconds;
     products->set_layers = job.report.set_layers.count;
-    if (trtexec_job_check(&job, settings->program, "TensorRT could not build an engine", err) < 0 ||
+    products->lost_timing_cache = job.report.lost_timing_cache;
+    warn_of_layers(settings, &job.report);
+    if (trtexec_job_check(&job, settings->program, what(settings), err) < 0 ||
         check_engine(products, settings, err) < 0 || check_layers(settings, &job.report, err) < 0 ||
         keep_log(products, &job, err) < 0)
         rc = err->code;

@@ -22,6 +22,7 @@ struct trtexec_products {
     char *timing_cache;             /* what was loaded, and the times of this build; NULL: there is none */
     struct trtexec_network network; /* what was built: its inputs and outputs, with the names that they have in it */
     size_t set_layers;              /* layers that were told to have a precision of settings->layer_precisions */
+    bool lost_timing_cache;         /* that which was loaded could not be read: `timing_cache` has nothing of it */
     double seconds;                 /* that trtexec took */
     struct arena arena;
 };

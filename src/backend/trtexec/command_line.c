@@ -657,7 +657,7 @@ void trtexec_words_add_run(struct trtexec_words *words, const struct trtexec_run
         free(place);
     }
     if (settings->profile)
-        trtexec_words_add(words, "--dumpProfile");
+        trtexec_words_add(words, "--exportProfile=" TRTEXEC_PROFILE);
     add_plugins(words);
     add_inputs(words, run);
 }

@@ -20,6 +20,7 @@
 #define TRTEXEC_TIMING_CACHE "timing.cache"
 #define TRTEXEC_CALIBRATION "calibration.cache"
 #define TRTEXEC_OUTPUTS "outputs.json"
+#define TRTEXEC_PROFILE "profile.json"
 
 /* Everything that a build takes. */
 void trtexec_words_add_build(struct trtexec_words *words, const struct trtexec_network *network);

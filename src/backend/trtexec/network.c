@@ -199,6 +199,16 @@ static int write_copy(const struct making *making, const struct model *model, st
 
 /* ---- What is in it ---- */
 
+static const char *const *take_symbols(struct arena *arena, const struct value_type *type)
+{
+    const char **ret = arena_alloc_zero(arena, type->shape.rank, sizeof(*ret));
+
+    for (size_t i = 0; i < type->shape.rank; i++)
+        if (type->shape.dims[i] < 0 && type->symbols[i].size > 0)
+            ret[i] = arena_text(arena, type->symbols[i]);
+    return ret;
+}
+
 static int describe(const struct making *making, const struct model *model, const struct value_list *values,
                     const char *kind, struct trtexec_tensors *ret, struct error *err)
 {
@@ -213,6 +223,7 @@ static int describe(const struct making *making, const struct model *model, cons
                                                 .has_shape = type.has_shape,
                                                 .shape = type.shape};
         ret->items[i].safe = ret->items[i].name;
+        ret->items[i].symbols = take_symbols(making->arena, &type);
         if (type.not_a_tensor != NULL)
             return error_set(err, ERR_UNSUPPORTED, "the %s '%s' is a %s, which TensorRT has none of", kind,
                              ret->items[i].name, type.not_a_tensor);
@@ -405,6 +416,10 @@ static int prepare(const struct making *making, struct model *model, struct erro
         rc = rename_values(model, &unsafe, err);
     if (rc < 0)
         goto done;
+    if (unsafe.count > 0)
+        log_message(making->settings->log, LOG_VERBOSE,
+                    "%zu inputs and outputs get other names in the engine, since trtexec does not take theirs",
+                    unsafe.count);
     take_safe_names(making, model, &model->inputs, &ret->inputs);
     take_safe_names(making, model, &model->outputs, &ret->outputs);
     if (is_file && unsafe.count == 0 && !has_other_outputs(making->settings)) {

@@ -14,7 +14,8 @@ struct trtexec_tensor {
     const char *safe; /* trtexec's: the same, unless that cannot be passed */
     enum data_type type;
     bool has_shape;
-    struct shape shape; /* -1: open */
+    struct shape shape;         /* -1: open */
+    const char *const *symbols; /* shape.rank names of open sizes, NULL where there is none */
 };
 
 struct trtexec_tensors {

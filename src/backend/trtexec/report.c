@@ -208,6 +208,19 @@ static void read_own(const struct reading *reading, struct text text)
     }
 }
 
+/* What TensorRT says. */
+static void read_library(const struct reading *reading, struct text text)
+{
+    struct text layer, rest;
+
+    if (skip(&text, "For layer ")) {
+        if (cut_at_last(text, " a non-conforming implementation was chosen than was requested", &layer, &rest))
+            *VECTOR_APPEND(&reading->report->other_layers) = arena_text(reading->arena, layer);
+    } else if (skip(&text, "Could not read cache from: ")) {
+        reading->report->lost_timing_cache = true;
+    }
+}
+
 static void note_error(struct reading *reading, struct text text)
 {
     struct string_builder *errors = &reading->report->errors;
@@ -263,7 +276,9 @@ static void read_line(struct reading *reading, const struct line *line)
     show(reading, line);
     if (line->level == 'E' || line->level == 'F')
         note_error(reading, text);
-    else if (!line->of_library)
+    else if (line->of_library)
+        read_library(reading, text);
+    else
         read_own(reading, text);
 }
 
@@ -287,6 +302,7 @@ void trtexec_report_release(struct trtexec_report *report)
     free(report->dumps.items);
     free(report->loaded.items);
     free(report->set_layers.items);
+    free(report->other_layers.items);
     free(report->open_inputs.items);
     string_release(&report->errors);
 }

@@ -48,6 +48,11 @@ struct trtexec_report {
         size_t count, capacity;
     } set_layers;
     struct {
+        const char **items; /* layers that got another precision all the same */
+        size_t count, capacity;
+    } other_layers;
+    bool lost_timing_cache; /* it could not be read: TensorRT went on with an empty one */
+    struct {
         const char **items; /* inputs of open sizes */
         size_t count, capacity;
     } open_inputs;
