@@ -22,7 +22,7 @@ struct inspect_model_values {
     const char *display_as; /* "trt", or NULL */
     struct words show;
     bool list_unbounded;
-    const char *layer_info, *profile; /* paths; NULL: not given */
+    const char *layer_info, *profile, *build_log; /* paths; NULL: not given */
 };
 
 static const char *const details[] = {"layers", "attrs", "weights", NULL};
@@ -67,6 +67,15 @@ static const struct option options[] = {
         OPTION_FIELD(struct inspect_model_values, profile),
         .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
                 "slowest layers are shown first",
+    },
+    {
+        .names = {"--build-log"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_READS,
+        OPTION_FIELD(struct inspect_model_values, build_log),
+        .help = "of an engine of TensorRT's: what trtexec --verbose has said of its build; layers are shown with the "
+                "number of kernels that were timed, and the time of the fastest other one",
     },
     {
         .names = {"--combine-tensor-info"},
@@ -401,7 +410,7 @@ static int show_trt_engine(const struct command_context *context, struct trt_eng
 }
 
 /* Layers of the engine `plan` out of the file `layers`, or asked of TensorRT when that is NULL; where nobody can be
- * asked, the version of the builder is all that is told. */
+ * asked, those that the log of the build tells, and else the version of the builder is all there is. */
 static int load_layers(const struct command_context *context, const char *plan, const char *layers,
                        struct layer_info *info, struct trt_engine_view *view, struct error *err)
 {
@@ -409,8 +418,12 @@ static int load_layers(const struct command_context *context, const char *plan, 
     int rc = layers ? layer_info_open(info, layers, &why) : engine_layers_ask(plan, context->log, info, &why);
 
     if (rc == ERR_MISSING && !layers) {
-        log_message(context->log, LOG_WARNING, "%s", why.message);
-        return 0;
+        if (!view->build) {
+            log_message(context->log, LOG_WARNING, "%s", why.message);
+            return 0;
+        }
+        build_log_layers(view->build, info);
+        rc = 0;
     }
     if (rc < 0 && view->header)
         log_message(context->log, LOG_INFO, "Built by TensorRT %u.%u.%u.%u", view->header->major, view->header->minor,
@@ -428,29 +441,30 @@ static int inspect_trt_engine(const struct command_context *context, const char 
     const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
     struct layer_profile profile = {0};
+    struct build_log build = {.map.fd = -1};
     struct layer_info info = {0};
     struct plan_header header;
-    int rc = 0;
+    int rc = plan ? plan_header_read(plan, &header, err) : 0;
 
-    if (plan) {
-        rc = plan_header_read(plan, &header, err);
-        view.header = &header;
-    }
     if (rc < 0)
-        goto done;
+        return rc;
+    view.header = plan ? &header : NULL;
+    rc = values->build_log ? build_log_open(&build, values->build_log, err) : 0;
+    if (rc < 0)
+        return rc;
+    view.build = values->build_log ? &build : NULL;
     rc = load_layers(context, plan, layers, &info, &view, err);
     if (rc < 0)
         goto done;
-    if (values->profile) {
-        rc = layer_profile_open(&profile, values->profile, err);
-        view.profile = &profile;
-    }
+    rc = values->profile ? layer_profile_open(&profile, values->profile, err) : 0;
     if (rc < 0)
         goto done;
+    view.profile = values->profile ? &profile : NULL;
     rc = show_trt_engine(context, &view, err);
 done:
     layer_info_release(&info);
     layer_profile_release(&profile);
+    build_log_release(&build);
     return rc;
 }
 
@@ -466,6 +480,10 @@ static int inspect_model_run(const struct command_context *context, struct error
         return inspect_trt_engine(context, NULL, values->path, err);
     if (plan_is_tensorrt(values->path))
         return inspect_trt_engine(context, values->path, own->layer_info, err);
+    if (own->layer_info || own->profile || own->build_log)
+        return error_set(err, ERR_INVALID,
+                         "--layer-info, --profile and --build-log are of engines of TensorRT's, and '%s' is none",
+                         values->path);
     if (values->type != MODEL_ONNX)
         return inspect_engine(context, values->path, err);
     rc = model_file_load(context, &model, err);
@@ -492,7 +510,9 @@ const struct command cmd_inspect_model = {
                    "with --show the layers themselves, those inside of loops and branches included. "
                    "What is not known about a tensor is left out: add --shape-inference.\n\n"
                    "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, "
-                   "precisions and times.\n\n"
+                   "precisions and times. What the layers of an engine of TensorRT's are is asked of trtexec, or read "
+                   "from what it has exported (--layer-info; such a file may stand in place of the engine); the last "
+                   "line says how many layers compute in which precision.\n\n"
                    "With --json, the file gets everything but the values of weights, whatever --show says: "
                    "\"inputs\", \"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; "
                    "bodies of loops and branches have the same form. "

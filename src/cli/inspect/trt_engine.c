@@ -228,7 +228,23 @@ static void add_tactic(struct string_builder *out, const struct layer_info_layer
     string_add_char(out, '\n');
 }
 
-static void add_layer(struct string_builder *out, const struct layer_info_layer *layer, size_t index)
+/* How close the choice was. */
+static void add_candidates(struct string_builder *out, const struct build_log *build,
+                           const struct layer_info_layer *layer)
+{
+    struct build_candidates candidates;
+
+    if (!build || !build_log_candidates(build, layer, &candidates))
+        return;
+    string_add_format(out, "    Of %zu timed: %.5g ms", candidates.timed, candidates.milliseconds);
+    if (!isnan(candidates.next))
+        string_add_format(out, ", the fastest other one %.5g ms " TEXT_FORMAT, candidates.next,
+                          TEXT_ARGS(candidates.next_name));
+    string_add_char(out, '\n');
+}
+
+static void add_layer(struct string_builder *out, const struct build_log *build, const struct layer_info_layer *layer,
+                      size_t index)
 {
     bool from_kernel;
     const char *precision = layer_info_precision(layer, &from_kernel);
@@ -239,6 +255,7 @@ static void add_layer(struct string_builder *out, const struct layer_info_layer 
                           from_kernel ? ", by its kernel's name" : "");
     string_add_char(out, '\n');
     add_tactic(out, layer);
+    add_candidates(out, build, layer);
     add_nodes(out, layer);
     if (!layer->type)
         return;
@@ -249,15 +266,16 @@ static void add_layer(struct string_builder *out, const struct layer_info_layer 
     string_add_char(out, '\n');
 }
 
-static void add_layers(struct string_builder *out, const struct layer_info *info, double *times)
+static void add_layers(struct string_builder *out, const struct trt_engine_view *view, double *times)
 {
+    const struct layer_info *info = view->info;
     double sum = sum_of(times, info->layers.count);
     size_t *order = order_of(info, times);
 
     for (size_t i = 0; i < info->layers.count; i++) {
         size_t index = order[i];
 
-        add_layer(out, &info->layers.items[index], index);
+        add_layer(out, view->build, &info->layers.items[index], index);
         if (times && !isnan(times[index]))
             string_add_format(out, "    Time: %.4f ms, %.1f %%\n", times[index],
                               sum > 0 ? 100 * times[index] / sum : 0);
@@ -310,7 +328,7 @@ void trt_engine_to_text(const struct trt_engine_view *view, struct string_builde
     string_add_format(ret, "\n---- %zu Layer(s) ----\n", view->info->layers.count);
     times = times_of(view);
     if (view->layers)
-        add_layers(ret, view->info, times);
+        add_layers(ret, view, times);
     add_precisions(ret, view->info, times);
     free(times);
 }
@@ -367,7 +385,25 @@ static void write_bindings(struct json_writer *writer, const char *key, const st
     json_writer_end_array(writer);
 }
 
-static void write_layer(struct json_writer *writer, const struct layer_info_layer *layer, const double *time)
+static void write_candidates(struct json_writer *writer, const struct build_log *build,
+                             const struct layer_info_layer *layer)
+{
+    struct build_candidates candidates;
+
+    if (!build || !build_log_candidates(build, layer, &candidates))
+        return;
+    json_writer_key(writer, "timed");
+    json_writer_integer(writer, (int64_t)candidates.timed);
+    json_writer_key(writer, "timed_milliseconds");
+    json_writer_number(writer, candidates.milliseconds);
+    if (!isnan(candidates.next)) {
+        json_writer_key(writer, "next_milliseconds");
+        json_writer_number(writer, candidates.next);
+    }
+}
+
+static void write_layer(struct json_writer *writer, const struct build_log *build, const struct layer_info_layer *layer,
+                        const double *time)
 {
     char tactic[24];
     bool from_kernel;
@@ -385,6 +421,7 @@ static void write_layer(struct json_writer *writer, const struct layer_info_laye
         json_writer_key(writer, "milliseconds");
         json_writer_number(writer, *time);
     }
+    write_candidates(writer, build, layer);
     json_writer_key(writer, "nodes");
     json_writer_begin_array(writer);
     for (size_t i = 0; layer->nodes.told && i < layer->nodes.count; i++)
@@ -418,7 +455,7 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
     json_writer_key(writer, "layers");
     json_writer_begin_array(writer);
     for (size_t i = 0; i < info->layers.count; i++)
-        write_layer(writer, &info->layers.items[i], times ? &times[i] : NULL);
+        write_layer(writer, view->build, &info->layers.items[i], times ? &times[i] : NULL);
     json_writer_end_array(writer);
     free(times);
 }

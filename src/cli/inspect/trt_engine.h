@@ -3,6 +3,7 @@
 #define CLI_INSPECT_TRT_ENGINE_H
 
 #include "format/json/writer.h"
+#include "format/trtexec/build_log.h"
 #include "format/trtexec/layer_info.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
@@ -11,6 +12,7 @@ struct trt_engine_view {
     const struct plan_header *header;    /* NULL: there is no engine file */
     const struct layer_info *info;       /* NULL: not told */
     const struct layer_profile *profile; /* NULL: not told */
+    const struct build_log *build;       /* NULL: not told */
     bool layers;                         /* show each of them */
 };
 
