@@ -6,7 +6,7 @@
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
-#include "backend/onnxrt/session_config.h"
+#include "backend/onnxrt/unchecked_keys.h"
 #include "backend/onnxrt/values.h"
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
@@ -65,6 +65,18 @@ static struct ort_status *set_options(const struct ort_api *api, const struct ba
     return status;
 }
 
+static int add_session_config(const struct onnxrt *ort, const struct backend_settings *config,
+                              struct ort_session_options *options, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < config->count && rc == 0; i++)
+        rc = onnxrt_check(ort, ort->api->add_session_config(options, config->items[i].key, config->items[i].value), err,
+                          "ONNX Runtime does not take --session-config %s=%s", config->items[i].key,
+                          config->items[i].value);
+    return rc;
+}
+
 /* Where nodes go is to be known from then on. */
 static int make_options(const struct onnxrt *ort, const struct backend_request *request,
                         struct ort_session_options **ret, struct onnxrt_placement *placement, struct error *err)
@@ -86,12 +98,13 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     rc = onnxrt_check(ort, status, err, "ONNX Runtime does not take an option");
     if (rc < 0)
         goto done;
-    rc = onnxrt_session_config_add(ort, &request->execution.session_config, options, request->log, err);
+    rc = add_session_config(ort, &request->execution.session_config, options, err);
     if (rc < 0)
         goto done;
     rc = onnxrt_providers_append(&providers, options, err);
     if (rc < 0)
         goto done;
+    onnxrt_unchecked_keys_warn(&providers, &request->execution, request->log);
     for (const char *const *library = request->custom_op_libraries; library && *library; library++) {
         rc = register_custom_ops(ort, options, *library, err);
         if (rc < 0)

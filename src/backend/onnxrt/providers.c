@@ -265,6 +265,18 @@ static int append(const struct onnxrt_providers *providers, const char *provider
     return rc;
 }
 
+const char *onnxrt_providers_careless(const struct onnxrt_providers *providers, const char *typed)
+{
+    static const char *const careless[] = {"WebGpuExecutionProvider", "XnnpackExecutionProvider",
+                                           "CoreMLExecutionProvider", "DmlExecutionProvider"};
+    const char *name = match(providers, typed);
+
+    for (size_t i = 0; name != NULL && i < ARRAY_LEN(careless); i++)
+        if (strcmp(careless[i], name) == 0)
+            return name;
+    return NULL;
+}
+
 static bool chosen_before(const struct onnxrt_providers *providers, size_t index)
 {
     for (size_t i = 0; i < index; i++)

@@ -27,6 +27,10 @@ char *onnxrt_providers_to_text(const struct onnxrt_providers *providers);
 /* The provider that is to run all nodes, if it can; NULL when that is the processor. */
 const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers);
 
+/* The provider that `typed` stands for, when it is one that takes options which it does not know, and lies in the
+ * runtime's own library; else NULL. */
+const char *onnxrt_providers_careless(const struct onnxrt_providers *providers, const char *typed);
+
 /* Adds the chosen ones to `options`, each through the runtime's function for it, with its options as they are.
  * ERR_BACKEND when one does not work on this machine, or refuses an option: what was asked, and the runtime's own
  * words. */

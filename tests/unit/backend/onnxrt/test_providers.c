@@ -9,7 +9,7 @@
 
 #include "backend/onnxrt/apart.h"
 #include "backend/onnxrt/providers.h"
-#include "backend/onnxrt/session_config.h"
+#include "backend/onnxrt/unchecked_keys.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
@@ -183,14 +183,14 @@ static void nodes_that_run_elsewhere_are_told_in_one_line(void **state)
     assert_recorded("slot 7: CUDAExecutionProvider\nslot 41: 3\n"); /* runs are not verbose */
 }
 
-static void assert_knows(const char *key, bool knows, const char *instead)
+static void assert_key(const char *area, const char *key, bool is_there, const char *instead)
 {
     static const char bytes[] = "\0\1junk\0session.disable_prepacking\0ep.context_enable\0optimization.two words\0"
-                                "session.cut_off\1";
+                                "ep.some.deviceId\0session.cut_off\1";
     struct string_builder text;
 
     string_init(&text);
-    assert_int_equal(onnxrt_session_config_knows((struct text){bytes, sizeof(bytes) - 1}, key, &text), knows);
+    assert_int_equal(onnxrt_library_has_key((struct text){bytes, sizeof(bytes) - 2}, area, key, &text), is_there);
     assert_string_equal(text.size > 0 ? text.data : "", instead);
     string_release(&text);
 }
@@ -198,11 +198,31 @@ static void assert_knows(const char *key, bool knows, const char *instead)
 static void a_key_is_known_when_the_library_holds_it_whole(void **state)
 {
     (void)state;
-    assert_knows("session.disable_prepacking", true, "");
-    assert_knows("ep.context_enable", true, "");
-    assert_knows("session.disable_prepackin", false, "; did you mean 'session.disable_prepacking'?");
-    assert_knows("optimization.two", false, "");
-    assert_knows("session.cut_off", false, "");
+    assert_key("", "session.disable_prepacking", true, "");
+    assert_key("", "ep.context_enable", true, "");
+    assert_key("", "session.disable_prepackin", false, "; did you mean 'session.disable_prepacking'?");
+    assert_key("", "optimization.two", false, "");
+    assert_key("", "session.cut_off", false, "");
+    assert_key("ep.some.", "deviceId", true, "");
+    assert_key("ep.some.", "devicId", false, "; did you mean 'deviceId'?");
+    assert_key("ep.other.", "devicId", false, "");
+}
+
+static void a_key_that_a_careless_provider_does_not_know_is_told(void **state)
+{
+    static const struct case_of_options xnnpack = {
+        {"xnnpack", "cuda"}, {{"xnnpack", "no_such_key", "1"}, {"cuda", "no_such_key_either", "1"}}, NULL};
+    struct captured_log captured;
+    struct error err = {0};
+
+    (void)state;
+    captured_log_init(&captured);
+    assert_int_equal(open_with(&onnxrt_backend, &xnnpack, &captured.log, &err), 0);
+    assert_true(captured_log_has(&captured,
+                                 "W --provider-options xnnpack:no_such_key: the library of ONNX Runtime 1.30.0 "
+                                 "does not hold this name"));
+    assert_false(captured_log_has(&captured, "no_such_key_either"));
+    captured_log_release(&captured);
 }
 
 int main(void)
@@ -213,6 +233,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_older_release_knows_openvino_by_another_name, enter, scratch_folder_leave),
         cmocka_unit_test_setup_teardown(nodes_that_run_elsewhere_are_told_in_one_line, enter, scratch_folder_leave),
         cmocka_unit_test_setup_teardown(what_nobody_takes_is_refused, enter, scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(a_key_that_a_careless_provider_does_not_know_is_told, enter,
+                                        scratch_folder_leave),
         cmocka_unit_test(a_key_is_known_when_the_library_holds_it_whole),
     };
 
