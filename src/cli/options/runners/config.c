@@ -218,7 +218,7 @@ static const struct option rows[] = {
         .names = {"--tf32"},
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_TF32]),
-        .help = "allow TF32, which is computed as float32 here",
+        .help = "allow TF32, which the built-in engine computes as float32",
     },
     {
         .names = {"--fp16"},
@@ -260,7 +260,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         OPTION_FIELD(struct engine_file_values, calibration_cache),
-        .help = "scales for int8: read when the file has some, else written",
+        .help = "scales for int8: read when the file has some, else written (with TensorRT only read)",
     },
     {
         .names = {"--calib-base-cls", "--calibration-base-class"},
@@ -317,7 +317,9 @@ static const struct option rows[] = {
         .kind = OPTION_ANY,
         .value_name = "NAME",
         OPTION_FIELD(struct engine_request, providers.sources),
-        .help = "who may provide tactics: onednn, onnxrt, or a plug-in's name; all unless given",
+        .help =
+            "who may provide tactics: onednn, onnxrt, or a plug-in's name; with TensorRT CUDNN and so on; all unless "
+            "given",
     },
     {
         .names = {"--builder-optimization-level"},
