@@ -93,6 +93,7 @@ END
     logged '^            A: tf32 \(float32, float32 -> float32\)$'
     logged '^            B: float16 \(float16, float16 -> float16\)$'
     logged '^\[I\]     6 more; -v shows them\.$'
+    logged '^\[I\] Precision of A and B: 20 from tf32 to float16, 6 from float32 to float16$'
     /usr/bin/python3 - <<'END'
 import json
 diff = json.load(open("diff.json"))

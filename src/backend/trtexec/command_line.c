@@ -635,8 +635,6 @@ void trtexec_words_add_run(struct trtexec_words *words, const struct trtexec_run
         trtexec_words_add(words, "--noCudaGraph");
     if (run->exports_outputs)
         trtexec_words_add(words, "--exportOutput=" TRTEXEC_OUTPUTS);
-    if (run->exports_layers)
-        trtexec_words_add(words, "--exportLayerInfo=" TRTEXEC_LAYERS);
     if (has_debug)
         trtexec_words_value(words, "summary,raw",
                             (struct trtexec_wish){"tensors inside of the engine", "--saveAllDebugTensors",

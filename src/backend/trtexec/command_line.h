@@ -35,7 +35,6 @@ struct trtexec_run {
     const bool *is_dynamic; /* only these get a shape */
     size_t input_count;
     bool exports_outputs; /* as text, besides the raw files */
-    bool exports_layers;
 };
 void trtexec_words_add_run(struct trtexec_words *words, const struct trtexec_run *run);
 

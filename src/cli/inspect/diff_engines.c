@@ -1,6 +1,8 @@
 /* cli/inspect/diff_engines.c: two engines of one model, side by side. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "cli/commands.h"
@@ -161,6 +163,57 @@ static void log_fusions(const struct comparison *comparison, struct log *log)
     string_release(&text);
 }
 
+/* A change of precision, and how many layers had it. */
+struct change {
+    const char *from, *to;
+    size_t count;
+};
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    if (strcmp(left->from, right->from) != 0)
+        return strcmp(left->from, right->from);
+    return strcmp(left->to, right->to);
+}
+
+/* "21 tf32 -> float16, 5 float32 -> float16": a precision has few others, so that they are looked through. */
+static void log_changes(const struct comparison *comparison, struct log *log)
+{
+    struct {
+        struct change *items;
+        size_t count, capacity;
+    } changes = {0};
+    struct string_builder text;
+
+    for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
+        const struct layer_pair *pair = &comparison->diff.pairs.items[i];
+        const char *from = precision_of(layer_of_a(comparison, pair)), *to = precision_of(layer_of_b(comparison, pair));
+        size_t k = 0;
+
+        if (!pair->compared || strcmp(from, to) == 0)
+            continue;
+        while (k < changes.count && (strcmp(changes.items[k].from, from) != 0 || strcmp(changes.items[k].to, to) != 0))
+            k++;
+        if (k == changes.count)
+            *VECTOR_APPEND(&changes) = (struct change){from, to, 0};
+        changes.items[k].count++;
+    }
+    string_init(&text);
+    if (changes.count > 0)
+        qsort(changes.items, changes.count, sizeof(*changes.items), compare_changes);
+    for (size_t i = 0; i < changes.count; i++)
+        string_add_format(&text, "%s%zu from %s to %s", i > 0 ? ", " : "", changes.items[i].count,
+                          changes.items[i].from, changes.items[i].to);
+    if (changes.count > 0)
+        log_message(log, LOG_INFO, "Precision of A and B: %s", text.data);
+    string_release(&text);
+    free(changes.items);
+}
+
 static void log_difference(const struct comparison *comparison, const struct difference *difference, struct log *log)
 {
     struct string_builder text;
@@ -221,6 +274,7 @@ static void log_summary(const struct comparison *comparison, struct log *log)
 static void show(const struct comparison *comparison, struct log *log)
 {
     log_summary(comparison, log);
+    log_changes(comparison, log);
     log_fusions(comparison, log);
     for (size_t i = 0; i < ARRAY_LEN(differences); i++)
         log_difference(comparison, &differences[i], log);
