@@ -61,40 +61,6 @@ static int check_engine(const struct trtexec_products *products, const struct tr
     return ERR_BACKEND;
 }
 
-static bool was_set(const struct trtexec_report *report, const char *name)
-{
-    for (size_t i = 0; i < report->set_layers.count; i++)
-        if (text_matches_pattern(text_of(report->set_layers.items[i]), text_of(name)) ||
-            strcmp(report->set_layers.items[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* TensorRT says nothing of a name that no layer has. */
-static int check_layers(const struct trtexec_settings *settings, const struct trtexec_report *report, struct error *err)
-{
-    struct string_builder missing;
-    size_t count = 0;
-    int rc = 0;
-
-    if (settings->strongly_typed)
-        return 0;
-    string_init(&missing);
-    for (size_t i = 0; i < settings->layer_precisions.count; i++)
-        if (!was_set(report, settings->layer_precisions.items[i].name)) {
-            string_add(&missing, count++ > 0 ? ", " : "");
-            string_add_quoted(&missing, settings->layer_precisions.items[i].name);
-        }
-    if (count > 0)
-        rc =
-            error_set(err, ERR_INVALID,
-                      "--layer-precisions: TensorRT has no layer called %s; layers are called as the nodes of the ONNX "
-                      "model, and those without a name have none that could be given",
-                      missing.data);
-    string_release(&missing);
-    return rc;
-}
-
 /* Also with obey, TensorRT only mentions it in passing. */
 static void warn_of_layers(const struct trtexec_settings *settings, const struct trtexec_report *report)
 {
@@ -139,8 +105,8 @@ static int run(const struct trtexec_settings *settings, const struct trtexec_wor
     products->lost_timing_cache = job.report.lost_timing_cache;
     warn_of_layers(settings, &job.report);
     if (trtexec_job_check(&job, settings->program, what(settings), err) < 0 ||
-        check_engine(products, settings, err) < 0 || check_layers(settings, &job.report, err) < 0 ||
-        keep_log(products, &job, err) < 0)
+        check_engine(products, settings, err) < 0 ||
+        trtexec_layers_check(&products->network.layers, &job.report, err) < 0 || keep_log(products, &job, err) < 0)
         rc = err->code;
     trtexec_job_release(&job);
     return rc;

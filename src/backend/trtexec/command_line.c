@@ -46,7 +46,7 @@ static const char *layer_type_word(enum data_type type)
     }
 }
 
-static void add_layer_precisions(struct trtexec_words *words)
+static void add_layer_precisions(struct trtexec_words *words, const struct trtexec_layers *layers)
 {
     static const char *const constraints[] = {"none", "prefer", "obey"};
     const struct trtexec_settings *settings = words->settings;
@@ -55,16 +55,14 @@ static void add_layer_precisions(struct trtexec_words *words)
     if (settings->constraints != TRTEXEC_CONSTRAINTS_NONE)
         trtexec_words_value(words, constraints[settings->constraints],
                             (struct trtexec_wish){"--precision-constraints", "--precisionConstraints", TYPES_OF_MODEL});
-    if (settings->layer_precisions.count == 0 ||
+    if (layers->count == 0 ||
         !trtexec_words_require(words, (struct trtexec_wish){"--layer-precisions", "--layerPrecisions", TYPES_OF_MODEL}))
         return;
     string_init(&text);
     string_add(&text, "--layerPrecisions=");
-    for (size_t i = 0; i < settings->layer_precisions.count; i++) {
-        const struct trtexec_named_type *item = &settings->layer_precisions.items[i];
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct trtexec_layer *item = &layers->items[i];
 
-        if (!trtexec_words_check_name(words, item->name, "--layer-precisions"))
-            break;
         if (layer_type_word(item->type) == NULL) {
             trtexec_words_refuse(words, ERR_UNSUPPORTED,
                                  "--layer-precisions: '%s': TensorRT has no layers of %s; there are "
@@ -73,7 +71,7 @@ static void add_layer_precisions(struct trtexec_words *words)
             break;
         }
         trtexec_words_next_item(&text);
-        string_add_format(&text, "%s:%s", item->name, layer_type_word(item->type));
+        string_add_format(&text, "%s:%s", item->safe, layer_type_word(item->type));
     }
     trtexec_words_list(words, &text);
 }
@@ -112,7 +110,7 @@ static void add_precisions(struct trtexec_words *words, const struct trtexec_net
     trtexec_words_flag(words, settings->fp8, (struct trtexec_wish){"--fp8", "--fp8", TYPES_OF_MODEL});
     if (settings->int8)
         add_int8(words, network);
-    add_layer_precisions(words);
+    add_layer_precisions(words, &network->layers);
 }
 
 /* ---- Types and formats of inputs and outputs ---- */

@@ -397,6 +397,7 @@ static int prepare(const struct making *making, struct model *model, struct erro
     struct trtexec_network *ret = making->ret;
     bool is_file = making->request->model_path != NULL && making->request->external_folder == NULL;
     struct value_list unsafe = {0};
+    bool has_other_names;
     char *place;
     int rc;
 
@@ -422,7 +423,10 @@ static int prepare(const struct making *making, struct model *model, struct erro
                     unsafe.count);
     take_safe_names(making, model, &model->inputs, &ret->inputs);
     take_safe_names(making, model, &model->outputs, &ret->outputs);
-    if (is_file && unsafe.count == 0 && !has_other_outputs(making->settings)) {
+    rc = trtexec_layers_find(making->settings, model, making->arena, &ret->layers, &has_other_names, err);
+    if (rc < 0)
+        goto done;
+    if (is_file && !has_other_names && unsafe.count == 0 && !has_other_outputs(making->settings)) {
         place = file_place(making->request->model_path);
         ret->path = arena_strdup(making->arena, place);
         free(place);

@@ -5,6 +5,7 @@
 #define BACKEND_TRTEXEC_NETWORK_H
 
 #include "backend/backend.h"
+#include "backend/trtexec/layer_precisions.h"
 #include "backend/trtexec/settings.h"
 #include "onnx/model/model.h"
 
@@ -27,9 +28,10 @@ struct trtexec_network {
     const char *path;                       /* the model's own file, or one in the folder */
     struct trtexec_tensors inputs, outputs; /* in the order of the model */
     const struct trtexec_profile
-        *profiles;        /* of the inputs with open sizes, by their safe names; all of them in each */
-    size_t profile_count; /* 0: no size is open */
-    bool is_quantized;    /* has QuantizeLinear or DequantizeLinear nodes */
+        *profiles;                /* of the inputs with open sizes, by their safe names; all of them in each */
+    size_t profile_count;         /* 0: no size is open */
+    struct trtexec_layers layers; /* that are given a precision */
+    bool is_quantized;            /* has QuantizeLinear or DequantizeLinear nodes */
 };
 
 /* Makes it of what a request says is the model, in `folder` where that takes a file; text and lists live in `arena`.

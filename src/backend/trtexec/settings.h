@@ -38,7 +38,8 @@ struct trtexec_settings {
     /* what layers compute in */
     bool tf32, fp16, bf16, int8, fp8, strongly_typed;
     enum trtexec_constraints constraints;
-    struct trtexec_named_types layer_precisions;
+    struct trtexec_named_types layer_precisions;    /* by names of ONNX nodes */
+    struct trtexec_named_types optional_precisions; /* the same, of nodes of which TensorRT may make no layer */
     struct trtexec_named_types tensor_types;
     struct words tensor_formats;   /* "NAME:format[,format]" */
     const char *calibration_cache; /* read only */

@@ -11,6 +11,9 @@
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
 #include "debug/precision/lab.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/node.h"
+#include "onnx/edit/rebuild.h"
 #include "onnx/external/data.h"
 
 #define ONNX_ARTIFACT "polygraphy_debug.onnx"
@@ -165,11 +168,37 @@ static int choose_typed_models(struct session *session, struct error *err)
     return rc;
 }
 
+/* The model that the layers are of; its nodes are called as these, each in its own way. */
+static int name_nodes(const struct network *network, struct model **ret, struct error *err)
+{
+    struct model *model = model_copy(network->model);
+    struct span_list fields = {0};
+    int rc;
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        *VECTOR_APPEND(&fields) = model->nodes.items[i].field;
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+        uint32_t node = layer->nodes.items[0];
+
+        if (layer->nodes.count == 1 && !text_equal_string(model->nodes.items[node].name, layer->name))
+            fields.items[node] = node_set_name(&model->arena, fields.items[node], text_of(layer->name));
+    }
+    rc = model_set_nodes(model, &fields, err);
+    free(fields.items);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
 /* Engines of the model that the layers are of, or of typed ones. */
 static int open_trt(struct session *session, struct error *err)
 {
     struct trtexec_settings *settings = &session->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
+    struct model *model;
     int rc = trt_builds_init(&session->trt, session->context, session->program, err);
 
     if (rc < 0)
@@ -180,7 +209,12 @@ static int open_trt(struct session *session, struct error *err)
         return 0;
     }
     trt_request_set_precision(&session->trt.trt, &session->builds.file.request.builder.precision);
-    return trt_builds_set_model(&session->trt, session->builds.network->model, err);
+    rc = name_nodes(session->builds.network, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = trt_builds_set_model(&session->trt, model, err);
+    model_free(model);
+    return rc;
 }
 
 /* ---- The session ---- */
@@ -218,7 +252,7 @@ static int open_lab(struct session *session, struct error *err)
         .engine = &session->builds.file.request,
         .high = session->values->high,
         .form = session->form,
-        .names_all = session->program != NULL,
+        .names_all = session->program != NULL && session->values->high == DATA_FLOAT32,
         .artifact = loop_artifact(session->loop),
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
@@ -237,7 +271,8 @@ static int report(struct session *session, const struct precision_result *result
                                        .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
     int rc;
 
-    precision_result_log(result, session->builds.network, values->high, session->context->log);
+    precision_result_log(result, session->builds.network, values->high, session->form == PRECISION_TYPED_ENGINES,
+                         session->context->log);
     loop_log_checks(session->loop);
     rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)

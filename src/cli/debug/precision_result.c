@@ -62,7 +62,7 @@ static void log_layers(const struct precision_result *result, const struct netwo
 }
 
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
-                          struct log *log)
+                          bool by_casts, struct log *log)
 {
     struct string_builder text, word;
 
@@ -71,6 +71,11 @@ void precision_result_log(const struct precision_result *result, const struct ne
     log_layers(result, network, log);
     if (result->is_minimal)
         log_message(log, LOG_INFO, "Without any single one of them the check fails: each was left out once");
+    if (by_casts) {
+        log_message(log, LOG_INFO,
+                    "To build like that: build the model that --output-onnx saves, in which Casts say so");
+        return;
+    }
     string_init(&text);
     string_init(&word);
     for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1)) {

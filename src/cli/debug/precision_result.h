@@ -8,9 +8,10 @@
 #include "engine/network/network.h"
 #include "format/json/writer.h"
 
-/* Says which layers, and which ONNX nodes, were chosen, and how to build with them. */
+/* Says which layers, and which ONNX nodes, were chosen, and how to build with them. `by_casts`: for a builder that goes
+ * by the types of the model. */
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
-                          struct log *log);
+                          bool by_casts, struct log *log);
 
 /* What precision_result_write() writes. */
 struct precision_report {

@@ -75,13 +75,17 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
     struct trtexec_settings settings = builds->trt.request.settings;
     struct backend_request source = builds->source;
     struct trtexec_products *products = memory_alloc_zero(1, sizeof(*products));
-    struct trtexec_named_type *types = NULL;
+    struct trtexec_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
     int rc = 0;
 
     if (order->layers != NULL) {
         types = memory_alloc_zero(order->layers->count, sizeof(*types));
         settings.layer_precisions = take_types(order->layers, types);
+    }
+    if (order->others != NULL) {
+        more = memory_alloc_zero(order->others->count, sizeof(*more));
+        settings.optional_precisions = take_types(order->others, more);
     }
     if (order->model != NULL) {
         struct subgraph whole;
@@ -97,6 +101,7 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
         rc = trtexec_build(&settings, &source, products, err);
     free(bytes);
     free(types);
+    free(more);
     if (rc == 0)
         *ret = products;
     else

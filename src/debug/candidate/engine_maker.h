@@ -21,6 +21,7 @@ struct engine_order {
     int64_t iteration;                        /* -1 outside of these */
     const struct tactic_replay *forced;       /* the tactics that layers have to have; NULL: the builder chooses */
     const struct precision_overrides *layers; /* what layers compute in; NULL: as the session's options say */
+    const struct precision_overrides *others; /* the same, of what may be no layer for the builder; NULL: none */
     struct model *model;                      /* to be built in place of the session's; NULL: that */
 };
 

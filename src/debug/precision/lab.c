@@ -194,39 +194,50 @@ static bool has_float32(const struct network *network, const struct value_list *
     return false;
 }
 
-/* What the builder is told beside what the user has said: of the chosen layers; with names_all, of all that are to have
- * the higher precision. */
-static void override_layers(struct precision_lab *lab, const struct bitset *chosen)
+/* What the builder is told of the chosen layers, beside what the user has said. */
+static void override_chosen(struct precision_lab *lab, const struct bitset *chosen)
+{
+    reset_overrides(lab);
+    for (size_t i = bitset_next(chosen, 0); i < chosen->size; i = bitset_next(chosen, i + 1))
+        add_override(lab, i);
+}
+
+/* With names_all: of the others that are to have the higher precision. Builders may make no layer of what only moves
+ * data. `ret` is as long as there are layers. */
+static size_t override_others(const struct precision_lab *lab, const struct bitset *chosen,
+                              struct precision_override *ret)
 {
     struct bitset low;
+    size_t count = 0;
 
-    reset_overrides(lab);
-    if (lab->settings->names_all)
-        find_low_nodes(lab, chosen, false, &low);
+    find_low_nodes(lab, chosen, false, &low);
     for (size_t i = 0; i < lab->network->layers.count; i++) {
         const struct layer *layer = &lab->network->layers.items[i];
 
-        if (lab->settings->names_all
-                ? !lab->low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
-                      (has_float32(lab->network, &layer->inputs) || has_float32(lab->network, &layer->outputs))
-                : bitset_has(chosen, i))
-            add_override(lab, i);
+        if (!bitset_has(chosen, i) && !lab->low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
+            (has_float32(lab->network, &layer->inputs) || has_float32(lab->network, &layer->outputs)))
+            ret[count++] = (struct precision_override){layer->name, lab->settings->high};
     }
-    if (lab->settings->names_all)
-        bitset_release(&low);
+    bitset_release(&low);
+    return count;
 }
 
 static int prepare(void *data, const struct bitset *chosen, struct error *err)
 {
     struct precision_lab *lab = data;
     const struct engine_maker *maker = &lab->settings->maker;
+    struct precision_override *others = memory_alloc_zero(lab->network->layers.count, sizeof(*others));
+    struct precision_overrides more = {.items = others};
     struct engine_order order = {.iteration = -1};
     int rc = 0;
 
     drop_candidate(lab);
     if (lab->settings->form == PRECISION_ENGINES) {
-        override_layers(lab, chosen);
+        override_chosen(lab, chosen);
         order.layers = &lab->settings->engine->builder.precision.layers;
+        if (lab->settings->names_all)
+            more.count = override_others(lab, chosen, others);
+        order.others = &more;
     } else {
         rc = make_model(lab, chosen, lab->rounds, NULL, err);
         order.model = lab->model;
@@ -234,6 +245,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
     if (rc == 0 && lab->settings->form != PRECISION_MODELS)
         rc = maker->build(maker->data, &order, &lab->engine, err);
     reset_overrides(lab);
+    free(others);
     return rc;
 }
 

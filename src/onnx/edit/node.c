@@ -292,3 +292,22 @@ int node_rename(struct arena *arena, struct span whole, const struct rename_map 
     string_release(&message);
     return rc;
 }
+
+struct span node_set_name(struct arena *arena, struct span whole, struct text name)
+{
+    struct wire_reader reader = wire_reader_of(whole), node;
+    struct wire_field field = {0};
+    struct string_builder message;
+    struct span ret;
+
+    wire_next(&reader, &field);
+    node = wire_reader_of(field.bytes);
+    string_init(&message);
+    while (wire_next(&node, &field))
+        if (field.number != NODE_NAME)
+            copy_field(&message, &field);
+    wire_write_text(&message, NODE_NAME, name);
+    ret = make_field(arena, &message);
+    string_release(&message);
+    return ret;
+}

@@ -78,4 +78,7 @@ void rename_map_add(struct rename_map *map, struct text from, struct text to); /
 int node_rename(struct arena *arena, struct span field, const struct rename_map *inputs,
                 const struct rename_map *outputs, struct span *ret, struct error *err);
 
+/* Copies the node `field` with another name of its own; it lives in `arena`. */
+struct span node_set_name(struct arena *arena, struct span field, struct text name);
+
 #endif

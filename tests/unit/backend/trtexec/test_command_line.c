@@ -162,7 +162,7 @@ static void a_build_says_what_is_wanted_of_it(void **state)
 
 static void precisions_are_there_until_10(void **state)
 {
-    static const struct trtexec_named_type layers[] = {{"conv1", DATA_FLOAT32}, {"block*", DATA_FLOAT16}};
+    struct trtexec_layer layers[] = {{"conv1", "conv1", DATA_FLOAT32, false}, {"a,b", "n7", DATA_FLOAT16, false}};
     static const char *const versions[] = {"8.6", "10.16", "11.1"};
     struct lines lines;
 
@@ -171,13 +171,13 @@ static void precisions_are_there_until_10(void **state)
         begin(&lines, versions[i]);
         lines.settings.tf32 = lines.settings.fp16 = true;
         lines.settings.constraints = TRTEXEC_CONSTRAINTS_OBEY;
-        lines.settings.layer_precisions = (struct trtexec_named_types){layers, ARRAY_LEN(layers)};
+        lines.network.layers = (struct trtexec_layers){layers, ARRAY_LEN(layers)};
         trtexec_words_add_build(&lines.words, &lines.network);
         if (i == 2) {
             assert_refused(&lines, ERR_UNSUPPORTED, "has no --fp16, which was there until TensorRT 10");
         } else {
             assert_int_equal(finish(&lines), 0);
-            assert_has(&lines, "|--fp16|--precisionConstraints=obey|--layerPrecisions=conv1:fp32,block*:fp16");
+            assert_has(&lines, "|--fp16|--precisionConstraints=obey|--layerPrecisions=conv1:fp32,n7:fp16");
             assert_lacks(&lines, "--noTF32");
         }
         end(&lines);
