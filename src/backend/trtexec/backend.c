@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/trtexec/engine_notes.h"
 #include "backend/trtexec/exported_output.h"
 #include "backend/trtexec/installation.h"
 #include "backend/trtexec/io.h"
@@ -538,7 +539,9 @@ done:
 
 static int open_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
+    const struct trtexec *program = session->settings.program;
     struct plan_header header;
+    bool is_of_version;
     char *place;
     int rc = plan_header_read(request->model_path, &header, err);
 
@@ -551,12 +554,17 @@ static int open_engine(struct backend_session *session, const struct backend_req
     session->engine = place;
     log_message(session->settings.log, LOG_VERBOSE, "'%s' was built by TensorRT %u.%u.%u", request->model_path,
                 header.major, header.minor, header.patch);
+    is_of_version = (int)header.major == program->major && (int)header.minor == program->minor;
+    if (is_of_version && !has_debug(&session->settings) &&
+        engine_notes_load(place, &session->inputs, &session->outputs))
+        return 0;
     rc = learn(session, false, err);
-    if (rc == ERR_BACKEND && ((int)header.major != session->settings.program->major ||
-                              (int)header.minor != session->settings.program->minor))
+    if (rc == ERR_BACKEND && !is_of_version)
         return error_context(err,
                              "'%s' was built by TensorRT %u.%u.%u, which as a rule is the one version that it runs on",
                              request->model_path, header.major, header.minor, header.patch);
+    if (rc == 0 && !has_debug(&session->settings))
+        engine_notes_save(place, &session->inputs, &session->outputs);
     return rc;
 }
 

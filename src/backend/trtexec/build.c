@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/trtexec/engine_notes.h"
 #include "backend/trtexec/job.h"
 #include "base/file/file.h"
 #include "format/trtexec/plan_header.h"
@@ -128,6 +129,18 @@ static void name_files(struct trtexec_products *products)
     products->timing_cache = file_join(products->folder, TRTEXEC_TIMING_CACHE);
 }
 
+/* Whoever runs the engine later need not ask then. */
+static void note_engine(const struct trtexec_products *products)
+{
+    struct io_list inputs = {0}, outputs = {0};
+
+    io_list_take(&products->network.inputs, &inputs);
+    io_list_take(&products->network.outputs, &outputs);
+    engine_notes_save(products->engine, &inputs, &outputs);
+    io_list_release(&inputs);
+    io_list_release(&outputs);
+}
+
 int trtexec_build(const struct trtexec_settings *settings, const struct backend_request *request,
                   struct trtexec_products *ret, struct error *err)
 {
@@ -159,6 +172,8 @@ int trtexec_build(const struct trtexec_settings *settings, const struct backend_
         free(ret->timing_cache);
         ret->timing_cache = NULL;
     }
+    if (rc == 0)
+        note_engine(ret);
 done:
     trtexec_words_release(&words);
     if (rc < 0)

@@ -60,13 +60,10 @@ static void add_key(const char *path, const struct stat *status, struct string_b
                       (long long)status->st_mtim.tv_sec, (long)status->st_mtim.tv_nsec, path);
 }
 
-/* malloc'd; NULL when there is no folder for such files. */
-static char *cache_path(const char *path)
+char *trtexec_cache_path(const char *name)
 {
     const char *folder = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct hash hash = hash_bytes(path, strlen(path));
     struct string_builder ret;
-    char text[HASH_TEXT_SIZE];
 
     string_init(&ret);
     if (folder != NULL && folder[0] == '/')
@@ -75,9 +72,21 @@ static char *cache_path(const char *path)
         string_add_format(&ret, "%s/.cache", home);
     else
         return NULL;
-    hash_to_text(hash, text);
-    string_add_format(&ret, "/polygraphy/trtexec-%.16s", text);
+    string_add_format(&ret, "/polygraphy/trtexec-%s", name);
     return string_take(&ret);
+}
+
+/* NULL where nothing is kept: of a script, say, which starts what others may change. */
+static char *cache_path(const char *path)
+{
+    static const char compiled[] = "\177ELF";
+    char start[sizeof(compiled) - 1], text[HASH_TEXT_SIZE];
+
+    if (file_read_start(path, start, sizeof(start)) != sizeof(start) || memcmp(start, compiled, sizeof(start)) != 0)
+        return NULL;
+    hash_to_text(hash_bytes(path, strlen(path)), text);
+    text[16] = '\0';
+    return trtexec_cache_path(text);
 }
 
 /* False unless the whole file is there, and of this program. */

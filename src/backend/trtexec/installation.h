@@ -14,4 +14,7 @@
  * places; ERR_BACKEND when what was found does not answer like trtexec. */
 int trtexec_find(const struct trtexec **ret, struct error *err);
 
+/* Where a file `name` of ours is kept in the user's cache folder, malloc'd; NULL when there is no such folder. */
+char *trtexec_cache_path(const char *name);
+
 #endif
