@@ -36,31 +36,6 @@ static bool parse_shape(struct text text, struct shape *ret)
     return false;
 }
 
-/* Takes ":TYPE:SHAPE" off the end of *rest. Returns 1, 0 when it does not end so, or an error for one of them alone. */
-static int take_raw(struct text *rest, struct data_word *word, struct error *err)
-{
-    struct text type, shape;
-    const char *colon = memrchr(rest->data, ':', rest->size);
-    const char *before = colon != NULL ? memrchr(rest->data, ':', (size_t)(colon - rest->data)) : NULL;
-
-    if (before == NULL)
-        return 0;
-    type = (struct text){before + 1, (size_t)(colon - before - 1)};
-    shape = (struct text){colon + 1, rest->size - (size_t)(colon + 1 - rest->data)};
-    word->type = data_type_parse(type);
-    if (word->type == DATA_UNDEFINED)
-        return 0;
-    if (!parse_shape(shape, &word->shape))
-        return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' behind the type %s is no shape: write it like 1x3x224x224, or [] for a "
-                         "single number",
-                         TEXT_ARGS(shape), data_type_name(word->type));
-    if (word->type == DATA_STRING)
-        return error_set(err, ERR_UNSUPPORTED, "raw data of strings have no form that is known here: use a .npy file");
-    rest->size = (size_t)(before - rest->data);
-    return 1;
-}
-
 static bool is_plainly_a_path(const char *text)
 {
     return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
@@ -82,6 +57,52 @@ static size_t count_paths(const char *rest, const char **ret_colon)
         *ret_colon = colon;
     }
     return count;
+}
+
+/* Whether a file is called so, or what stands behind a colon. */
+static bool names_file(struct text text)
+{
+    char *path = memory_copy(text.data, text.size);
+    const char *colon;
+    bool ret = file_exists(path) || count_paths(path, &colon) > 0;
+
+    free(path);
+    return ret;
+}
+
+/* Takes ":TYPE:SHAPE" off the end of *rest, if it ends so behind a file. */
+static int take_raw(struct text *rest, struct data_word *word, struct error *err)
+{
+    const char *colon = memrchr(rest->data, ':', rest->size);
+    const char *before = colon != NULL ? memrchr(rest->data, ':', (size_t)(colon - rest->data)) : NULL;
+    struct text file, type, shape;
+    bool has_shape;
+
+    if (before == NULL)
+        return 0;
+    file = (struct text){rest->data, (size_t)(before - rest->data)};
+    type = (struct text){before + 1, (size_t)(colon - before - 1)};
+    shape = (struct text){colon + 1, rest->size - (size_t)(colon + 1 - rest->data)};
+    word->type = data_type_parse(type);
+    has_shape = parse_shape(shape, &word->shape);
+    if ((word->type == DATA_UNDEFINED && !has_shape) || !names_file(file)) {
+        word->type = DATA_UNDEFINED;
+        return 0;
+    }
+    if (word->type == DATA_UNDEFINED)
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' is no type of raw data: types are called like float32, bfloat16, int64, "
+                         "bool",
+                         TEXT_ARGS(type));
+    if (!has_shape)
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' behind the type %s is no shape: write it like 1x3x224x224, or [] for a "
+                         "single number",
+                         TEXT_ARGS(shape), data_type_name(word->type));
+    if (word->type == DATA_STRING)
+        return error_set(err, ERR_UNSUPPORTED, "raw data of strings have no form that is known here: use a .npy file");
+    *rest = file;
+    return 0;
 }
 
 static int part(const char *word, const char *rest, struct data_word *ret, struct error *err)

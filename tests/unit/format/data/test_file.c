@@ -249,6 +249,7 @@ static void raw_data_need_their_exact_size(void **state)
     assert_refused("raw.bin:float32:4294967296x4294967296", ERR_INVALID, "more than");
     assert_refused("raw.bin:float32:2xx3", ERR_INVALID, "'2xx3' behind the type float32 is no shape");
     assert_refused("raw.bin:float32:99999999999999999999", ERR_INVALID, "is no shape");
+    assert_refused("x:raw.bin:float33:2", ERR_INVALID, "'float33' is no type of raw data");
     assert_refused("raw.bin:string:2", ERR_UNSUPPORTED, "strings");
     assert_refused("bits.bin:bool:2", ERR_CORRUPT, "byte 1 is 2");
     assert_refused("x:y:missing.bin:float32:2", ERR_MISSING, "x:in.bin:float32:1x3x224x224");
