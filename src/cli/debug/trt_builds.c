@@ -99,6 +99,8 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
     }
     if (rc == 0)
         rc = trtexec_build(&settings, &source, products, err);
+    if (rc == ERR_UNSUPPORTED) /* said before trtexec was started: options and names are the same for every build */
+        rc = err->code = ERR_INVALID;
     free(bytes);
     free(types);
     free(more);
