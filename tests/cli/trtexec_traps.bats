@@ -168,3 +168,20 @@ falls()
     [ "$status" -eq 124 ]
     logged '^\[W\] Interrupted'
 }
+
+@test "of builds that differ, the tactic that makes some fail is the one that only these have" {
+    install 10.16
+    export TRTEXEC_STAND_IN_SEED=@$BATS_TEST_TMPDIR/seed
+    cp "$models/convolutions.onnx" model.onnx
+    script check.sh <<'SCRIPT'
+tactic=$(sed -n '/"padded": {/,/"tactic"/s/.*"tactic": \(-*[0-9]*\).*/\1/p' tactics.json)
+[ -e ../faulty ] || echo "$tactic" >../faulty
+[ "$tactic" != "$(cat ../faulty)" ]
+SCRIPT
+    run polygraphy debug build model.onnx --until 8 --save-tactics tactics.json --artifacts tactics.json --check ./check.sh
+    [ "$status" -eq 0 ]
+    [ "$(find polygraphy_artifacts -name '*.timing_cache' | wc -l)" -eq 8 ]
+    run polygraphy debug diff-tactics --dir polygraphy_artifacts
+    [ "$status" -eq 0 ]
+    [ "$(grep -B3 -F "Tactic: $(cat ../faulty))" <<<"$output" | grep -cE 'Bad: ([0-9]+) of \1 builds with it, 0 of [0-9]+ without')" -ge 1 ]
+}

@@ -437,6 +437,23 @@ static int check_route(struct error *err)
     return 0;
 }
 
+/* "@FILE": the number in that file, where the next build finds one more. */
+static const char *draw_seed(void)
+{
+    static char number[24];
+    const char *seed = getenv("TRTEXEC_STAND_IN_SEED");
+    struct error err = {0};
+    char *text = NULL;
+    size_t size;
+
+    if (seed == NULL || seed[0] != '@')
+        return seed;
+    snprintf(number, sizeof(number), "%ld", file_read(seed + 1, 64, &text, &size, &err) == 0 ? atol(text) + 1 : 1);
+    free(text);
+    file_write(seed + 1, number, strlen(number), FILE_INTERMEDIATE, &err);
+    return number;
+}
+
 /* Times of a first build are disturbed, and a second one takes what seems to be best now. */
 static int build_disturbed(struct building *building, const char *seed, struct error *err)
 {
@@ -454,7 +471,7 @@ static int build_disturbed(struct building *building, const char *seed, struct e
 static int build_timed(struct building *building, struct error *err)
 {
     const char *path = given("noBuilderCache") ? NULL : option("timingCacheFile");
-    const char *seed = given("setBuildRoute") ? option("setBuildRoute") : getenv("TRTEXEC_STAND_IN_SEED");
+    const char *seed = given("setBuildRoute") ? option("setBuildRoute") : draw_seed();
     struct builder_settings *builder = &building->request.builder;
     bool warm;
     int rc;
