@@ -88,6 +88,25 @@ static const char *what(const struct trtexec_settings *settings)
                : "TensorRT could not build an engine";
 }
 
+/* trtexec goes on with no times at all, and says that it passed. */
+static int check_cache(const struct trtexec_settings *settings, const struct trtexec_report *report, struct error *err)
+{
+    const char *path = settings->load_timing_cache;
+
+    if (path == NULL || !report->lost_timing_cache || !file_exists(path))
+        return 0;
+    if (settings->error_on_timing_cache_miss)
+        return error_set(err, ERR_INVALID,
+                         "TensorRT has taken no times from '%s': it is damaged, of another version or device, or no "
+                         "timing cache",
+                         path);
+    log_message(settings->log, LOG_WARNING,
+                "TensorRT has taken no times from '%s', which is damaged, of another version or device, or no timing "
+                "cache: all tactics were timed anew",
+                path);
+    return 0;
+}
+
 static int keep_log(const struct trtexec_products *products, const struct trtexec_job *job, struct error *err)
 {
     return file_write(products->log, job->result.out.data, job->result.out.size, FILE_INTERMEDIATE, err);
@@ -107,7 +126,8 @@ static int run(const struct trtexec_settings *settings, const struct trtexec_wor
     warn_of_layers(settings, &job.report);
     if (trtexec_job_check(&job, settings->program, what(settings), err) < 0 ||
         check_engine(products, settings, err) < 0 ||
-        trtexec_layers_check(&products->network.layers, &job.report, err) < 0 || keep_log(products, &job, err) < 0)
+        trtexec_layers_check(&products->network.layers, &job.report, err) < 0 ||
+        check_cache(settings, &job.report, err) < 0 || keep_log(products, &job, err) < 0)
         rc = err->code;
     trtexec_job_release(&job);
     return rc;

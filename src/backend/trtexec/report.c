@@ -271,6 +271,8 @@ static void read_line(struct reading *reading, const struct line *line)
         if (skip(&text, "Uncaught exception detected: ") || text_contains(text, TEXT("Assertion failure")) ||
             text_contains(text, TEXT("Cuda failure")))
             note_error(reading, line->text);
+        if (skip(&text, "Exception detected: ")) /* while the timing cache was read: trtexec goes on without */
+            reading->report->lost_timing_cache = true;
         return;
     }
     show(reading, line);

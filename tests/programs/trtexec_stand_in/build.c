@@ -448,7 +448,8 @@ static const char *draw_seed(void)
 
     if (seed == NULL || seed[0] != '@')
         return seed;
-    snprintf(number, sizeof(number), "%ld", file_read(seed + 1, 64, &text, &size, &err) == 0 ? atol(text) + 1 : 1);
+    snprintf(number, sizeof(number), "%ld",
+             file_read(seed + 1, 64, &text, &size, &err) == 0 ? strtol(text, NULL, 10) + 1 : 1);
     free(text);
     file_write(seed + 1, number, strlen(number), FILE_INTERMEDIATE, &err);
     return number;

@@ -44,13 +44,14 @@ bool timing_load(struct timing_cache *cache, const char *path)
 
     string_init(&lock);
     string_add_format(&lock, "%s.lock", path);
+    say('V', "[TRT] Trying to set exclusive file lock %s", lock.data);
     close(open(lock.data, O_CREAT | O_RDWR | O_CLOEXEC, 0644)); /* left behind */
     string_release(&lock);
     rc = read_file(cache, path, &size, &err);
     if (rc == 0)
-        say('I', "Loaded %zu bytes of timing cache from %s", size, path);
+        say('I', "[TRT] Loaded %zu bytes of timing cache from %s", size, path);
     else if (rc == ERR_MISSING)
-        say('W', "Could not read timing cache from: %s. A new timing cache will be generated and written.", path);
+        say('W', "[TRT] Could not read cache from: %s. A new cache will be generated and written.", path);
     else
         fprintf(stderr, "Exception detected: %s\n", err.message);
     return rc == 0 && timing_cache_count(cache) > 0;
@@ -72,7 +73,7 @@ void timing_save(struct timing_cache *cache, const char *path)
         file_writer_add(&writer, stand_in.numbers, 4, &err);
         file_writer_add(&writer, json.text.data, json.text.size, &err);
         if (file_writer_commit(&writer, FILE_INTERMEDIATE, &err) == 0)
-            say('I', "Saved %zu bytes of timing cache to %s", json.text.size + HEADER_SIZE, path);
+            say('I', "[TRT] Saved %zu bytes of timing cache to %s", json.text.size + HEADER_SIZE, path);
     }
     json_writer_release(&json);
 }
