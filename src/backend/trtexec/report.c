@@ -232,6 +232,12 @@ static void note_error(struct reading *reading, struct text text)
     string_add_visible(errors, text);
 }
 
+/* Its name is one of ours, and that the first build has none is no news. */
+static bool is_about_cache(const struct line *line)
+{
+    return text_contains(line->text, TEXT("Could not read cache from: "));
+}
+
 /* What trtexec itself warns of is about its timing, which nobody has asked for. */
 static void show(struct reading *reading, const struct line *line)
 {
@@ -243,7 +249,7 @@ static void show(struct reading *reading, const struct line *line)
         level = LOG_EXTRA_VERBOSE;
         break;
     case 'W':
-        level = line->of_library ? LOG_WARNING : LOG_VERBOSE;
+        level = line->of_library && !is_about_cache(line) ? LOG_WARNING : LOG_VERBOSE;
         break;
     case 'E':
     case 'F':

@@ -6,8 +6,8 @@
  *
  *   TRTEXEC_STAND_IN_VERSION   8.6, 10.16 (the default), 11.0 or 11.1
  *   TRTEXEC_STAND_IN_TRAPS     names out of the list in trtexec_stand_in.c, with commas between them
- *   TRTEXEC_STAND_IN_SEED      a number: times of tactics are drawn by lot, so that builds differ; @FILE: another number
- *                              for each build
+ *   TRTEXEC_STAND_IN_SEED      a number: times of tactics are drawn by lot, so that builds differ; @FILE: another
+ *                              number for each build
  */
 #ifndef TRTEXEC_STAND_IN_H
 #define TRTEXEC_STAND_IN_H
