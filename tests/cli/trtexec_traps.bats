@@ -119,10 +119,10 @@ falls()
     [ "$status" -eq 0 ]
     run "$@" padded:float32 nosuch:float32
     [ "$status" -eq 1 ]
-    logged "TensorRT has no layer called 'nosuch'"
+    logged "--layer-precisions: the model has no node 'nosuch'"
     run env TRTEXEC_STAND_IN_TRAPS=ignored-precisions "$@" padded:float32
     [ "$status" -eq 1 ]
-    logged "TensorRT has no layer called 'padded'"
+    logged "TensorRT has set the precision of 0 of 1 layers, and not that of 'padded'"
     run env TRTEXEC_STAND_IN_TRAPS=non-conforming "$@" padded:float32
     logged '^\[W\] TensorRT did not keep to the precision that was asked for in 1 layer: padded$'
 }
