@@ -397,7 +397,7 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &shape_inference_default_options,
                                                     &onnx_load_options,
                                                     &data_loader_options,
-                                                    &onnxrt_library_options,
+                                                    &onnxrt_reference_options,
                                                     &reduce_options,
                                                     &json_options};
 

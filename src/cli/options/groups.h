@@ -172,8 +172,9 @@ struct onnxrt_values {
     int64_t max_memory; /* bytes; 0: what is available */
 };
 
-extern const struct option_group onnxrt_options;         /* run, check lint */
-extern const struct option_group onnxrt_library_options; /* no --providers: tools that need only shapes and values */
+extern const struct option_group onnxrt_options;           /* run, check lint */
+extern const struct option_group onnxrt_reference_options; /* no --providers: debug reduce, which runs the original */
+extern const struct option_group onnxrt_library_options;   /* no --session-config, either: shapes and values only */
 
 /* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart.h). */
 struct onnxrt_bounds_values {

@@ -195,6 +195,33 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
     made_release(&made);
 }
 
+/* The session would refuse every node that it gives to the processor. */
+static void types_are_asked_of_the_runtime_as_it_is_by_itself(void **state)
+{
+    static const char *const nobody[] = {"NoSuchProvider", NULL};
+    static const struct backend_setting no_processor[] = {{NULL, "session.disable_cpu_ep_fallback", "1"}};
+    struct backend_request request = {.execution = {.providers = nobody, .session_config = {no_processor, 1}}};
+    struct value_type type;
+    struct made_model made;
+    struct model *model;
+    struct error err = {0};
+
+    require_onnxruntime();
+    made_init(&made, 13);
+    made_input(&made, "x", MADE_SHAPE(2, 3));
+    made_node(&made, "neg", "Neg", "x", "a", NULL, 0);
+    made_node(&made, "exp", "Exp", "a", "y", NULL, 0);
+    made_output(&made, "y");
+    model = made_open(&made);
+    forget_types(model);
+    if (types_infer(model, NULL, &onnxrt_backend, &request, NULL, &err) < 0)
+        fail_msg("%s", err.message);
+    value_info_decode(model->values.items[model_find_value(model, TEXT("a"))].info, &type);
+    assert_int_equal(type.element, DATA_FLOAT32);
+    model_free(model);
+    made_release(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +229,7 @@ int main(void)
         cmocka_unit_test(real_models_in_pieces_have_the_types_of_the_whole),
         cmocka_unit_test(shape_that_is_computed_is_known_in_pieces_of_one_node),
         cmocka_unit_test(what_does_not_depend_on_a_refused_node_is_described),
+        cmocka_unit_test(types_are_asked_of_the_runtime_as_it_is_by_itself),
     };
     return cmocka_run_group_tests(tests, find_models, NULL);
 }

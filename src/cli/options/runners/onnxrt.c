@@ -154,7 +154,7 @@ static int finish(struct parse *parse, struct error *err)
     return 0;
 }
 
-/* The variant without --providers and their options is the rest of the table. */
+/* The variants for commands that run a model on the processor only, or not at all, are the rest of the table. */
 static const struct option options[] = {
     {
         .names = {"--providers", "--execution-providers"},
@@ -175,6 +175,17 @@ static const struct option options[] = {
         .help = "options of one of --providers, as its documentation names them: "
                 "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
                 "A comma that belongs to a value is written \\,",
+    },
+    {
+        .names = {"--session-config"},
+        .kind = OPTION_MANY,
+        .value_name = "KEY=VALUE",
+        .append = true,
+        .convert = convert_session_config,
+        OPTION_FIELD(struct backend_request, execution.session_config),
+        .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
+                "session.disable_cpu_ep_fallback=1 fails rather than have another provider's nodes run by cpu, "
+                "optimization.disable_specified_optimizers='ConstantFolding;GeluFusion' leaves these passes out",
     },
     {
         .names = {"--onnxruntime-lib"},
@@ -201,17 +212,6 @@ static const struct option options[] = {
         .choice_values = optimization_levels,
         OPTION_FIELD(struct backend_request, optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
-    },
-    {
-        .names = {"--session-config"},
-        .kind = OPTION_MANY,
-        .value_name = "KEY=VALUE",
-        .append = true,
-        .convert = convert_session_config,
-        OPTION_FIELD(struct backend_request, execution.session_config),
-        .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
-                "session.disable_cpu_ep_fallback=1 fails rather than have another provider's nodes run by cpu, "
-                "optimization.disable_specified_optimizers='ConstantFolding;GeluFusion' leaves these passes out",
     },
     {
         .names = {"--onnxrt-threads"},
@@ -244,7 +244,8 @@ static const struct option options[] = {
     }
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
-const struct option_group onnxrt_library_options = ONNXRT_GROUP(2);
+const struct option_group onnxrt_reference_options = ONNXRT_GROUP(2);
+const struct option_group onnxrt_library_options = ONNXRT_GROUP(3);
 
 /* ---- In a process of its own ---- */
 
