@@ -178,20 +178,24 @@ static bool was_set(const struct trtexec_report *report, const char *name)
 int trtexec_layers_check(const struct trtexec_layers *layers, const struct trtexec_report *report, struct error *err)
 {
     struct string_builder missing;
-    size_t count = 0;
+    size_t count = 0, all = 0;
     int rc = 0;
 
     string_init(&missing);
-    for (size_t i = 0; i < layers->count; i++)
-        if (!layers->items[i].may_be_missing && !was_set(report, layers->items[i].safe)) {
+    for (size_t i = 0; i < layers->count; i++) {
+        if (layers->items[i].may_be_missing)
+            continue;
+        all++;
+        if (!was_set(report, layers->items[i].safe)) {
             string_add(&missing, count++ > 0 ? ", " : "");
             string_add_quoted(&missing, layers->items[i].name);
         }
+    }
     if (count > 0)
         rc = error_set(err, ERR_INVALID,
                        "TensorRT has set the precision of %zu of %zu layers, and not that of %s: it has no layers of "
                        "these names, although the model has such nodes. What was built is not what was asked for",
-                       layers->count - count, layers->count, missing.data);
+                       all - count, all, missing.data);
     string_release(&missing);
     return rc;
 }
