@@ -14,8 +14,30 @@
 
 #define LONGEST_HELP ((size_t)1 << 20)
 #define SECONDS_FOR_HELP 60
+#define LONGEST_LINE 400 /* bytes of what goes into a message */
 
 /* ---- Asking ---- */
+
+/* With the first line of what it has to say. */
+static int explain(const char *path, const struct process_result *result, struct error *err)
+{
+    struct text said = {result->error_out.data, result->error_out.size};
+    const char *end = said.size > 0 ? memchr(said.data, '\n', said.size) : NULL;
+    struct string_builder text;
+    int rc;
+
+    said.size = end != NULL ? (size_t)(end - said.data) : said.size;
+    said.size = said.size > LONGEST_LINE ? LONGEST_LINE : said.size;
+    string_init(&text);
+    string_add_visible(&text, said);
+    rc = error_set(err, ERR_BACKEND, "'%s --help' %s: is it NVIDIA's trtexec, and are its libraries there?%s%s", path,
+                   result->end == PROCESS_EXITED      ? "fails"
+                   : result->end == PROCESS_TIMED_OUT ? "does not end"
+                                                      : "crashes",
+                   text.size > 0 ? " It says: " : "", text.data);
+    string_release(&text);
+    return rc;
+}
 
 static int ask(const char *path, struct process_output *ret, struct error *err)
 {
@@ -34,12 +56,7 @@ static int ask(const char *path, struct process_output *ret, struct error *err)
     if (rc < 0)
         return rc;
     if (result.end != PROCESS_EXITED || result.code != 0)
-        rc = error_set(err, ERR_BACKEND, "'%s --help' %s: is it NVIDIA's trtexec, and are its libraries there? %.*s",
-                       path,
-                       result.end == PROCESS_EXITED      ? "fails"
-                       : result.end == PROCESS_TIMED_OUT ? "does not end"
-                                                         : "crashes",
-                       (int)(result.error_out.size < 400 ? result.error_out.size : 400), result.error_out.data);
+        rc = explain(path, &result, err);
     if (rc == 0) {
         *ret = result.out;
         result.out = (struct process_output){.fd = -1};
