@@ -184,8 +184,7 @@ static const struct option options[] = {
         .convert = convert_session_config,
         OPTION_FIELD(struct backend_request, execution.session_config),
         .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
-                "session.disable_cpu_ep_fallback=1 fails rather than have another provider's nodes run by cpu, "
-                "optimization.disable_specified_optimizers='ConstantFolding;GeluFusion' leaves these passes out",
+                "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ",
     },
     {
         .names = {"--onnxruntime-lib"},

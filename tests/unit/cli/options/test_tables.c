@@ -72,6 +72,7 @@ static const char *const new_options[] = {
     "--emit",
     "--save-layer-info",
     "--layer-info",
+    "--build-log",
     "--output-onnx",
     "--runner",
     "--runner-build",
