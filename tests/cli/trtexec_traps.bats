@@ -162,6 +162,19 @@ falls()
     [ ! -e e.engine ]
 }
 
+@test "a replay pins a build by its timing cache, and layers that came out otherwise are named" {
+    install 10.16
+    export TRTEXEC_STAND_IN_SEED=1
+    polygraphy convert "$models/convolutions.onnx" -o a.engine --save-tactics replay.json --save-layer-info a.json
+    export TRTEXEC_STAND_IN_SEED=2
+    polygraphy convert "$models/convolutions.onnx" -o b.engine --load-tactics replay.json --save-layer-info b.json
+    cmp a.json b.json
+    run env TRTEXEC_STAND_IN_TRAPS=unpinned polygraphy convert "$models/convolutions.onnx" -o c.engine --load-tactics replay.json
+    [ "$status" -eq 1 ]
+    logged "^\[!\] TensorRT did not build with the tactics of 'replay.json', although its timing cache was given; other are those of "
+    [ ! -e c.engine ]
+}
+
 @test "megabytes of log are read, and a trtexec that never ends is ended with the program" {
     install 11.1
     run env TRTEXEC_STAND_IN_TRAPS=verbose-flood polygraphy run "$models/identity.onnx" --trt --onnxrt
