@@ -135,6 +135,13 @@ falls()
     run polygraphy run "$models/convolutions.onnx" --trt --strip-plan
     [ "$status" -eq 1 ]
     logged '^\[!\] --strip-plan: an engine without its weights computes zeros'
+    polygraphy convert "$models/convolutions.onnx" -o stripped.engine --strip-plan
+    run polygraphy run stripped.engine --trt
+    [ "$status" -eq 0 ]
+    logged '^\[W\] All outputs are 0 throughout: so are those of an engine whose weights were stripped'
+    polygraphy convert "$models/convolutions.onnx" -o whole.engine
+    run polygraphy run whole.engine --trt
+    not_logged 'throughout'
 }
 
 @test "a timing cache pins a build, is missed where it does not, and is never replaced by an empty one" {

@@ -23,6 +23,7 @@ struct backend_session {
     struct io_list inputs, outputs;
     struct layer_profile profile; /* of the last run, with settings.profile */
     bool exports_outputs;         /* an output has a shape that depends on data */
+    bool warned_of_zeros;
 };
 
 static bool is_among(const char *const *names, size_t count, const char *name)
@@ -443,6 +444,25 @@ static void log_profile(struct backend_session *session)
     string_release(&text);
 }
 
+/* An engine whose weights were stripped runs without a word, and nothing in its file tells. */
+static void warn_of_zeros(struct backend_session *session, const struct tensor_list *outputs)
+{
+    if (session->products.engine != NULL || session->warned_of_zeros || outputs->count == 0)
+        return;
+    for (size_t i = 0; i < outputs->count; i++) {
+        const unsigned char *bytes = outputs->items[i].tensor.data;
+        size_t size = outputs->items[i].tensor.size;
+
+        if (size == 0 || bytes[0] != 0 || memcmp(bytes, bytes + 1, size - 1) != 0)
+            return;
+    }
+    session->warned_of_zeros = true;
+    log_message(
+        session->settings.log, LOG_WARNING,
+        "All outputs are 0 throughout: so are those of an engine whose weights were stripped (--strip-plan) and "
+        "never put back");
+}
+
 static int run_once(struct run *run, const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
                     struct error *err)
 {
@@ -460,7 +480,10 @@ static int run_once(struct run *run, const struct wanted_outputs *wanted, struct
         *seconds = run->job.report.host_seconds >= 0 ? run->job.report.host_seconds : run->job.result.seconds;
     if (session->settings.profile && keep_profile(run, err) < 0)
         return err->code;
-    return read_outputs(run, wanted, ret, err);
+    if (read_outputs(run, wanted, ret, err) < 0)
+        return err->code;
+    warn_of_zeros(session, ret);
+    return 0;
 }
 
 #define MOST_TRIES 3 /* with other types of inputs, with exported outputs */
