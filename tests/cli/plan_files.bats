@@ -58,8 +58,10 @@ refused()
 }
 
 @test "an engine of TensorRT is called one" {
+    { printf 'ftrt\0\0\0\0' && head -c 16 /dev/zero && printf '\12\20\0\0' && head -c 100 /dev/zero; } >theirs.engine
+    POLYGRAPHY_TRT=builtin refused theirs.engine "theirs.engine' is an engine of TensorRT 10.16.0, which the built-in engine"
     printf 'ftrt\001\002\003' >theirs.engine
-    refused theirs.engine "/theirs.engine': it is an engine of TensorRT, which only TensorRT can run"
+    refused theirs.engine "theirs.engine': it is cut short: it ends inside of its header"
 }
 
 @test "a file that is no plan is called none" {
