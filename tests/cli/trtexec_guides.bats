@@ -104,17 +104,17 @@ SCRIPT
         logged '^\[I\] Finished 10 iteration\(s\) \| Passed: 8/10 '
         [ "$(kept sorted_artifacts/good polygraphy_debug.engine)" -eq 8 ]
         [ "$(kept sorted_artifacts/bad tactics.json)" -eq 2 ]
+        on_version "$version"
+        run polygraphy debug build model.onnx --until 5 --check "polygraphy run polygraphy_debug.engine --trt" --artifacts polygraphy_debug.engine
+        succeeded
+        logged '^\[I\] Finished 5 iteration\(s\) \| Passed: 5/5 '
+        [ "$(kept polygraphy_artifacts/good polygraphy_debug.engine)" -eq 5 ]
     done
-    on_version 11.1
-    run polygraphy debug build model.onnx --until 5 --check "polygraphy run polygraphy_debug.engine --trt" --artifacts polygraphy_debug.engine
-    succeeded
-    logged '^\[I\] Finished 5 iteration\(s\) \| Passed: 5/5 '
-    [ "$(kept polygraphy_artifacts/good polygraphy_debug.engine)" -eq 5 ]
 }
 
 @test "precision: a script says how many of the first layers have to be float32" {
     local version
-    for version in 10.16 11.1; do
+    for version in $versions; do
         on_version "$version"
         cp "$models/attention_overflow.onnx" model.onnx
         polygraphy run model.onnx --onnxrt --save-outputs golden.json
@@ -154,11 +154,11 @@ SCRIPT
         succeeded
         logged "^\[I\] Reduced 6 nodes to 1: 'div' \(Div\), "
         [ "$(reduce_models show reduced_model.onnx)" = 'div [t3->t4] const zero' ]
+        cp "$models/identity.onnx" model.onnx
+        run polygraphy debug repeat --until 10 --check "polygraphy run model.onnx --trt" --artifacts engine_outputs.json
+        succeeded
+        logged '^\[I\] Finished 10 iteration\(s\) \| Passed: 10/10 '
     done
-    cp "$models/identity.onnx" model.onnx
-    run polygraphy debug repeat --until 10 --check "polygraphy run model.onnx --trt" --artifacts engine_outputs.json
-    succeeded
-    logged '^\[I\] Finished 10 iteration\(s\) \| Passed: 10/10 '
 }
 
 @test "layer by layer: all tensors marked, on either side" {
