@@ -2,6 +2,7 @@
 #include "format/data/folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,10 +217,15 @@ int data_folder_save(const struct feed_dicts *feeds, const char *path, struct er
     if (rc < 0)
         goto done;
     if (file_exists(place) && rmdir(place) != 0) {
-        rc = error_set_errno(err, ERR_EXISTS,
-                             "the folder '%s' is there and something is in it, which would be taken for data, too: "
-                             "choose another one",
-                             path);
+        if (errno == ENOTEMPTY || errno == EEXIST)
+            rc = error_set(err, ERR_EXISTS,
+                           "the folder '%s' is there and something is in it, which would be taken for data, too: "
+                           "choose another one",
+                           path);
+        else
+            rc = error_set_errno(err, ERR_EXISTS,
+                                 "'%s' is there, and is no empty folder that could be replaced: choose another name",
+                                 path);
         goto done;
     }
     rc = save_iterations(feeds, temporary, err);

@@ -70,7 +70,12 @@ static int load_file(const char *folder, const char *file, struct tensor_list *r
     if (rc == 0) {
         string_init(&name);
         add_array_name((struct text){file, strlen(file) - strlen(EXTENSION)}, &name);
-        tensor_list_add(ret, (struct text){name.data, name.size}, &tensor);
+        if (tensor_list_find(ret, (struct text){name.data, name.size}) == NULL) {
+            tensor_list_add(ret, (struct text){name.data, name.size}, &tensor);
+        } else { /* "a.npy" and "%61.npy" */
+            rc = error_set(err, ERR_INVALID, "'%s' is the second array '%s' in its folder", path, name.data);
+            tensor_release(&tensor);
+        }
         string_release(&name);
     }
     free(path);

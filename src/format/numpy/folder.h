@@ -10,8 +10,8 @@
 #include "tensor/values/tensor.h"
 
 /* Appends the arrays of all .npy files in the folder to `ret`, in the order of the files' names. Each keeps its
- * mapping, or owns a converted copy. Other files, folders, and names that begin with a dot are passed over. On an error
- * `ret` may hold some. */
+ * mapping, or owns a converted copy. Other files, folders, and names that begin with a dot are passed over. ERR_INVALID
+ * when two of them have one name ("a.npy", "%61.npy"). On an error `ret` may hold some. */
 int npy_folder_load(const char *path, struct tensor_list *ret, struct error *err);
 
 /* Writes files into the folder, which is made when it is not there. Names must differ. ERR_UNSUPPORTED for a tensor

@@ -241,6 +241,17 @@ static void file_of_no_format_is_refused_with_the_formats(void **state)
     assert_refused("circle.npy", ERR_IO, "circle.npy");
 }
 
+static void files_with_one_name_are_refused(void **state)
+{
+    struct feed_dicts feeds = {0};
+
+    add_feed(&feeds, (const char *const[]){"x", NULL});
+    save(&feeds, "twice/a.npy");
+    save(&feeds, "twice/%61.npy");
+    assert_refused("twice", ERR_INVALID, "the second array 'a'");
+    feed_dicts_release(&feeds);
+}
+
 static void raw_data_need_their_exact_size(void **state)
 {
     write_numbers("raw.bin");
@@ -308,6 +319,10 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     write_text("full/file", "mine");
     assert_int_equal(data_file_save(&feeds, "full/", &error), ERR_EXISTS);
     assert_true(file_exists("full/file"));
+    assert_int_equal(mkdir("emptied", 0777), 0);
+    assert_int_equal(symlink("emptied", "link"), 0);
+    assert_int_equal(data_file_save(&feeds, "link/", &error), ERR_EXISTS);
+    assert_message_contains(&error, "no empty folder");
     add_feed(&feeds, (const char *const[]){NULL});
     assert_int_equal(data_file_save(&feeds, "new/", &error), ERR_INVALID);
     assert_message_contains(&error, "iteration 1");
@@ -326,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_data_of_onnx_are_inputs_in_their_order),
         cmocka_unit_test(arrays_are_results_of_a_runner_called_like_their_file),
         cmocka_unit_test(file_of_no_format_is_refused_with_the_formats),
+        cmocka_unit_test(files_with_one_name_are_refused),
         cmocka_unit_test(raw_data_need_their_exact_size),
         cmocka_unit_test(shapes_of_raw_data_are_written_in_several_ways),
         cmocka_unit_test(existing_file_wins_over_parts_of_its_name),
