@@ -476,6 +476,8 @@ static int inspect_model_run(const struct command_context *context, struct error
     struct model *model;
     int rc;
 
+    if (values->type == MODEL_LAYER_INFO && own->layer_info)
+        return error_set(err, ERR_INVALID, "'%s' is layer information itself: leave out --layer-info", values->path);
     if (values->type == MODEL_LAYER_INFO)
         return inspect_trt_engine(context, NULL, values->path, err);
     if (plan_is_tensorrt(values->path))
