@@ -11,8 +11,8 @@
 int tensor_cast(const struct tensor *from, enum data_type type, struct tensor *ret, size_t *ret_clipped,
                 struct error *err);
 
-/* The same for numbers that were written as text: int64, float64 or bool. They keep their values: fractions are rounded
- * to a floating type, and nothing else is lost. `ret_bad` is the first element whose value the type does not hold, or
+/* The same for numbers that were written as text: int64, float64 or bool. They keep their values: a floating type
+ * rounds them, and nothing else is lost. `ret_bad` is the first element whose value the type does not hold, or
  * the number of elements. */
 int tensor_cast_numbers(const struct tensor *from, enum data_type type, struct tensor *ret, size_t *ret_bad,
                         struct error *err);
