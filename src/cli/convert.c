@@ -1,6 +1,7 @@
 /* convert.c: from one kind of model to another: ONNX, in float32 or float16, or an engine. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -385,8 +386,20 @@ done:
     return rc;
 }
 
+/* -o may name the model, which an ONNX model replaces; an engine cannot be turned back into it. */
+static int keep_model(const char *model_path, const char *output, struct error *err)
+{
+    struct stat model, there;
+
+    if (stat(model_path, &model) != 0 || stat(output, &there) != 0 || model.st_dev != there.st_dev ||
+        model.st_ino != there.st_ino)
+        return 0;
+    return error_set(err, ERR_EXISTS, "-o: '%s' is the model itself, and it would be lost: choose another path", output);
+}
+
 static int convert_run(const struct command_context *context, struct error *err)
 {
+    const struct convert_values *wish = PARSE_VALUES(context->parse, struct convert_values);
     const struct model_values *values = model_file_options(context).model;
     const struct trtexec *program;
     int rc;
@@ -394,8 +407,11 @@ static int convert_run(const struct command_context *context, struct error *err)
     if (values->type != MODEL_ONNX)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
                          values->path);
-    if (PARSE_VALUES(context->parse, struct convert_values)->target != CONVERT_TRT)
+    if (wish->target != CONVERT_TRT)
         return convert_to_onnx(context, err);
+    rc = keep_model(values->path, wish->output, err);
+    if (rc < 0)
+        return rc;
     rc = trt_choose(context->log, values->path, &program, err);
     if (rc < 0)
         return rc;
