@@ -279,6 +279,16 @@ static void warn_of_names(const struct trt_request *request, const struct trtexe
                         kind, tensors->items[i].name, tensors->items[i].safe);
 }
 
+static int save_engine(const struct trt_request *request, const struct trtexec_products *products, const char *path,
+                       struct error *err)
+{
+    warn_of_names(request, &products->network.inputs, "input");
+    warn_of_names(request, &products->network.outputs, "output");
+    log_message(request->context->log, LOG_INFO, "Saving engine to %s", path);
+    return file_copy(products->engine, path, FILE_DURABLE, err);
+}
+
+/* The engine first: it is what took the time, and is there then whatever becomes of the rest. */
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err)
 {
@@ -288,20 +298,15 @@ int trt_save_products(const struct trt_request *request, const struct trtexec_pr
 
     if (request->replay != NULL)
         rc = trt_replay_check(request->replay, values->load_tactics, products, log, err);
+    if (rc == 0 && engine_path != NULL)
+        rc = save_engine(request, products, engine_path, err);
     if (rc == 0 && values->save_tactics != NULL)
         rc = save_tactics(request, products, err);
-    if (rc < 0)
-        return rc;
-    if (values->save_layer_info != NULL) {
+    if (rc == 0 && values->save_layer_info != NULL) {
         log_message(log, LOG_INFO, "Saving layer information to %s", values->save_layer_info);
         rc = file_copy(products->layers, values->save_layer_info, FILE_DURABLE, err);
     }
     if (rc == 0 && values->save_timing_cache != NULL)
         rc = save_timing_cache(request, products, values->save_timing_cache, err);
-    if (rc < 0 || engine_path == NULL)
-        return rc;
-    warn_of_names(request, &products->network.inputs, "input");
-    warn_of_names(request, &products->network.outputs, "output");
-    log_message(log, LOG_INFO, "Saving engine to %s", engine_path);
-    return file_copy(products->engine, engine_path, FILE_DURABLE, err);
+    return rc;
 }
