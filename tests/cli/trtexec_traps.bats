@@ -132,6 +132,9 @@ falls()
     run polygraphy run "$models/convolutions.onnx" --trt --int8
     [ "$status" -eq 1 ]
     logged '^\[!\] --int8: trtexec does not calibrate, and would take scales at random'
+    run polygraphy run "$models/convolutions.onnx" --trt --int8 --calibration-cache missing.cache
+    [ "$status" -eq 1 ]
+    logged "^\[!\] --calibration-cache: 'missing.cache' is not there"
     run polygraphy run "$models/convolutions.onnx" --trt --strip-plan
     [ "$status" -eq 1 ]
     logged '^\[!\] --strip-plan: an engine without its weights computes zeros'

@@ -42,6 +42,24 @@ static int lend(const struct trtexec_products *products, const char *path, const
     return rc;
 }
 
+/* Without scales that TensorRT can read, trtexec takes them at random. */
+static int lend_calibration(const struct trtexec_products *products, const struct trtexec_settings *settings,
+                            struct error *err)
+{
+    static const char beginning[] = "TRT-";
+    const char *path = settings->calibration_cache;
+    char start[sizeof(beginning) - 1];
+
+    if (path == NULL || !settings->int8 || settings->strongly_typed)
+        return 0;
+    if (file_read_start(path, start, sizeof(start)) != sizeof(start) || memcmp(start, beginning, sizeof(start)) != 0)
+        return error_set(err, ERR_INVALID,
+                         "--calibration-cache: '%s' is not there, or no calibration cache, whose first line begins "
+                         "with '%s': trtexec, which does not calibrate, would take scales at random",
+                         path, beginning);
+    return lend(products, path, TRTEXEC_CALIBRATION, err);
+}
+
 /* ---- What came of it ---- */
 
 static int check_engine(const struct trtexec_products *products, const struct trtexec_settings *settings,
@@ -135,10 +153,11 @@ static int run(const struct trtexec_settings *settings, const struct trtexec_wor
 
 static void warn_of_types(const struct trtexec_settings *settings)
 {
-    if (settings->strongly_typed && (settings->fp16 || settings->bf16 || settings->int8 || settings->fp8))
+    if (settings->strongly_typed &&
+        (settings->fp16 || settings->bf16 || settings->int8 || settings->fp8 || settings->layer_precisions.count > 0))
         log_message(settings->log, LOG_WARNING,
                     "No layer is lowered: with --strongly-typed, types are those of the model, whatever precisions are "
-                    "allowed");
+                    "asked for");
 }
 
 static void name_files(struct trtexec_products *products)
@@ -184,7 +203,7 @@ int trtexec_build(const struct trtexec_settings *settings, const struct backend_
     rc = lend(ret, settings->load_timing_cache, TRTEXEC_TIMING_CACHE, err);
     if (rc < 0)
         goto done;
-    rc = lend(ret, settings->calibration_cache, TRTEXEC_CALIBRATION, err);
+    rc = lend_calibration(ret, settings, err);
     if (rc < 0)
         goto done;
     rc = run(settings, &words, ret, err);
