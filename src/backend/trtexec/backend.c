@@ -594,6 +594,7 @@ static int open_engine(struct backend_session *session, const struct backend_req
 static int build_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct trtexec_request *wish = request->own;
+    int64_t profiles = session->settings.profile_count > 1 ? (int64_t)session->settings.profile_count : 1;
     int rc;
 
     if (session->settings.strip_plan)
@@ -601,6 +602,11 @@ static int build_engine(struct backend_session *session, const struct backend_re
             err, ERR_UNSUPPORTED,
             "--strip-plan: an engine without its weights computes zeros until it has been given them again, "
             "and says nothing of it: write one with `polygraphy convert`, and run one with weights");
+    if (session->settings.optimization_profile < 0 || session->settings.optimization_profile >= profiles)
+        return error_set(err, ERR_INVALID,
+                         "--optimization-profile: there is no profile %lld, since shapes are given for %lld, counted "
+                         "from 0",
+                         (long long)session->settings.optimization_profile, (long long)profiles);
     rc = trtexec_build(&session->settings, request, &session->products, err);
     if (rc < 0)
         return rc;

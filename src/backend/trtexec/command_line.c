@@ -326,7 +326,7 @@ static bool parse_size(const char *word, int64_t *ret)
 {
     static const char letters[] = "KMG";
     size_t size = strlen(word);
-    const char *letter = size > 0 ? strchr(letters, word[size - 1] & ~0x20) : NULL;
+    const char *letter = size > 0 ? memchr(letters, word[size - 1] & ~0x20, sizeof(letters) - 1) : NULL;
     double number;
 
     if (size == 0 || !number_parse_float((struct text){word, letter != NULL ? size - 1 : size}, &number) ||
@@ -522,7 +522,10 @@ static void add_values(struct trtexec_words *words)
     if (settings->has_optimization_level)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->optimization_level),
                             (struct trtexec_wish){"--builder-optimization-level", "--builderOptimizationLevel", NULL});
-    if (settings->has_max_aux_streams)
+    if (settings->has_max_aux_streams && settings->max_aux_streams < 0)
+        trtexec_words_refuse(words, ERR_INVALID, "--max-aux-streams: %lld is no number of streams; there are 0 and more",
+                             (long long)settings->max_aux_streams);
+    else if (settings->has_max_aux_streams)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->max_aux_streams),
                             (struct trtexec_wish){"--max-aux-streams", "--maxAuxStreams", NULL});
     trtexec_words_value(words, compatibility_word(words, settings->hardware_compatibility_level),
@@ -637,6 +640,9 @@ void trtexec_words_add_run(struct trtexec_words *words, const struct trtexec_run
         trtexec_words_value(words, "summary,raw",
                             (struct trtexec_wish){"tensors inside of the engine", "--saveAllDebugTensors",
                                                   "mark outputs: --trt-outputs"});
+    if (settings->optimization_profile < 0)
+        trtexec_words_refuse(words, ERR_INVALID, "--optimization-profile: %lld is no profile; the first one is 0",
+                             (long long)settings->optimization_profile);
     if (settings->optimization_profile > 0)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->optimization_profile),
                             (struct trtexec_wish){"--optimization-profile", "--useProfile", NULL});
