@@ -394,7 +394,8 @@ static int keep_model(const char *model_path, const char *output, struct error *
     if (stat(model_path, &model) != 0 || stat(output, &there) != 0 || model.st_dev != there.st_dev ||
         model.st_ino != there.st_ino)
         return 0;
-    return error_set(err, ERR_EXISTS, "-o: '%s' is the model itself, and it would be lost: choose another path", output);
+    return error_set(err, ERR_EXISTS, "-o: '%s' is the model itself, and it would be lost: choose another path",
+                     output);
 }
 
 static int convert_run(const struct command_context *context, struct error *err)

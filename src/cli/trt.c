@@ -294,19 +294,17 @@ int trt_save_products(const struct trt_request *request, const struct trtexec_pr
 {
     const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
     struct log *log = request->context->log;
-    int rc = 0;
 
-    if (request->replay != NULL)
-        rc = trt_replay_check(request->replay, values->load_tactics, products, log, err);
-    if (rc == 0 && engine_path != NULL)
-        rc = save_engine(request, products, engine_path, err);
-    if (rc == 0 && values->save_tactics != NULL)
-        rc = save_tactics(request, products, err);
-    if (rc == 0 && values->save_layer_info != NULL) {
+    if (request->replay != NULL && trt_replay_check(request->replay, values->load_tactics, products, log, err) < 0)
+        return err->code;
+    if (engine_path != NULL && save_engine(request, products, engine_path, err) < 0)
+        return err->code;
+    if (values->save_tactics != NULL && save_tactics(request, products, err) < 0)
+        return err->code;
+    if (values->save_layer_info != NULL) {
         log_message(log, LOG_INFO, "Saving layer information to %s", values->save_layer_info);
-        rc = file_copy(products->layers, values->save_layer_info, FILE_DURABLE, err);
+        if (file_copy(products->layers, values->save_layer_info, FILE_DURABLE, err) < 0)
+            return err->code;
     }
-    if (rc == 0 && values->save_timing_cache != NULL)
-        rc = save_timing_cache(request, products, values->save_timing_cache, err);
-    return rc;
+    return values->save_timing_cache != NULL ? save_timing_cache(request, products, values->save_timing_cache, err) : 0;
 }

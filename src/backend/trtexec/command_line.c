@@ -523,7 +523,8 @@ static void add_values(struct trtexec_words *words)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->optimization_level),
                             (struct trtexec_wish){"--builder-optimization-level", "--builderOptimizationLevel", NULL});
     if (settings->has_max_aux_streams && settings->max_aux_streams < 0)
-        trtexec_words_refuse(words, ERR_INVALID, "--max-aux-streams: %lld is no number of streams; there are 0 and more",
+        trtexec_words_refuse(words, ERR_INVALID,
+                             "--max-aux-streams: %lld is no number of streams; there are 0 and more",
                              (long long)settings->max_aux_streams);
     else if (settings->has_max_aux_streams)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->max_aux_streams),
