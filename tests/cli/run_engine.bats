@@ -300,9 +300,9 @@ EOF
     [[ $stderr == *'--execution-providers: nothing would come of this, since only --onnxrt takes it'* ]]
     quietly run "$models/convolutions.onnx" --trt --onnxrt --fp16 --providers cpu --save-engine x.engine --atol 0.1 --rtol 0.1
     worked
-    quietly run x.engine --trt --fp16 --layer-precisions c:float16
+    quietly run x.engine --trt --fp16 --layer-precisions c:float16 --save-engine y.engine
     worked
-    logged "^\[W\] '.*x.engine' is built already: --fp16, --layer-precisions without effect$"
+    logged "^\[W\] '.*x.engine' is built already: --fp16, --layer-precisions, --save-engine without effect$"
 }
 
 @test "an ONNX model is not converted by options that say how an engine is built" {

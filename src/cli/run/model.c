@@ -32,22 +32,18 @@ bool run_model_has_runner(const struct command_context *context, const struct ba
     return false;
 }
 
-/* How an engine is built was decided when it was. */
+/* How an engine is built was decided when it was, and nothing is saved of what is not built. */
 static void warn_of_building(const struct command_context *context)
 {
-    static const char *const of_networks[] = {"--trt-outputs",
-                                              "--trt-exclude-outputs",
-                                              "--layer-precisions",
-                                              "--tensor-dtypes",
-                                              "--strongly-typed",
-                                              "--decide-branches",
-                                              NULL};
+    static const char *const others[] = {
+        "--trt-outputs",     "--trt-exclude-outputs", "--layer-precisions", "--tensor-dtypes",     "--strongly-typed",
+        "--decide-branches", "--save-engine",         "--save-layer-info",  "--save-timing-cache", NULL};
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct string_builder idle;
 
     string_init(&idle);
     parse_list_given_of_group(context->parse, &engine_config_options, &idle);
-    parse_list_given(context->parse, of_networks, &idle);
+    parse_list_given(context->parse, others, &idle);
     if (idle.size > 0)
         log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", values->path, idle.data);
     string_release(&idle);
