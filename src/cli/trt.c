@@ -68,6 +68,7 @@ static int choose_for_engine(const char *path, enum wish wish, const struct trte
 
 int trt_choose(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err)
 {
+    const char *named = getenv("POLYGRAPHY_TRTEXEC");
     struct error why;
     enum wish wish;
 
@@ -82,7 +83,7 @@ int trt_choose(struct log *log, const char *model_path, const struct trtexec **r
         return 0;
     if (wish == WISH_TRTEXEC)
         return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=%s: %s", getenv("POLYGRAPHY_TRT"), why.message);
-    if (why.code != ERR_MISSING)
+    if (why.code != ERR_MISSING || (named != NULL && named[0] != '\0'))
         log_message(log, LOG_WARNING, "%s", why.message);
     return 0;
 }
