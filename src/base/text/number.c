@@ -284,6 +284,15 @@ static bool normalize_float(struct text text, char *end)
     return text.size == 0;
 }
 
+int number_hexadecimal_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 bool number_parse_float(struct text text, double *ret)
 {
     text = without_blanks(text);

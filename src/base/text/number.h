@@ -23,6 +23,9 @@ const char *number_to_text_rounded(double value, char form, int precision, char 
 /* Like Python's int(): decimal digits with optional sign and single underscores between digits, blanks around. */
 bool number_parse_integer(struct text text, int64_t *ret);
 
+/* 0 to 15, for either case; -1 when it is none. */
+int number_hexadecimal_digit(char c);
+
 /* Like Python's float(): also "inf", "-Infinity", "nan" in any case, underscores between digits; blanks around. */
 bool number_parse_float(struct text text, double *ret);
 

@@ -9,6 +9,7 @@
 #include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "engine/precision/absolute_histogram.h"
 
 #define CACHE_LIMIT ((size_t)1 << 28) /* bytes; a line is a name and 10 bytes */
@@ -182,15 +183,6 @@ static struct text next_line(struct text *rest)
     return line;
 }
 
-static int hexadecimal_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* "<name>: <8 digits>". The name may hold anything else, colons too. */
 static bool parse_entry(struct text line, struct text *ret_name, float *ret_scale)
 {
@@ -203,7 +195,7 @@ static bool parse_entry(struct text line, struct text *ret_name, float *ret_scal
     if (end[0] != ':' || end[1] != ' ')
         return false;
     for (size_t i = 2; i < tail; i++) {
-        int digit = hexadecimal_digit(end[i]);
+        int digit = number_hexadecimal_digit(end[i]);
 
         if (digit < 0)
             return false;

@@ -5,26 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/number.h"
 #include "base/text/string_builder.h"
 #include "format/numpy/npy.h"
 
 #define EXTENSION ".npy"
 
-static int hexadecimal(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The array's name out of that of a file, without its extension. */
 static void add_array_name(struct text file, struct string_builder *ret)
 {
     for (size_t i = 0; i < file.size; i++) {
-        int high = i + 2 < file.size && file.data[i] == '%' ? hexadecimal(file.data[i + 1]) : -1;
-        int low = high >= 0 ? hexadecimal(file.data[i + 2]) : -1;
+        int high = i + 2 < file.size && file.data[i] == '%' ? number_hexadecimal_digit(file.data[i + 1]) : -1;
+        int low = high >= 0 ? number_hexadecimal_digit(file.data[i + 2]) : -1;
 
         if (low >= 0 && (high > 0 || low > 0)) { /* a NUL would end the name */
             string_add_char(ret, (char)(high << 4 | low));
