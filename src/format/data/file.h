@@ -47,8 +47,8 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
 int data_file_add_results(struct run_results *results, const char *word, struct error *err);
 
 /* Writes input data in the format that the path's end chooses: ".npy" for a single array, ".npz", ".safetensors", a
- * folder for "/", and Polygraphy's JSON for any other. What is there is replaced, but for a folder with something in
- * it: ERR_EXISTS. ERR_INVALID for what the format cannot hold. */
+ * folder for "/", and Polygraphy's JSON for any other. A file that is there is replaced; a folder goes only where there
+ * is none, or an empty one: else ERR_EXISTS. ERR_INVALID for what the format cannot hold. */
 int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err);
 
 /* Whether data_file_save() would write arrays and nothing else to this path: ".npy", ".npz" or a folder. */

@@ -17,7 +17,7 @@ bool plan_header_is_tensorrt(struct span bytes)
 
 int plan_header_parse(struct span bytes, struct plan_header *ret, struct error *err)
 {
-    const uint8_t *version = bytes.data + AT_VERSION;
+    const uint8_t *version;
 
     if (bytes.size == 0)
         return error_set(err, ERR_CORRUPT, "it is empty: a build that fails may leave such a file behind");
@@ -25,6 +25,7 @@ int plan_header_parse(struct span bytes, struct plan_header *ret, struct error *
         return error_set(err, ERR_CORRUPT, "it is no engine of TensorRT: it does not begin with '%s'", MAGIC);
     if (bytes.size < PLAN_HEADER_BYTES)
         return error_set(err, ERR_CORRUPT, "it is cut short: it ends inside of its header");
+    version = bytes.data + AT_VERSION;
     *ret = (struct plan_header){version[0], version[1], version[2], version[3]};
     return 0;
 }
