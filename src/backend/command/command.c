@@ -10,7 +10,6 @@
 #include "backend/command/outputs.h"
 #include "backend/model_io.h"
 #include "base/file/file.h"
-#include "base/file/private_folder.h"
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "base/text/number.h"
@@ -283,7 +282,9 @@ static void command_close(struct backend_session *session)
     model_io_free(session->outputs, session->output_count);
     for (size_t i = 0; i < COMMAND_FILES; i++)
         free(session->paths[i]);
-    private_folder_remove(session->folder);
+    if (session->folder != NULL)
+        file_remove_tree(session->folder, NULL);
+    free(session->folder);
     free(session);
 }
 
@@ -306,7 +307,7 @@ static int command_open(const struct backend_request *request, struct backend_se
     rc = command_line_formats(request->command->line, session->formats, err);
     if (rc < 0)
         goto done;
-    rc = private_folder_make("runner", &session->folder, err);
+    rc = file_make_temporary_folder("runner", &session->folder, err);
     if (rc < 0)
         goto done;
     rc = take_model(session, request, err);
@@ -451,8 +452,8 @@ static int command_run(struct backend_session *session, const struct tensor_list
     outputs = (struct tensor_list){0};
 done:
     /* Tensors keep what is mapped; nothing of this run may be taken for something of the next one. */
-    private_folder_clear(session->paths[COMMAND_INPUTS]);
-    private_folder_clear(session->paths[COMMAND_OUTPUTS]);
+    file_remove_tree(session->paths[COMMAND_INPUTS], NULL);
+    file_remove_tree(session->paths[COMMAND_OUTPUTS], NULL);
     tensor_list_release(&outputs);
     free(names);
     return rc;

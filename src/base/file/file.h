@@ -114,12 +114,10 @@ bool file_is_folder(const char *path);
 int file_make_folders(const char *path, struct error *err); /* mkdir -p */
 int file_make_parent_folders(const char *path, struct error *err);
 
-/* A new, empty folder for this user alone, in the folder for temporary files; `name` is part of its name. malloc'd.
- * ERR_IO. */
-int file_make_temporary_folder(const char *name, char **ret, struct error *err);
-
-/* Removes a file, or a folder and all that it holds; links are removed, not followed. ERR_IO. */
-int file_remove_tree(const char *path, struct error *err);
+/* Makes an empty folder for this user alone, "<folder of temporary files>/polygraphy-<purpose>-XXXXXX", for files that
+ * pass between this program and another one. Its absolute path is malloc'd. ERR_IO: the message says how to choose
+ * another place. */
+int file_make_temporary_folder(const char *purpose, char **ret, struct error *err);
 
 /* Writes what the regular file `from` holds to `to`, through a writer. */
 int file_copy(const char *from, const char *to, enum file_durability durability, struct error *err);
