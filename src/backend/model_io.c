@@ -5,6 +5,20 @@
 
 #include "base/memory.h"
 
+int model_io_open(const struct backend_request *request, struct model **ret, struct error *err)
+{
+    int rc;
+
+    if (request->model_path != NULL)
+        return model_open(request->model_path, request->external_folder, ret, err);
+    rc = model_parse((struct span){request->model_data, request->model_size}, "the model in memory", ret, err);
+    if (rc == 0 && request->external_folder != NULL) {
+        free((*ret)->folder);
+        (*ret)->folder = memory_strdup(request->external_folder);
+    }
+    return rc;
+}
+
 struct backend_io *model_io_new(const struct model *model, const struct known_types *known,
                                 const struct value_list *values)
 {

@@ -1,11 +1,15 @@
-/* backend/model_io.h: inputs and outputs of a model as backends describe them, without loading the model anywhere: what
- * makes input data wants to see them like that.
+/* backend/model_io.h: the model of a request, and its inputs and outputs as backends describe them, without loading it
+ * anywhere: what makes input data wants to see them like that.
  */
 #ifndef BACKEND_MODEL_IO_H
 #define BACKEND_MODEL_IO_H
 
 #include "backend/backend.h"
 #include "onnx/model/known_types.h"
+
+/* The model that a request names, or has in memory; with its external folder, if it names one. Errors of model_open()
+ * and model_parse(). */
+int model_io_open(const struct backend_request *request, struct model **ret, struct error *err);
 
 /* values->count items, by what the model says and what else is `known` (may be NULL), to be given back with
  * model_io_free(). Each has room for TENSOR_MAX_RANK symbols. */

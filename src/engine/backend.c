@@ -21,20 +21,6 @@ struct backend_session {
 
 /* --- open --- */
 
-static int open_model(const struct backend_request *request, struct model **ret, struct error *err)
-{
-    int rc;
-
-    if (request->model_path != NULL)
-        return model_open(request->model_path, request->external_folder, ret, err);
-    rc = model_parse((struct span){request->model_data, request->model_size}, "the model in memory", ret, err);
-    if (rc == 0 && request->external_folder != NULL) {
-        free((*ret)->folder);
-        (*ret)->folder = memory_strdup(request->external_folder);
-    }
-    return rc;
-}
-
 int engine_request_build(struct engine_request *request, const struct network *network, struct engine **ret,
                          struct error *err)
 {
@@ -57,7 +43,7 @@ static int build(const struct backend_request *request, struct engine **ret, str
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct model *model;
-    int rc = open_model(request, &model, err);
+    int rc = model_io_open(request, &model, err);
 
     if (rc < 0)
         goto done;

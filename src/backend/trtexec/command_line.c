@@ -25,12 +25,13 @@ static void add_shape(const char *name, const struct shape *shape, struct string
     }
 }
 
-/* ---- Precisions ---- */
+/* ---- Types ---- */
 
-/* trtexec's word; NULL: it has none for layers. */
-static const char *layer_type_word(enum data_type type)
+/* trtexec's word for a type of an input or output; NULL: there is none. */
+static const char *type_word(enum data_type type)
 {
     switch (type) {
+    case DATA_FLOAT64: /* TensorRT's parser makes it float32 */
     case DATA_FLOAT32:
         return "fp32";
     case DATA_FLOAT16:
@@ -39,8 +40,35 @@ static const char *layer_type_word(enum data_type type)
         return "bf16";
     case DATA_INT8:
         return "int8";
+    case DATA_UINT8:
+        return "uint8";
     case DATA_INT32:
         return "int32";
+    case DATA_INT64:
+        return "int64";
+    case DATA_BOOL:
+        return "bool";
+    case DATA_FLOAT8E4M3FN:
+        return "fp8";
+    case DATA_INT4:
+        return "int4";
+    default:
+        return NULL;
+    }
+}
+
+/* ---- Precisions ---- */
+
+/* trtexec's word; NULL: it has none for layers. */
+static const char *layer_type_word(enum data_type type)
+{
+    switch (type) {
+    case DATA_FLOAT32:
+    case DATA_FLOAT16:
+    case DATA_BFLOAT16:
+    case DATA_INT8:
+    case DATA_INT32:
+        return type_word(type);
     default:
         return NULL;
     }
@@ -114,36 +142,6 @@ static void add_precisions(struct trtexec_words *words, const struct trtexec_net
 }
 
 /* ---- Types and formats of inputs and outputs ---- */
-
-/* trtexec's word for a type of an input or output; NULL: there is none. */
-static const char *type_word(enum data_type type)
-{
-    switch (type) {
-    case DATA_FLOAT64: /* TensorRT's parser makes it float32 */
-    case DATA_FLOAT32:
-        return "fp32";
-    case DATA_FLOAT16:
-        return "fp16";
-    case DATA_BFLOAT16:
-        return "bf16";
-    case DATA_INT8:
-        return "int8";
-    case DATA_UINT8:
-        return "uint8";
-    case DATA_INT32:
-        return "int32";
-    case DATA_INT64:
-        return "int64";
-    case DATA_BOOL:
-        return "bool";
-    case DATA_FLOAT8E4M3FN:
-        return "fp8";
-    case DATA_INT4:
-        return "int4";
-    default:
-        return NULL;
-    }
-}
 
 /* "[linear,chw4]" of "NAME:[linear,chw4]", for a tensor; empty: nothing is said. */
 static struct text find_formats(const struct trtexec_settings *settings, const char *name)

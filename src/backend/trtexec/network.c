@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "onnx/edit/node.h"
@@ -62,20 +63,6 @@ static void find_unsafe(const struct making *making, const struct model *model, 
 }
 
 /* ---- A copy of the model ---- */
-
-static int open_model(const struct backend_request *request, struct model **ret, struct error *err)
-{
-    int rc;
-
-    if (request->model_path != NULL)
-        return model_open(request->model_path, request->external_folder, ret, err);
-    rc = model_parse((struct span){request->model_data, request->model_size}, "the model in memory", ret, err);
-    if (rc == 0 && request->external_folder != NULL) {
-        free((*ret)->folder);
-        (*ret)->folder = memory_strdup(request->external_folder);
-    }
-    return rc;
-}
 
 /* Changes outputs as --trt-outputs and --trt-exclude-outputs say. */
 static int mark_outputs(const struct making *making, struct model *model, struct error *err)
@@ -443,7 +430,7 @@ int trtexec_network_make(const struct trtexec_settings *settings, const struct b
 {
     const struct making making = {settings, request, folder, arena, ret};
     struct model *model;
-    int rc = open_model(request, &model, err);
+    int rc = model_io_open(request, &model, err);
 
     if (rc < 0)
         return rc;
