@@ -147,6 +147,18 @@ falls()
     not_logged 'throughout'
 }
 
+@test "an engine is saved also where nothing can be told of its tactics, and not built for a profile that is none" {
+    install 10.16
+    run polygraphy convert "$models/identity.onnx" -o e.engine --profiling-verbosity none --save-tactics t.json
+    [ "$status" -eq 1 ]
+    logged '^\[!\] no tactic is told of any of the'
+    [ -s e.engine ]
+    run polygraphy run "$models/identity.onnx" --trt --optimization-profile 1 --save-engine other.engine
+    [ "$status" -eq 1 ]
+    logged '^\[!\] --optimization-profile: there is no profile 1'
+    [ ! -e other.engine ]
+}
+
 @test "a timing cache pins a build, is missed where it does not, and is never replaced by an empty one" {
     install 10.16
     export TRTEXEC_STAND_IN_SEED=1

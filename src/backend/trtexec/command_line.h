@@ -1,7 +1,7 @@
 /* backend/trtexec/command_line.h: the words that trtexec is called with.
  *
- * trtexec cuts lists at commas and knows no escape, so it only ever sees relative names of files in the folder it runs
- * in, and names of tensors that it takes (network.h).
+ * trtexec cuts lists at commas and knows no escape, so that lists only have relative names of files in the folder it
+ * runs in, and names of tensors that it takes (network.h). A model, an engine or a library is a word of its own.
  *
  *   struct trtexec_words words;
  *   trtexec_words_init(&words, &settings, &arena);

@@ -324,6 +324,12 @@ static void lists_keep_what_cannot_be_passed_out(void **state)
     trtexec_words_add_build(&lines.words, &lines.network);
     assert_refused(&lines, ERR_INVALID, "expected POOL:SIZE");
     end(&lines);
+    begin(&lines, "10.16");
+    lines.settings.has_max_aux_streams = true;
+    lines.settings.max_aux_streams = -1;
+    trtexec_words_add_build(&lines.words, &lines.network);
+    assert_refused(&lines, ERR_INVALID, "-1 is no number of streams");
+    end(&lines);
     begin(&lines, "11.1");
     lines.settings.has_tactic_sources = true;
     lines.settings.tactic_sources = (struct words){none, 1};
