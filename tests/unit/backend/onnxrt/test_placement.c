@@ -70,6 +70,8 @@ static void names_of_nodes_and_broken_lines_count_nothing(void **state)
         " Node(s) placed on ]CPUExecutionProvider[. Number of nodes: 7",
         " Node(s) placed on [",
         "  MemcpyToHost (nobody's)",
+        " Node(s) placed on [CPUExecutionProvider]. Number of nodes: 0",
+        "  MemcpyToHost (one too many)",
         "",
         NULL,
     };

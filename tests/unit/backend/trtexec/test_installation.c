@@ -181,6 +181,7 @@ static void it_is_found_beside_its_libraries(void **state)
     assert_int_equal(mkdir("bin", 0777), 0);
     scratch_file("bin/trtexec", TRTEXEC);
     assert_int_equal(in_child(find_beside_libraries), 0);
+    assert_int_equal(scratch_count("polygraphy"), 0); /* of a script nothing is kept */
 }
 
 static void programs_that_do_not_answer_are_told(void **state)

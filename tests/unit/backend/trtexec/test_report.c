@@ -141,6 +141,24 @@ static void errors_are_kept_and_help_is_dropped(void **state)
     arena_release(&arena);
 }
 
+static void errors_without_end_make_no_message_without_end(void **state)
+{
+    struct trtexec_report report;
+    struct string_builder lines;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena);
+    string_init(&lines);
+    for (size_t i = 0; i < 10000; i++)
+        string_add(&lines, STAMP "[E] [TRT] once more\n");
+    trtexec_report_read(TEXT(""), (struct text){lines.data, lines.size}, &arena, NULL, &report);
+    assert_in_range(report.errors.size, 1000, 2000);
+    trtexec_report_release(&report);
+    string_release(&lines);
+    arena_release(&arena);
+}
+
 static void whole_numbers_of_open_shape_are_exact(void **state)
 {
     static const int64_t expected[] = {0, 1, 2, 3};
@@ -198,6 +216,7 @@ int main(void)
         cmocka_unit_test(names_may_hold_what_separates_them),
         cmocka_unit_test(what_tensorrt_says_is_not_taken_for_what_trtexec_says),
         cmocka_unit_test(errors_are_kept_and_help_is_dropped),
+        cmocka_unit_test(errors_without_end_make_no_message_without_end),
         cmocka_unit_test(whole_numbers_of_open_shape_are_exact),
         cmocka_unit_test(exported_values_have_to_be_as_many_as_their_shape_has),
     };

@@ -51,6 +51,31 @@ static void candidates_are_those_of_the_same_formats(void **state)
     build_log_release(&log);
 }
 
+static void other_formats_and_cached_times_are_no_candidates(void **state)
+{
+    static const char text[] =
+        "[V] [TRT] *************** Autotuning format combination: Float(1) -> Float(1) ********\n"
+        "[V] [TRT] --------------- Timing Runner: conv (CaskConvolution[0x80000009])\n"
+        "[V] [TRT] Tactic: 0x01 Time: 2\n"
+        "[V] [TRT] Tactic: 0x02 Time: 3\n"
+        "[V] [TRT] *************** Autotuning format combination: Half(1) -> Half(1) **********\n"
+        "[V] [TRT] --------------- Timing Runner: conv (CaskConvolution[0x80000009])\n"
+        "[V] [TRT] Tactic: 0x03 Time: 2.5\n"
+        "[V] [TRT] conv [Float(1) -> Float(1)] got cached result: CaskConvolution, tactic 0x01, 2 ms\n";
+    const struct layer_info_layer layer = {.name = "conv", .has_tactic = true, .tactic = 1};
+    struct build_candidates candidates;
+    struct build_log log;
+    struct error error = {0};
+
+    assert_int_equal(build_log_parse(&log, text_of(text), "test", &error), 0);
+    assert_int_equal(log.timings.count, 4);
+    assert_true(build_log_candidates(&log, &layer, &candidates));
+    assert_int_equal(candidates.timed, 3);
+    assert_true(candidates.milliseconds == 2);
+    assert_true(candidates.next == 3);
+    build_log_release(&log);
+}
+
 static void the_last_list_of_layers_counts(void **state)
 {
     struct build_log log;
@@ -116,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timed_kernels_have_layer_formats_name_and_time),
         cmocka_unit_test(candidates_are_those_of_the_same_formats),
+        cmocka_unit_test(other_formats_and_cached_times_are_no_candidates),
         cmocka_unit_test(the_last_list_of_layers_counts),
         cmocka_unit_test(odd_lines_do_no_harm),
         cmocka_unit_test(a_log_of_something_else_is_told),
