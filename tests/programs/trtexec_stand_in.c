@@ -1,4 +1,5 @@
-/* tests/programs/trtexec_stand_in.c: from the command line to PASSED or FAILED. See trtexec_stand_in/stand_in.h.
+/* tests/programs/trtexec_stand_in.c: stands in for NVIDIA's trtexec where there is no GPU (trtexec_stand_in/stand_in.h).
+ * Here it goes from the command line to PASSED or FAILED.
  *
  * Traps, which TensorRT falls into by itself, and this program when asked to:
  *   crash-build, crash-run   ends by SIGSEGV
@@ -51,10 +52,15 @@ static void choose_version(int argc, char **argv)
 {
     const char *name = getenv("TRTEXEC_STAND_IN_VERSION");
     struct string_builder command;
-    size_t row = 1;
+    size_t row = 0;
 
-    for (size_t i = 0; name != NULL && i < ARRAY_LEN(versions); i++)
-        row = strcmp(versions[i].name, name) == 0 ? i : row;
+    name = name != NULL ? name : "10.16";
+    while (row < ARRAY_LEN(versions) && strcmp(versions[row].name, name) != 0)
+        row++;
+    if (row == ARRAY_LEN(versions)) {
+        fprintf(stderr, "TRTEXEC_STAND_IN_VERSION is '%s': there are 8.6, 10.16, 11.0 and 11.1\n", name);
+        exit(1);
+    }
     stand_in.version = versions[row].version;
     stand_in.library = versions[row].library;
     stand_in.banner = versions[row].banner;
