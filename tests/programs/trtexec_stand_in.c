@@ -1,5 +1,5 @@
-/* tests/programs/trtexec_stand_in.c: stands in for NVIDIA's trtexec where there is no GPU (trtexec_stand_in/stand_in.h).
- * Here it goes from the command line to PASSED or FAILED.
+/* tests/programs/trtexec_stand_in.c: stands in for NVIDIA's trtexec where there is no GPU; trtexec_stand_in/stand_in.h
+ * says how. This file goes from the command line to PASSED or FAILED.
  *
  * Traps, which TensorRT falls into by itself, and this program when asked to:
  *   crash-build, crash-run   ends by SIGSEGV
