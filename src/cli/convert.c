@@ -62,7 +62,7 @@ static int guess_target(const char *path, enum convert_target *ret, struct error
 static int refuse_building(const struct parse *parse, const char *output, struct error *err)
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
-                                                            &engine_cache_options, &engine_ignored_convert_options};
+                                                            &engine_cache_options, &tensorrt_convert_options};
     struct string_builder idle;
     int rc = 0;
 
@@ -420,20 +420,10 @@ static int convert_run(const struct command_context *context, struct error *err)
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,
-    &convert_model_options,
-    &data_loader_options,
-    &onnxrt_library_options,
-    &onnxrt_bounds_options,
-    &shape_inference_options,
-    &onnx_load_outputs_options,
-    &convert_save_options,
-    &convert_options,
-    &engine_config_options,
-    &engine_network_options,
-    &engine_cache_options,
-    &engine_ignored_convert_options,
-    &tensorflow_convert_options,
+    &logging_options,          &convert_model_options,      &data_loader_options,       &onnxrt_library_options,
+    &onnxrt_bounds_options,    &shape_inference_options,    &onnx_load_outputs_options, &convert_save_options,
+    &convert_options,          &engine_config_options,      &engine_network_options,    &engine_cache_options,
+    &tensorrt_convert_options, &tensorflow_convert_options,
 };
 
 const struct command cmd_convert = {

@@ -51,7 +51,7 @@ static int tell(const struct command_context *context, struct error *err)
                          "results; use --fp16, --bf16 or --int8");
     say_which(context->log);
     string_init(&ignored);
-    engine_options_ignored(context->parse, &ignored);
+    tensorrt_options_given(context->parse, &ignored);
     if (ignored.size > 0)
         log_message(context->log, LOG_WARNING, "Without effect on the built-in engine: %s", ignored.data);
     string_release(&ignored);

@@ -174,7 +174,7 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &engine_config_options,
                                                     &engine_network_options,
                                                     &engine_cache_options,
-                                                    &engine_ignored_options,
+                                                    &tensorrt_options,
                                                     &json_options};
 
 const struct command cmd_debug_build = {

@@ -365,7 +365,7 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &engine_config_precision_options,
                                                     &engine_network_options,
                                                     &engine_cache_options,
-                                                    &engine_ignored_options,
+                                                    &tensorrt_options,
                                                     &precision_options,
                                                     &json_options};
 

@@ -316,7 +316,7 @@ static const struct option_group *const groups[] = {
     &iteration_options,      &replay_options,          &tactics_options,        &json_options,
     &inspect_model_options,  &shape_inference_options, &onnx_load_options,      &data_loader_options,
     &onnxrt_library_options, &engine_config_options,   &engine_network_options, &engine_cache_options,
-    &engine_ignored_options};
+    &tensorrt_options};
 
 const struct command cmd_debug_tactics = {
     .name = "tactics",

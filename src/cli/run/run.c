@@ -48,7 +48,7 @@ static int check_runner_options(const struct command_context *context, struct er
     static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
                                             "--onnxrt-optimization-level", NULL};
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
-                                                            &engine_file_options, &engine_ignored_run_options};
+                                                            &engine_file_options, &tensorrt_run_options};
     struct string_builder idle;
 
     string_init(&idle);
@@ -394,7 +394,7 @@ static const struct option_group *const groups[] = {
     &logging_options,         &run_model_options,      &data_loader_options, &inference_options,
     &comparison_options,      &runner_options,         &onnxrt_options,      &onnx_load_outputs_options,
     &shape_inference_options, &run_save_options,       &run_options,         &json_options,
-    &engine_config_options,   &engine_network_options, &engine_file_options, &engine_ignored_run_options,
+    &engine_config_options,   &engine_network_options, &engine_file_options, &tensorrt_run_options,
     &tensorflow_run_options,
 };
 

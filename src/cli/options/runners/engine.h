@@ -44,11 +44,11 @@ extern const struct option_group engine_cache_options; /* timing cache and layer
 
 /* ---- What only TensorRT can do ---- */
 
-extern const struct option_group engine_ignored_options;         /* debug tools */
-extern const struct option_group engine_ignored_run_options;     /* run */
-extern const struct option_group engine_ignored_convert_options; /* convert */
+extern const struct option_group tensorrt_options;         /* debug tools */
+extern const struct option_group tensorrt_run_options;     /* run */
+extern const struct option_group tensorrt_convert_options; /* convert */
 
 /* Those of them that were given, separated by commas; nothing when there are none. */
-void engine_options_ignored(const struct parse *parse, struct string_builder *ret);
+void tensorrt_options_given(const struct parse *parse, struct string_builder *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/options/runners/ignored.c: what only TensorRT can do: the built-in engine ignores it, and says so once. */
+/* cli/options/runners/tensorrt.c: what only TensorRT can do: the built-in engine ignores it, and says so once. */
 #include "backend/trtexec/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
@@ -81,18 +81,18 @@ static const struct option rows[] = {
 #define RUN_ONLY 4
 #define CONVERT_ONLY 3
 
-#define IGNORED_GROUP(first, end)                                                                                      \
+#define TENSORRT_GROUP(first, end)                                                                                     \
     {                                                                                                                  \
         .title = "TensorRT only", .options = rows + (first), .count = (end) - (first),                                 \
     }
 
-const struct option_group engine_ignored_run_options = IGNORED_GROUP(0, ARRAY_LEN(rows) - CONVERT_ONLY);
-const struct option_group engine_ignored_options = IGNORED_GROUP(RUN_ONLY, ARRAY_LEN(rows) - CONVERT_ONLY);
-const struct option_group engine_ignored_convert_options = IGNORED_GROUP(RUN_ONLY, ARRAY_LEN(rows));
+const struct option_group tensorrt_run_options = TENSORRT_GROUP(0, ARRAY_LEN(rows) - CONVERT_ONLY);
+const struct option_group tensorrt_options = TENSORRT_GROUP(RUN_ONLY, ARRAY_LEN(rows) - CONVERT_ONLY);
+const struct option_group tensorrt_convert_options = TENSORRT_GROUP(RUN_ONLY, ARRAY_LEN(rows));
 
-void engine_options_ignored(const struct parse *parse, struct string_builder *ret)
+void tensorrt_options_given(const struct parse *parse, struct string_builder *ret)
 {
-    static const struct option_group all = IGNORED_GROUP(0, ARRAY_LEN(rows));
+    static const struct option_group all = TENSORRT_GROUP(0, ARRAY_LEN(rows));
 
     parse_list_given_of_group(parse, &all, ret);
 }
