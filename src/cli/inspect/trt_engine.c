@@ -299,7 +299,8 @@ static void add_precisions(struct string_builder *out, const struct layer_info *
         return;
     }
     count_precisions(info, times, &shares);
-    string_add_format(out, "\nPrecision of the %zu layer(s) that compute: ", shares.computing);
+    string_add_format(out, "\nPrecision of the %zu layer(s) that compute: %s", shares.computing,
+                      shares.computing == 0 ? "none" : "");
     for (size_t i = 0; i < shares.count; i++) {
         const struct precision_share *share = &shares.items[i];
 
