@@ -257,6 +257,7 @@ static void raw_data_need_their_exact_size(void **state)
     write_numbers("raw.bin");
     write_text("bits.bin", "\1\2");
     assert_refused("raw.bin:float32:2x4", ERR_INVALID, "has 24 bytes, but float32 of shape (2, 4) takes 32");
+    assert_refused("raw.bin:float32:5", ERR_INVALID, "has 24 bytes, but float32 of shape (5,) takes 20");
     assert_refused("raw.bin:float32:4294967296x4294967296", ERR_INVALID, "more than");
     assert_refused("raw.bin:float32:2xx3", ERR_INVALID, "'2xx3' behind the type float32 is no shape");
     assert_refused("raw.bin:float32:99999999999999999999", ERR_INVALID, "is no shape");
