@@ -62,9 +62,9 @@ END
 }
 
 @test "where trtexec is, it is asked for the layers of an engine, and not believed when it tells none" {
-    export POLYGRAPHY_TRTEXEC="$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in" XDG_CACHE_HOME="$PWD/cache"
+    export POLYGRAPHY_TRTEXEC="$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in"
     for version in 8.6 11.1; do
-        export TRTEXEC_STAND_IN_VERSION=$version
+        export TRTEXEC_STAND_IN_VERSION=$version XDG_CACHE_HOME="$PWD/cache-$version"
         polygraphy convert "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" -o "an, engine.plan"
         run --separate-stderr polygraphy inspect model "an, engine.plan" --show layers
         [ "$status" -eq 0 ]
