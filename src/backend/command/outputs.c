@@ -39,7 +39,7 @@ static int refuse_names(const char *what, enum command_failure why, const struct
     close_list(&expected, wanted->count);
     error_set(err, ERR_BACKEND, "%s; came: %s; expected: %s", what, found.data, expected.data);
     if (err != NULL)
-        err->foreign_code = why;
+        err->foreign_code = (int)why;
     string_release(&expected);
     string_release(&found);
     return ERR_BACKEND;

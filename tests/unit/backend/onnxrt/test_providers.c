@@ -80,7 +80,7 @@ static const struct case_of_options cases[] = {
     {{"tensorrt"},
      {{"tensorrt", "trt_fp16_enable", "1"}, {"TensorRT", "trt_profile_min_shapes", "x:1x3,y:2=3"}},
      "slot 171:\nslot 172: trt_fp16_enable=1 trt_profile_min_shapes=x:1x3,y:2=3\nslot 170:\nslot 174:\n"},
-    {{"cuda"}, {{NULL}}, "slot 205:\nslot 204:\nslot 208:\n"},
+    {{"cuda"}, {{.provider = NULL}}, "slot 205:\nslot 204:\nslot 208:\n"},
     {{"cuda", "cpu"},
      {{"cuda", "device_id", "0"}, {"cuda", "use_tf32", "0"}, {"CUDAExecutionProvider", "device_id", "1"}},
      "slot 205:\nslot 206: device_id=1 use_tf32=0\nslot 204:\nslot 208:\n"},
@@ -147,7 +147,7 @@ static void what_nobody_takes_is_refused(void **state)
         {{"cuda"},
          {{"cuda", "a", "b"}, {"cuda", "refused", "1"}},
          "CUDAExecutionProvider does not work here with a=b, refused=1: Unknown provider option: \"refused\""},
-        {{"vitisai"}, {{NULL}}, "VitisAIExecutionProvider does not work here: VitisAI: Failed to load"},
+        {{"vitisai"}, {{.provider = NULL}}, "VitisAIExecutionProvider does not work here: VitisAI: Failed to load"},
     };
 
     (void)state;
@@ -161,8 +161,8 @@ static void what_nobody_takes_is_refused(void **state)
 
 static void nodes_that_run_elsewhere_are_told_in_one_line(void **state)
 {
-    static const struct case_of_options cuda = {{"cuda", "cpu"}, {{NULL}}, NULL};
-    static const struct case_of_options processor = {{"cpu", "cuda"}, {{NULL}}, NULL};
+    static const struct case_of_options cuda = {{"cuda", "cpu"}, {{.provider = NULL}}, NULL};
+    static const struct case_of_options processor = {{"cpu", "cuda"}, {{.provider = NULL}}, NULL};
     const struct backend *const backends[] = {&onnxrt_apart_backend, &onnxrt_backend};
 
     (void)state;
