@@ -14,40 +14,15 @@
 #   --force-fallback-shape-inference                                   debug_reduce.bats
 #   --fail-regex, and the two ways to write a check                   check_command.bats
 
-load debug_helper
+load guides_helper
 
 models=$POLYGRAPHY_ROOT/tests/models
 unset POLYGRAPHY_TRT
-
-setup_file()
-{
-    require_onnxruntime
-    # The guides say `python`, which not every system has under that name.
-    mkdir "$BATS_FILE_TMPDIR/bin"
-    ln -s /usr/bin/python3 "$BATS_FILE_TMPDIR/bin/python"
-    export PATH=$BATS_FILE_TMPDIR/bin:$PATH
-}
-
-# Whether the last command ended with status 0.
-succeeded()
-{
-    [ "$status" -eq 0 ] || {
-        echo "status $status"
-        cut -c 1-400 <<<"$output"
-        return 1
-    }
-}
 
 # Whether the folder holds these files and no others.
 files_are()
 {
     diff <(LC_ALL=C ls -A) <(printf '%s\n' "$@" | LC_ALL=C sort)
-}
-
-# How many artifacts of this name the folder holds: "tactics.json" stands for tactics_<moment>_N0.json and so on.
-kept()
-{
-    find "$1" -name "${2%.*}_*_N*.${2##*.}" 2>/dev/null | wc -l
 }
 
 # Whether both folders hold the artifacts of as many iterations as are given: folder, name, good ones, bad ones.

@@ -1,20 +1,12 @@
 # trtexec_guides.bats: the guides' commands on TensorRT, each as it is typed there, with four versions of trtexec. What stands
 # in for it is tests/programs/trtexec_stand_in, so nothing here was seen on a GPU.
 
-load debug_helper
+load guides_helper
 
 models=$POLYGRAPHY_ROOT/tests/models
 versions='8.6 10.16 11.0 11.1'
 unset POLYGRAPHY_TRT
 export POLYGRAPHY_TRTEXEC=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
-
-setup_file()
-{
-    require_onnxruntime
-    mkdir "$BATS_FILE_TMPDIR/bin"
-    ln -s /usr/bin/python3 "$BATS_FILE_TMPDIR/bin/python"
-    export PATH=$BATS_FILE_TMPDIR/bin:$PATH
-}
 
 # Goes on as on a machine with that version, in a folder of its own.
 on_version()
@@ -22,21 +14,6 @@ on_version()
     export TRTEXEC_STAND_IN_VERSION=$1 XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache-$1
     mkdir -p "$BATS_TEST_TMPDIR/here/$1"
     cd "$BATS_TEST_TMPDIR/here/$1"
-}
-
-succeeded()
-{
-    [ "$status" -eq 0 ] || {
-        echo "$TRTEXEC_STAND_IN_VERSION: status $status"
-        cut -c 1-400 <<<"$output"
-        return 1
-    }
-}
-
-# How many artifacts of this name the folder holds: "tactics.json" stands for tactics_<moment>_N0.json and so on.
-kept()
-{
-    find "$1" -name "${2%.*}_*_N*.${2##*.}" 2>/dev/null | wc -l
 }
 
 # Until TensorRT 10, precisions are the builder's; from 11 on they are the model's, and options that choose them are refused.

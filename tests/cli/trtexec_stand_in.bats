@@ -1,5 +1,5 @@
 # trtexec_stand_in.bats: the program that stands in for TensorRT's trtexec says and writes what trtexec did. The samples in
-# tests/golden/trtexec/front_end are what NVIDIA's front ends of three versions wrote, with a stub in place of the library:
+# tests/golden/trtexec/front_end are what NVIDIA's own front ends of three versions wrote when they ran without TensorRT's library, on an imitation of it:
 # so times differ, and lines that begin with [TRT], which are the library's.
 
 load debug_helper

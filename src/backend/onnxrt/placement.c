@@ -22,11 +22,6 @@ static struct placed_nodes *find(struct onnxrt_placement *placement, struct text
 
 /* ---- From the log ---- */
 
-static bool begins_with(const char *message, const char *start)
-{
-    return strncmp(message, start, strlen(start)) == 0;
-}
-
 /* A node's line has two blanks in front, whatever the node is called. The provider whose nodes are being listed is the
  * last one. */
 void onnxrt_placement_read(struct onnxrt_placement *placement, const char *message)
@@ -34,13 +29,15 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     const char *name = strchr(message, '['), *end = strrchr(message, ']');
     unsigned long nodes;
 
-    if (begins_with(message, "  MemcpyFromHost (") || begins_with(message, "  MemcpyToHost (")) {
+    if (text_begins_with(text_of(message), "  MemcpyFromHost (") ||
+        text_begins_with(text_of(message), "  MemcpyToHost (")) {
         struct placed_nodes *last =
             placement->providers.count > 0 ? &placement->providers.items[placement->providers.count - 1] : NULL;
 
         if (last != NULL && last->count > 0)
             last->count--;
-    } else if ((begins_with(message, " All nodes placed on [") || begins_with(message, " Node(s) placed on [")) &&
+    } else if ((text_begins_with(text_of(message), " All nodes placed on [") ||
+                text_begins_with(text_of(message), " Node(s) placed on [")) &&
                end != NULL && end > name && sscanf(end, "]. Number of nodes: %9lu", &nodes) == 1) {
         find(placement, (struct text){name + 1, (size_t)(end - name - 1)})->count += nodes;
     }

@@ -19,6 +19,13 @@ bool text_equal_string(struct text a, const char *b)
     return text_equal(a, text_of(b));
 }
 
+bool text_begins_with(struct text text, const char *beginning)
+{
+    size_t size = strlen(beginning);
+
+    return text.size >= size && memcmp(text.data, beginning, size) == 0;
+}
+
 bool text_contains(struct text haystack, struct text needle)
 {
     if (needle.size == 0)

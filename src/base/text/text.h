@@ -40,6 +40,7 @@ static inline struct text span_text(struct span span)
 struct text text_of(const char *string); /* of a NUL-terminated string; NULL gives empty text */
 bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);
+bool text_begins_with(struct text text, const char *beginning);
 bool text_contains(struct text haystack, struct text needle);
 bool text_contains_ignoring_case(struct text haystack, struct text needle); /* ASCII case only */
 

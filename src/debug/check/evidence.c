@@ -113,11 +113,6 @@ static struct text next_line(struct text *rest)
     return line;
 }
 
-static bool begins_with(struct text line, const char *prefix)
-{
-    return line.size >= strlen(prefix) && memcmp(line.data, prefix, strlen(prefix)) == 0;
-}
-
 /* The first line; but in our own logs and Polygraphy's the first error, and the last line of what Python says about an
  * exception. */
 static struct text telling_line(struct text output)
@@ -131,13 +126,13 @@ static struct text telling_line(struct text output)
             continue;
         if (first.size == 0)
             first = line;
-        if (error.size == 0 && (begins_with(line, "[!]") || begins_with(line, "[E]")))
+        if (error.size == 0 && (text_begins_with(line, "[!]") || text_begins_with(line, "[E]")))
             error = line;
         last = line;
     }
     if (error.size > 0)
         return error;
-    return begins_with(first, "Traceback (most recent call last)") ? last : first;
+    return text_begins_with(first, "Traceback (most recent call last)") ? last : first;
 }
 
 static char *line_of(struct text out, struct text error_out)

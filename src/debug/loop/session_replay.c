@@ -221,15 +221,10 @@ static void add_word(struct string_builder *builder, const char *word)
     add_quoted(builder, word);
 }
 
-static bool begins_with(const char *word, const char *beginning)
-{
-    return strncmp(word, beginning, strlen(beginning)) == 0;
-}
-
 /* How many words the option --load-debug-replay takes at this place: 0 when it is something else. */
 static size_t load_replay_words(const char *const *words)
 {
-    if (begins_with(words[0], LOAD_REPLAY "="))
+    if (text_begins_with(text_of(words[0]), LOAD_REPLAY "="))
         return 1;
     if (strcmp(words[0], LOAD_REPLAY) == 0)
         return words[1] ? 2 : 1;
@@ -238,8 +233,8 @@ static size_t load_replay_words(const char *const *words)
 
 static bool is_check(const char *word)
 {
-    return strcmp(word, "--check") == 0 || strcmp(word, "--check-inference") == 0 || begins_with(word, "--check=") ||
-           begins_with(word, "--check-inference=");
+    return strcmp(word, "--check") == 0 || strcmp(word, "--check-inference") == 0 ||
+           text_begins_with(text_of(word), "--check=") || text_begins_with(text_of(word), "--check-inference=");
 }
 
 char *resume_hint_make(const char *const *command_line, const char *replay, bool options_after_check)

@@ -58,20 +58,15 @@ static bool read_override(const char *words, struct arena *arena, struct precisi
     return ret->type != DATA_UNDEFINED;
 }
 
-static bool starts_with(const char *word, const char *option)
-{
-    return strncmp(word, option, strlen(option)) == 0;
-}
-
 static bool read_word(const char *word, struct arena *arena, struct precision_override *layers,
                       struct precision_override *tensors, struct precision_settings *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(word, flags[i].word) == 0)
             return ret->enabled[flags[i].precision] = true;
-    if (starts_with(word, LAYER))
+    if (text_begins_with(text_of(word), LAYER))
         return read_override(word + strlen(LAYER), arena, &layers[ret->layers.count++]);
-    if (starts_with(word, TENSOR))
+    if (text_begins_with(text_of(word), TENSOR))
         return read_override(word + strlen(TENSOR), arena, &tensors[ret->tensors.count++]);
     if (strcmp(word, FASTEST) == 0)
         ret->policy = PRECISION_POLICY_FASTEST;

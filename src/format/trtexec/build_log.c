@@ -11,13 +11,6 @@
 
 /* ---- Pieces of lines ---- */
 
-static bool begins_with(struct text text, const char *start)
-{
-    size_t size = strlen(start);
-
-    return text.size >= size && memcmp(text.data, start, size) == 0;
-}
-
 static bool ends_with(struct text text, const char *end)
 {
     size_t size = strlen(end);
@@ -70,7 +63,7 @@ static bool parse_tactic(struct text text, int64_t *ret)
 {
     uint64_t bits = 0;
 
-    if (text.size < 3 || text.size > 18 || !begins_with(text, "0x"))
+    if (text.size < 3 || text.size > 18 || !text_begins_with(text, "0x"))
         return false;
     for (size_t i = 2; i < text.size; i++) {
         static const char digits[] = "0123456789abcdef";
@@ -87,7 +80,7 @@ static bool parse_tactic(struct text text, int64_t *ret)
 /* "[07/07/2026-02:11:00] [V] [TRT] text": what trtexec and TensorRT's logger put in front. */
 static struct text skip_prefix(struct text line)
 {
-    while (begins_with(line, "[")) {
+    while (text_begins_with(line, "[")) {
         size_t end = find(line, "] ");
 
         if (end == SIZE_MAX || end > 40)
@@ -167,27 +160,27 @@ static void read_line(struct log_reader *reader, struct text line)
     static const char named[] = "Tactic Name: ", unnamed[] = "Tactic: ";
     size_t cached;
 
-    if (reader->in_layers && begins_with(line, "Layer(")) {
+    if (reader->in_layers && text_begins_with(line, "Layer(")) {
         *VECTOR_APPEND(&reader->log->layers) = line;
         return;
     }
     reader->in_layers = false;
     line = skip_prefix(line);
-    if (begins_with(line, combination)) {
+    if (text_begins_with(line, combination)) {
         struct text rest = from(line, sizeof(combination) - 1);
 
         reader->layer = (struct text){0};
         take(&rest, " ***", &reader->formats);
-    } else if (begins_with(line, runner)) {
+    } else if (text_begins_with(line, runner)) {
         read_runner(reader, from(line, sizeof(runner) - 1));
-    } else if (begins_with(line, named)) {
+    } else if (text_begins_with(line, named)) {
         struct text name, rest = from(line, sizeof(named) - 1);
 
         if (take(&rest, " Tactic: ", &name))
             read_time(reader, name, rest);
-    } else if (begins_with(line, unnamed)) {
+    } else if (text_begins_with(line, unnamed)) {
         read_time(reader, (struct text){0}, from(line, sizeof(unnamed) - 1));
-    } else if (begins_with(line, "Engine Layer Information:")) {
+    } else if (text_begins_with(line, "Engine Layer Information:")) {
         reader->log->layers.count = 0;
         reader->in_layers = true;
     } else if ((cached = find(line, "] got cached result: ")) != SIZE_MAX) {
@@ -305,7 +298,7 @@ static void read_tensors(struct layer_info *info, struct text rest, struct layer
     while (rest.size > 0) {
         size_t end = find(rest, "])");
 
-        if (begins_with(rest, "-> ") || begins_with(rest, " -> ")) {
+        if (text_begins_with(rest, "-> ") || text_begins_with(rest, " -> ")) {
             side = &layer->outputs;
             rest = from(rest, find(rest, "-> ") + strlen("-> "));
             continue;
@@ -313,7 +306,7 @@ static void read_tensors(struct layer_info *info, struct text rest, struct layer
         if (end == SIZE_MAX || !read_tensor(info, before(rest, end + 2), side))
             return;
         rest = from(rest, end + 2);
-        if (begins_with(rest, ", "))
+        if (text_begins_with(rest, ", "))
             rest = from(rest, 2);
     }
 }
