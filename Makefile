@@ -154,6 +154,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@echo 'CC   $<'
 	$(quiet)$(CC) $(compile) $(sanitize) -MMD -MP -c -o $@ $<
 
+# Holds these files.
+$(BUILD)/src/report/page.o $(BUILD)/fuzzers/src/report/page.o: $(wildcard src/report/page/*)
+
 # cmocka hands every test a `state` that few of them use.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@ BEGIN {
     may_use["lint"] = "base tensor onnx format backend comparator"
     may_use["search"] = "base"
     may_use["blame"] = "base"
-    may_use["report"] = "base"
+    may_use["report"] = "base tensor onnx format"
     may_use["debug"] = "base tensor onnx format backend engine comparator search blame"
     may_use["library"] = "base tensor onnx format backend engine comparator search blame debug"
 

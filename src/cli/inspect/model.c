@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/inspect/engine_layers.h"
 #include "cli/inspect/model_json.h"
+#include "cli/inspect/model_report.h"
 #include "cli/inspect/network.h"
 #include "cli/model_file.h"
 #include "engine/plan/engine.h"
@@ -495,14 +496,16 @@ static int inspect_model_run(const struct command_context *context, struct error
     if (own->display_as != NULL)
         return inspect_network(context, model, &settings, err);
     rc = inspect(context, model, err);
+    if (rc == 0)
+        rc = inspect_model_report(context, model, err);
     model_free(model);
     return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,           &inspect_model_options,  &shape_inference_options,
-    &onnx_load_options,         &onnxrt_library_options, &onnxrt_bounds_options,
-    &inspect_model_own_options, &json_options,           &tensorflow_inspect_options,
+    &logging_options,        &inspect_model_options,      &shape_inference_options,   &onnx_load_options,
+    &onnxrt_library_options, &onnxrt_bounds_options,      &inspect_model_own_options, &json_options,
+    &report_options,         &tensorflow_inspect_options,
 };
 
 const struct command cmd_inspect_model = {

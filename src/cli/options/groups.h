@@ -18,6 +18,7 @@
 #include "comparator/data/loader.h"
 #include "debug/loop/loop.h"
 #include "onnx/edit/node.h"
+#include "report/report.h"
 
 /* ---- Logging: every tool ---- */
 
@@ -41,6 +42,22 @@ struct json_values {
 };
 
 extern const struct option_group json_options;
+
+/* ---- Report: a page about the result ---- */
+
+struct report_values {
+    struct report_files files;
+};
+
+extern const struct option_group report_options;
+
+/* A report with the command and the machine in it, when these options ask for one; else NULL, with which all functions
+ * of report/report.h do nothing. */
+struct command_context;
+struct report *report_begin(const struct command_context *context, const char *title);
+
+/* Writes the files that were asked for, and frees the report (may be NULL) in any case. */
+int report_finish(const struct command_context *context, struct report *report, struct error *err);
 
 /* ---- Model ---- */
 

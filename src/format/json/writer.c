@@ -214,6 +214,12 @@ void json_writer_null(struct json_writer *writer)
     string_add(&writer->text, "null");
 }
 
+void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment)
+{
+    begin_item(writer);
+    string_add_bytes(&writer->text, fragment->text.data, fragment->text.size);
+}
+
 static void encode(struct json_writer *writer, const uint8_t *data, size_t size)
 {
     char *room = string_reserve(&writer->text, BASE64_ENCODED_SIZE(size));

@@ -61,6 +61,9 @@ void json_writer_begin_base64(struct json_writer *writer);
 int json_writer_add_base64(struct json_writer *writer, const void *data, size_t size, struct error *err);
 void json_writer_end_base64(struct json_writer *writer);
 
+/* A value that another writer has made in memory, as it stands. */
+void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment);
+
 /* A value that was read from another file, with all it holds. ERR_CORRUPT when a string in it is damaged. */
 int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err);
 

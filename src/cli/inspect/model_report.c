@@ -1,0 +1,99 @@
+/* cli/inspect/model_report.c: see model_report.h. */
+#include "cli/inspect/model_report.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "cli/options/groups.h"
+#include "onnx/model/graph_view.h"
+
+struct operator_count {
+    struct text name;
+    size_t count;
+};
+
+static int by_count(const void *a, const void *b)
+{
+    const struct operator_count *first = a, *second = b;
+
+    return (first->count < second->count) - (first->count > second->count);
+}
+
+static void add_operators(struct report *report, const struct model *model)
+{
+    static const char *const columns[] = {"operator", "nodes"};
+    struct {
+        struct operator_count *items;
+        size_t count, capacity;
+    } operators = {0};
+    struct name_map numbers;
+
+    name_map_init(&numbers);
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct text name = model->nodes.items[i].op_type;
+        uint32_t number = name_map_add(&numbers, name, (uint32_t)operators.count);
+
+        if (number == operators.count)
+            *VECTOR_APPEND(&operators) = (struct operator_count){name, 0};
+        operators.items[number].count++;
+    }
+    if (operators.count > 0)
+        qsort(operators.items, operators.count, sizeof(*operators.items), by_count);
+    report_begin_table(report, "Operators", columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < operators.count; i++) {
+        char *name = memory_copy(operators.items[i].name.data, operators.items[i].name.size);
+
+        report_add_row(report, (struct report_cell[]){{.text = name}, {.number = (double)operators.items[i].count}});
+        free(name);
+    }
+    free(operators.items);
+    name_map_release(&numbers);
+}
+
+static void add_weights(struct report *report, struct model *model)
+{
+    static const char *const columns[] = {"weight", "type", "shape", "elements"};
+    struct string_builder shape;
+
+    string_init(&shape);
+    report_begin_table(report, "Weights", columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < model->initializers.count; i++) {
+        const struct initializer *initializer = &model->initializers.items[i];
+        struct text text = model->values.items[initializer->value].name;
+        char *name = memory_copy(text.data, text.size);
+        struct value_type type;
+
+        graph_view_initializer_type(initializer, &type);
+        string_clear(&shape);
+        if (type.has_shape)
+            shape_to_text(&type.shape, &shape);
+        report_add_row(report, (struct report_cell[]){
+                                   {.text = name},
+                                   {.text = data_type_name(type.element)},
+                                   {.text = shape.size > 0 ? shape.data : ""},
+                                   {.number = type.has_shape ? (double)shape_elements(&type.shape) : NAN},
+                               });
+        free(name);
+    }
+    string_release(&shape);
+}
+
+int inspect_model_report(const struct command_context *context, struct model *model, struct error *err)
+{
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    struct string_builder title;
+    struct report *report;
+
+    string_init(&title);
+    string_add_format(&title, "inspect model %s", values->path);
+    report = report_begin(context, title.data);
+    string_release(&title);
+    if (report == NULL)
+        return 0;
+    report_set_verdict(report, REPORT_UNKNOWN, "%zu nodes, %zu inputs, %zu outputs, %zu weights", model->nodes.count,
+                       model->inputs.count, model->outputs.count, model->initializers.count);
+    report_add_network(report, model);
+    add_operators(report, model);
+    add_weights(report, model);
+    return report_finish(context, report, err);
+}

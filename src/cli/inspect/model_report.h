@@ -1,0 +1,11 @@
+/* cli/inspect/model_report.h: the page of `inspect model`. */
+#ifndef CLI_INSPECT_MODEL_REPORT_H
+#define CLI_INSPECT_MODEL_REPORT_H
+
+#include "cli/parse/command.h"
+#include "onnx/model/model.h"
+
+/* Writes what --report and --report-data ask for, if anything. */
+int inspect_model_report(const struct command_context *context, struct model *model, struct error *err);
+
+#endif

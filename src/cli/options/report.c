@@ -1,0 +1,67 @@
+/* cli/options/report.c: the page that shows what a command found out. */
+#include "base/memory.h"
+#include "base/system.h"
+#include "base/text/shell_line.h"
+#include "cli/options/groups.h"
+#include "cli/parse/command.h"
+
+static const struct option options[] = {
+    {
+        .names = {"--report"},
+        .kind = OPTION_ONE,
+        .value_name = "FILE.html",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct report_values, files.page),
+        .help = "write what was found out as a page for a browser: one file, which needs no network; the network is "
+                "drawn where Graphviz (`dot`) is installed",
+    },
+    {
+        .names = {"--report-data"},
+        .kind = OPTION_ONE,
+        .value_name = "FILE.json",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct report_values, files.data),
+        .help = "write the numbers of that page as JSON (docs/report.md describes it); with or without --report",
+    },
+};
+
+const struct option_group report_options = {
+    .title = "Report",
+    .options = options,
+    .count = ARRAY_LEN(options),
+};
+
+struct report *report_begin(const struct command_context *context, const char *title)
+{
+    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
+    struct shell_quotes quotes = {0};
+    struct string_builder text;
+    struct report *report;
+
+    if (values->files.page == NULL && values->files.data == NULL)
+        return NULL;
+    report = report_new(title);
+    string_init(&text);
+    for (size_t i = 0; context->command_line[i] != NULL; i++) {
+        string_add(&text, i > 0 ? " " : "");
+        shell_add_word(&text, context->command_line[i], &quotes);
+    }
+    report_add_command(report, NULL, text.data);
+    report_add_environment(report, "program", "polygraphy " POLYGRAPHY_VERSION);
+    string_clear(&text);
+    system_add_processor_name(&text);
+    report_add_environment(report, "processor", text.data);
+    string_release(&text);
+    return report;
+}
+
+int report_finish(const struct command_context *context, struct report *report, struct error *err)
+{
+    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
+    int rc = report_write(report, &values->files, context->log, err);
+
+    if (rc == 0 && report != NULL && values->files.page != NULL)
+        log_message(context->log, LOG_INFO, "Report: %s", values->files.page);
+    report_free(report);
+    return rc;
+}

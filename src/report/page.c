@@ -1,0 +1,80 @@
+/* report/page.c: the templates, and what is put into them. This is the only place where text becomes markup. */
+#include "report/page.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* The files of report/page/ are in the program, byte for byte. The assembler finds them from the root of the tree,
+ * where the compiler runs. */
+#define EMBED(name, path)                                                                                              \
+    __asm__(".section .rodata\n"                                                                                       \
+            ".globl " name "\n.hidden " name "\n" name ":\n.incbin \"" path "\"\n.byte 0\n.previous\n")
+
+EMBED("report_page_html", "src/report/page/page.html");
+EMBED("report_page_css", "src/report/page/page.css");
+EMBED("report_page_js", "src/report/page/page.js");
+
+extern const char report_page_html[], report_page_css[], report_page_js[];
+
+/* For the content of an element and for attributes in quotes. */
+static void add_escaped(struct string_builder *out, const char *text)
+{
+    size_t size = strlen(text);
+    size_t length;
+
+    for (size_t i = 0; i < size; i += length) {
+        length = text_utf8_length(text + i, size - i);
+        if (length == 0) {
+            string_add(out, "\xEF\xBF\xBD"); /* U+FFFD */
+            length = 1;
+        } else if (length == 1 && strchr("<>&\"'", text[i]) != NULL) {
+            string_add_format(out, "&#%d;", text[i]);
+        } else {
+            string_add_bytes(out, text + i, length);
+        }
+    }
+}
+
+/* For a script element, which ends at "</" and has comments, whatever is in quotes. JSON can say all of it otherwise,
+ * and has these characters in strings alone. */
+static void add_document(struct string_builder *out, struct text document)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < document.size; i++)
+        if (strchr("<>&", document.data[i]) != NULL) {
+            string_add_bytes(out, document.data + start, i - start);
+            string_add_format(out, "\\u%04x", (unsigned)(unsigned char)document.data[i]);
+            start = i + 1;
+        }
+    string_add_bytes(out, document.data + start, document.size - start);
+}
+
+void report_page_make(const char *title, const char *sentence, struct text document, struct string_builder *ret)
+{
+    char nonce[HASH_TEXT_SIZE]; /* marks the page's own script: nothing else may run, whatever got into the markup */
+    const char *rest = report_page_html;
+    const char *mark;
+
+    hash_to_text(hash_bytes(document.data, document.size), nonce);
+    while ((mark = strstr(rest, "{{")) != NULL) {
+        struct text name = {mark + 2, strcspn(mark + 2, "}")};
+
+        string_add_bytes(ret, rest, (size_t)(mark - rest));
+        if (text_equal_string(name, "title"))
+            add_escaped(ret, title);
+        else if (text_equal_string(name, "sentence"))
+            add_escaped(ret, sentence);
+        else if (text_equal_string(name, "nonce"))
+            string_add(ret, nonce);
+        else if (text_equal_string(name, "style"))
+            string_add(ret, report_page_css);
+        else if (text_equal_string(name, "script"))
+            string_add(ret, report_page_js);
+        else if (text_equal_string(name, "document"))
+            add_document(ret, document);
+        rest = mark + 2 + name.size + 2;
+    }
+    string_add(ret, rest);
+}

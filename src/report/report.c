@@ -1,0 +1,475 @@
+/* report/report.c: the document, section by section: each is JSON text of its own until they are put together. */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "format/json/writer.h"
+#include "report/network.h"
+#include "report/page.h"
+
+/* The members of the document that grow item by item, in the order in which it has them. */
+enum section {
+    SECTION_COMMANDS,
+    SECTION_ENVIRONMENT,
+    SECTION_STEPS,
+    SECTION_LAYERS,
+    SECTION_TENSORS,
+    SECTION_EVIDENCE,
+    SECTION_CANDIDATES,
+    SECTION_TABLES,
+    SECTION_HISTOGRAMS,
+    SECTION_PICTURES,
+    SECTION_COUNT,
+};
+
+static const char *const section_names[SECTION_COUNT] = {
+    "commands", "environment", "steps",  "layers",     "tensors",
+    "evidence", "candidates",  "tables", "histograms", "pictures",
+};
+
+static const char *const verdict_names[] = {"unknown", "passed", "failed", "cause"};
+static const char *const outcome_names[] = {"not compared", "matches", "differs"};
+
+struct report {
+    char *title;
+    enum report_verdict verdict;
+    struct string_builder sentence;             /* of the verdict */
+    struct json_writer proof;                   /* lines */
+    char *search;                               /* NULL: there is none */
+    struct json_writer sections[SECTION_COUNT]; /* begun arrays */
+    size_t columns;                             /* of the table that was begun last; 0: there is none */
+    struct report_network *network;
+};
+
+static void begin_list(struct json_writer *writer)
+{
+    json_writer_init(writer);
+    writer->compact = true;
+    json_writer_begin_array(writer);
+}
+
+struct report *report_new(const char *title)
+{
+    struct report *report = memory_alloc_zero(1, sizeof(*report));
+
+    report->title = memory_strdup(title);
+    string_init(&report->sentence);
+    begin_list(&report->proof);
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        begin_list(&report->sections[i]);
+    report->network = report_network_new();
+    return report;
+}
+
+void report_free(struct report *report)
+{
+    if (report == NULL)
+        return;
+    free(report->title);
+    free(report->search);
+    string_release(&report->sentence);
+    json_writer_release(&report->proof);
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        json_writer_release(&report->sections[i]);
+    report_network_free(report->network);
+    free(report);
+}
+
+/* ---- Members ---- */
+
+/* What is not known is not there. */
+static void add_text(struct json_writer *writer, const char *key, const char *value)
+{
+    if (value == NULL)
+        return;
+    json_writer_key(writer, key);
+    json_writer_string(writer, value);
+}
+
+/* JSON has numbers for finite values alone. */
+static void add_value(struct json_writer *writer, double value)
+{
+    if (isnan(value))
+        json_writer_string(writer, "NaN");
+    else if (isinf(value))
+        json_writer_string(writer, value > 0 ? "Infinity" : "-Infinity");
+    else
+        json_writer_number(writer, value);
+}
+
+/* A number that NAN says is not known. */
+static void add_number(struct json_writer *writer, const char *key, double value)
+{
+    if (isnan(value))
+        return;
+    json_writer_key(writer, key);
+    add_value(writer, value);
+}
+
+static void add_count(struct json_writer *writer, const char *key, uint64_t value)
+{
+    json_writer_key(writer, key);
+    json_writer_integer(writer, (int64_t)value);
+}
+
+static struct json_writer *begin_item(struct report *report, enum section section)
+{
+    json_writer_begin_object(&report->sections[section]);
+    return &report->sections[section];
+}
+
+/* ---- What stands first ---- */
+
+void report_set_verdict(struct report *report, enum report_verdict verdict, const char *format, ...)
+{
+    va_list args;
+
+    if (report == NULL)
+        return;
+    report->verdict = verdict;
+    string_clear(&report->sentence);
+    va_start(args, format);
+    string_add_format_list(&report->sentence, format, args);
+    va_end(args);
+}
+
+void report_add_proof(struct report *report, const char *format, ...)
+{
+    struct string_builder line;
+    va_list args;
+
+    if (report == NULL)
+        return;
+    string_init(&line);
+    va_start(args, format);
+    string_add_format_list(&line, format, args);
+    va_end(args);
+    json_writer_string(&report->proof, line.size > 0 ? line.data : "");
+    string_release(&line);
+}
+
+void report_add_command(struct report *report, const char *what, const char *line)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_COMMANDS);
+    add_text(writer, "what", what);
+    add_text(writer, "line", line);
+    json_writer_end_object(writer);
+}
+
+void report_add_environment(struct report *report, const char *name, const char *value)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_ENVIRONMENT);
+    add_text(writer, "name", name);
+    add_text(writer, "value", value);
+    json_writer_end_object(writer);
+}
+
+void report_add_step(struct report *report, const struct report_step *step)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_STEPS);
+    add_text(writer, "what", step->what);
+    add_text(writer, "why", step->why);
+    add_text(writer, "command", step->command);
+    add_text(writer, "outcome", step->outcome);
+    add_number(writer, "seconds", step->seconds);
+    json_writer_end_object(writer);
+}
+
+/* ---- The network ---- */
+
+void report_add_network(struct report *report, struct model *model)
+{
+    if (report != NULL)
+        report_network_set(report->network, model);
+}
+
+void report_add_culprit(struct report *report, const char *node)
+{
+    if (report != NULL)
+        report_network_add_culprit(report->network, node);
+}
+
+void report_add_layer(struct report *report, const struct report_layer *layer)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_LAYERS);
+    add_text(writer, "name", layer->name);
+    add_text(writer, "kind", layer->kind);
+    add_text(writer, "precision", layer->precision);
+    add_text(writer, "tactic", layer->tactic);
+    add_number(writer, "seconds", layer->seconds);
+    json_writer_key(writer, "nodes");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        json_writer_string(writer, layer->nodes.items[i]);
+    json_writer_end_array(writer);
+    json_writer_end_object(writer);
+}
+
+static void add_range(struct json_writer *writer, const char *key, const struct report_range *range)
+{
+    if (!range->known)
+        return;
+    json_writer_key(writer, key);
+    json_writer_begin_object(writer);
+    add_number(writer, "minimum", range->minimum);
+    add_number(writer, "maximum", range->maximum);
+    add_number(writer, "mean", range->mean);
+    add_count(writer, "nan", range->nan);
+    add_count(writer, "infinities", range->infinities);
+    json_writer_end_object(writer);
+}
+
+void report_add_tensor(struct report *report, const struct report_tensor *tensor)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_TENSORS);
+    add_text(writer, "name", tensor->name);
+    add_text(writer, "outcome", outcome_names[tensor->outcome]);
+    add_text(writer, "type", tensor->type);
+    add_text(writer, "precision", tensor->precision);
+    add_text(writer, "shape", tensor->shape);
+    add_range(writer, "reference", &tensor->reference);
+    add_range(writer, "suspect", &tensor->suspect);
+    add_number(writer, "absolute_error", tensor->absolute_error);
+    add_number(writer, "relative_error", tensor->relative_error);
+    add_number(writer, "absolute_tolerance", tensor->absolute_tolerance);
+    add_number(writer, "relative_tolerance", tensor->relative_tolerance);
+    add_number(writer, "signal_to_noise", tensor->signal_to_noise);
+    add_number(writer, "cosine_similarity", tensor->cosine_similarity);
+    add_number(writer, "mismatches", tensor->mismatches);
+    add_number(writer, "elements", tensor->elements);
+    if (tensor->first_bad.index != NULL) {
+        json_writer_key(writer, "first_bad");
+        json_writer_begin_object(writer);
+        add_text(writer, "index", tensor->first_bad.index);
+        json_writer_key(writer, "reference");
+        add_value(writer, tensor->first_bad.reference);
+        json_writer_key(writer, "suspect");
+        add_value(writer, tensor->first_bad.suspect);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_object(writer);
+}
+
+/* ---- Tables, histograms, pictures ---- */
+
+static void end_table(struct report *report)
+{
+    if (report->columns == 0)
+        return;
+    json_writer_end_array(&report->sections[SECTION_TABLES]); /* rows */
+    json_writer_end_object(&report->sections[SECTION_TABLES]);
+    report->columns = 0;
+}
+
+void report_begin_table(struct report *report, const char *title, const char *const *columns, size_t count)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    end_table(report);
+    writer = begin_item(report, SECTION_TABLES);
+    add_text(writer, "title", title);
+    json_writer_key(writer, "columns");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < count; i++)
+        json_writer_string(writer, columns[i]);
+    json_writer_end_array(writer);
+    json_writer_key(writer, "rows");
+    json_writer_begin_array(writer);
+    report->columns = count;
+}
+
+void report_add_row(struct report *report, const struct report_cell *cells)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = &report->sections[SECTION_TABLES];
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < report->columns; i++)
+        if (cells[i].text != NULL)
+            json_writer_string(writer, cells[i].text);
+        else if (isnan(cells[i].number))
+            json_writer_null(writer);
+        else
+            add_value(writer, cells[i].number);
+    json_writer_end_array(writer);
+}
+
+static void add_bins(struct json_writer *writer, const char *key, const uint64_t *counts, size_t bins)
+{
+    if (counts == NULL)
+        return;
+    json_writer_key(writer, key);
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < bins; i++)
+        json_writer_integer(writer, (int64_t)counts[i]);
+    json_writer_end_array(writer);
+}
+
+void report_add_histogram(struct report *report, const struct report_histogram *histogram)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_HISTOGRAMS);
+    add_text(writer, "title", histogram->title);
+    add_number(writer, "from", histogram->from);
+    add_number(writer, "to", histogram->to);
+    add_bins(writer, "reference", histogram->reference, histogram->bins);
+    add_bins(writer, "suspect", histogram->suspect, histogram->bins);
+    json_writer_end_object(writer);
+}
+
+/* Text of known size: the writer's strings end at a NUL. */
+static void add_long_text(struct json_writer *writer, const char *key, struct text text)
+{
+    char *copy;
+
+    if (text.size == 0)
+        return;
+    copy = memory_copy(text.data, text.size);
+    add_text(writer, key, copy);
+    free(copy);
+}
+
+void report_add_picture(struct report *report, const char *title, struct text svg)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_PICTURES);
+    add_text(writer, "title", title);
+    add_long_text(writer, "svg", svg);
+    json_writer_end_object(writer);
+}
+
+/* ---- Searches ---- */
+
+void report_set_search(struct report *report, const char *what)
+{
+    if (report == NULL)
+        return;
+    free(report->search);
+    report->search = memory_strdup(what);
+}
+
+void report_add_candidate(struct report *report, const struct report_candidate *candidate)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_CANDIDATES);
+    json_writer_key(writer, "number");
+    json_writer_integer(writer, candidate->number);
+    add_number(writer, "size", candidate->size);
+    add_text(writer, "verdict", candidate->verdict);
+    add_text(writer, "note", candidate->note);
+    add_long_text(writer, "log", candidate->log);
+    add_number(writer, "seconds", candidate->seconds);
+    json_writer_end_object(writer);
+}
+
+void report_add_evidence(struct report *report, const struct report_evidence *evidence)
+{
+    struct json_writer *writer;
+
+    if (report == NULL)
+        return;
+    writer = begin_item(report, SECTION_EVIDENCE);
+    add_text(writer, "layer", evidence->layer);
+    add_text(writer, "tactic", evidence->tactic);
+    add_count(writer, "failed_with", evidence->failed_with);
+    add_count(writer, "passed_with", evidence->passed_with);
+    add_count(writer, "failed_without", evidence->failed_without);
+    add_count(writer, "passed_without", evidence->passed_without);
+    add_number(writer, "probability", evidence->probability);
+    add_text(writer, "finding", evidence->finding);
+    json_writer_end_object(writer);
+}
+
+/* ---- The files ---- */
+
+static void end_section(struct json_writer *document, const char *key, struct json_writer *list)
+{
+    json_writer_end_array(list);
+    json_writer_key(document, key);
+    json_writer_fragment(document, list);
+}
+
+/* The sentence, which may be missing. */
+static const char *sentence_of(const struct report *report)
+{
+    return report->sentence.size > 0 ? report->sentence.data : "";
+}
+
+static void write_document(struct report *report, struct json_writer *document)
+{
+    json_writer_begin_object(document);
+    add_text(document, "title", report->title);
+    json_writer_key(document, "verdict");
+    json_writer_begin_object(document);
+    add_text(document, "kind", verdict_names[report->verdict]);
+    add_text(document, "text", sentence_of(report));
+    end_section(document, "proof", &report->proof);
+    json_writer_end_object(document);
+    add_text(document, "search", report->search);
+    end_table(report);
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        if (!report->sections[i].empty) /* a section without items is left out */
+            end_section(document, section_names[i], &report->sections[i]);
+    report_network_write(report->network, document);
+    json_writer_end_object(document);
+}
+
+int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err)
+{
+    struct json_writer document;
+    struct string_builder page;
+    int rc = 0;
+
+    if (report == NULL)
+        return 0;
+    (void)log;
+    json_writer_init(&document);
+    document.compact = true;
+    write_document(report, &document);
+    string_init(&page);
+    if (files->data != NULL)
+        rc = file_write(files->data, document.text.data, document.text.size, FILE_DURABLE, err);
+    if (rc == 0 && files->page != NULL) {
+        report_page_make(report->title, sentence_of(report), (struct text){document.text.data, document.text.size},
+                         &page);
+        rc = file_write(files->page, page.data, page.size, FILE_DURABLE, err);
+    }
+    string_release(&page);
+    json_writer_release(&document);
+    return rc;
+}
