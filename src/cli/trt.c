@@ -104,6 +104,17 @@ static void warn_of_idle_options(const struct command_context *context)
     string_release(&names);
 }
 
+/* The mend of a faulty kernel, which is not there where it is left out. */
+static int refuse_exclusions(const struct command_context *context, struct error *err)
+{
+    if (!parse_given(context->parse, "--exclude-tactics"))
+        return 0;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "--exclude-tactics: trtexec cannot be told which tactics not to take. --tactic-sources leaves out "
+                     "libraries, and --load-tactics has a build choose as a good one did; or take the built-in engine "
+                     "with POLYGRAPHY_TRT=builtin");
+}
+
 static struct trtexec_named_types take_types(struct arena *arena, const struct precision_overrides *from)
 {
     struct trtexec_named_type *items = arena_alloc_zero(arena, from->count, sizeof(*items));
@@ -188,6 +199,9 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     int rc;
 
     *request = (struct trt_request){.context = context};
+    rc = refuse_exclusions(context, err);
+    if (rc < 0)
+        return rc;
     arena_init(&request->arena);
     warn_of_idle_options(context);
     if (own != NULL)

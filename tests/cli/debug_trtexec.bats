@@ -59,6 +59,9 @@ on_version()
     run polygraphy debug build "$models/identity.onnx" --explore --until 2 --check false
     [ "$status" -eq 1 ]
     logged "^\[!\] --explore: trtexec cannot be told to draw tactics"
+    run polygraphy debug build "$models/identity.onnx" --exclude-tactics some --until 2 --check false
+    [ "$status" -eq 1 ]
+    logged "^\[!\] --exclude-tactics: trtexec cannot be told which tactics not to take"
     run polygraphy debug build "$models/identity.onnx" --deterministic --until 2 --check false
     [ "$status" -eq 1 ]
     logged "^\[!\] --deterministic: TensorRT always chooses by time"

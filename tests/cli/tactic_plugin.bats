@@ -99,6 +99,26 @@ END
     [[ $stderr == *pointwise* ]]
 }
 
+@test "--exclude-tactics keeps a kernel out of all layers, and an engine that has it is refused" {
+    require_onnxruntime
+    local with=(--plugins "$(plugin wrong_on_one_shape)" --tactic-sources pointwise onnxrt --deterministic)
+    polygraphy convert "$models/pointwise_convolutions.onnx" -o it.engine "${with[@]}" --save-tactics replay.json
+    grep -q '"name": "pointwise:careful' replay.json
+    polygraphy convert "$models/pointwise_convolutions.onnx" -o other.engine "${with[@]}" --load-tactics replay.json \
+        --exclude-tactics pointwise:careful -v >log.txt
+    run ! grep -q "^.V. Layer .*: pointwise:careful" log.txt
+    grep -q "^.V. Layer .*: pointwise:hasty" log.txt
+    grep -q 'layers have another tactic than the replay says' log.txt
+    run --separate-stderr polygraphy run it.engine --trt --exclude-tactics pointwise:careful
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"/it.engine' is built already"* ]]
+    run --separate-stderr polygraphy convert "$models/pointwise_convolutions.onnx" -o no.engine "${with[@]}" \
+        --exclude-tactics 'pointwise:*' 'onnxrt'
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--exclude-tactics leaves no tactic"* ]]
+    [ ! -e no.engine ]
+}
+
 # One line that names the plug-in's path and the fault.
 refused_plugin()
 {

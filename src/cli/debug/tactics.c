@@ -27,6 +27,10 @@ static int finish_tactics(struct parse *parse, struct error *err)
     if (parse_given(parse, "--load-tactics"))
         return error_set(err, ERR_INVALID,
                          "--load-tactics: debug tactics makes replays of its own, out of good and bad ones");
+    if (parse_given(parse, "--exclude-tactics"))
+        return error_set(err, ERR_INVALID,
+                         "--exclude-tactics: debug tactics tries the tactics of the two replays, all of them. To see "
+                         "whether a build is good without one, give --exclude-tactics to run or to debug build");
     if (!values->dir && (!values->good || !values->bad))
         return error_set(err, ERR_INVALID,
                          "replays are missing: give --good and --bad, or --dir with the folder that debug build has "

@@ -61,8 +61,14 @@ static int save_products(void *data, const struct trtexec_products *products, st
 static int prepare_engine(struct run_model *model, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
-    int rc = model->program != NULL ? trt_request_init(&model->trt, model->context, model->program, err)
-                                    : engine_file_init(&model->engine, model->context, err);
+    int rc;
+
+    if (values->type == MODEL_ENGINE && parse_given(model->context->parse, "--exclude-tactics"))
+        return error_set(err, ERR_INVALID,
+                         "--exclude-tactics: '%s' is built already, with the tactics that it has: give the ONNX model",
+                         values->path);
+    rc = model->program != NULL ? trt_request_init(&model->trt, model->context, model->program, err)
+                                : engine_file_init(&model->engine, model->context, err);
 
     if (rc < 0)
         return rc;

@@ -202,6 +202,23 @@ static void log_sources(const struct build *build)
     }
 }
 
+/* A tactic that was to be left out, and was not, may be the one that is at fault. */
+static void log_exclusions(const struct build *build)
+{
+    const struct words *rules = &build->settings->excluded;
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (!build->exclusions[i])
+            log_once(
+                build->settings->log, LOG_WARNING,
+                "--exclude-tactics: no layer has a tactic '%s': nothing is left out. -v shows those that are taken",
+                rules->items[i]);
+    if (build->freed > 0)
+        log_message(build->settings->log, LOG_INFO,
+                    "%zu layer%s another tactic than the replay says, which --exclude-tactics leaves out", build->freed,
+                    build->freed == 1 ? " has" : "s have");
+}
+
 /* They pin nothing, which may not be what was meant: another model, or another version of it. */
 static void warn_of_foreign_replay(const struct network *network, const struct builder_settings *settings)
 {
@@ -242,6 +259,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
         .engine = new_engine(network, settings),
         .cache = settings->cache ? settings->cache : timing_cache_new(),
         .sources = memory_alloc_zero(settings->providers.count, sizeof(*build.sources)),
+        .exclusions = memory_alloc_zero(settings->excluded.count, sizeof(*build.exclusions)),
     };
     struct tensor_list feed = {0};
     double start = stopwatch_now();
@@ -272,6 +290,7 @@ done:
     if (rc == 0) {
         log_summary(&build, stopwatch_now() - start);
         log_sources(&build);
+        log_exclusions(&build);
         *ret = build.engine;
     } else {
         engine_free(build.engine);
@@ -280,6 +299,7 @@ done:
     layout_wishes_release(&build.wishes);
     free(build.slow.items);
     free(build.sources);
+    free(build.exclusions);
     tensor_list_release(&feed);
     if (!settings->cache)
         timing_cache_free(build.cache);

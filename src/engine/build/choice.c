@@ -84,6 +84,35 @@ static int list_tactics(const struct build *build, const struct kernel_request *
     return 0;
 }
 
+/* The names of a layer's tactics, for a message. */
+static void name_all(const struct tactic_list *tactics, struct string_builder *ret)
+{
+    for (size_t i = 0; i < tactics->count; i++)
+        string_add_format(ret, "%s'%s:%s'", i > 0 ? ", " : "", tactics->items[i].provider->name,
+                          tactics->items[i].name);
+}
+
+/* Leaves out what nobody wants to be taken. A layer that has nothing else cannot be built. */
+static int exclude(const struct build *build, const struct layer *layer, struct tactic_list *tactics, struct error *err)
+{
+    struct string_builder names;
+    int rc;
+
+    if (build->settings->excluded.count == 0)
+        return 0;
+    string_init(&names);
+    name_all(tactics, &names);
+    tactic_list_exclude(tactics, &build->settings->excluded, build->exclusions);
+    rc = tactics->count > 0
+             ? 0
+             : error_set(err, ERR_BACKEND,
+                         "layer '%s': --exclude-tactics leaves no tactic; it has %s: name fewer, or add tactics with "
+                         "--plugins",
+                         layer->name, names.data);
+    string_release(&names);
+    return rc;
+}
+
 /* All of them, or the best guesses of each provider. */
 static void consider(struct candidates *candidates, size_t per_provider)
 {
@@ -117,8 +146,8 @@ static bool is_fatal(int code)
 
 /* ---- Replays ---- */
 
-/* The replay's tactic becomes the only candidate. */
-static int pin(const struct build *build, const struct kernel_request *request, const struct tactic_algorithm *wanted,
+/* The replay's tactic becomes the only candidate; if it is excluded, there is none so far. */
+static int pin(struct build *build, const struct kernel_request *request, const struct tactic_algorithm *wanted,
                struct candidates *candidates, struct error *err)
 {
     const struct tactic *tactic = NULL;
@@ -126,7 +155,13 @@ static int pin(const struct build *build, const struct kernel_request *request, 
 
     if (rc < 0)
         return rc;
-    candidates->items[0] = (struct candidate){.tactic = tactic};
+    if (tactic_is_excluded(tactic, &build->settings->excluded)) {
+        build->freed++;
+        tactic_list_release(&candidates->tactics); /* they may be for inputs in other layouts */
+        return list_tactics(build, request, &candidates->tactics, false, err);
+    }
+    candidates->items = memory_alloc_zero(1, sizeof(*candidates->items));
+    candidates->items[0].tactic = tactic;
     candidates->count = 1;
     return 0;
 }
@@ -501,15 +536,18 @@ static int assess(struct build *build, const struct layer_request *request, stru
     const struct builder_settings *settings = build->settings;
     const struct tactic_algorithm *pinned =
         settings->replay ? tactic_replay_find(settings->replay, request->kernel.layer->name) : NULL;
-    bool timing = !pinned && !settings->deterministic && settings->optimization_level > 0;
+    bool timing = !settings->deterministic && settings->optimization_level > 0;
     int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
 
+    if (rc == 0 && pinned)
+        rc = pin(build, &request->kernel, pinned, candidates, err);
+    if (rc < 0 || candidates->count > 0)
+        return rc;
+    rc = exclude(build, request->kernel.layer, &candidates->tactics, err);
     if (rc < 0)
         return rc;
     consider(candidates, timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
     candidates->timed = timing && candidates->count > 1;
-    if (pinned)
-        return pin(build, &request->kernel, pinned, candidates, err);
     rc = candidates->timed ? time_layer(build, request, candidates, err) : 0;
     if (rc == 0)
         log_candidates(build, candidates);
@@ -549,6 +587,8 @@ int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of(build, layer)->name);
     rc = list_tactics(build, &request.kernel, &candidates.tactics, false, err);
+    if (rc == 0)
+        rc = exclude(build, request.kernel.layer, &candidates.tactics, err);
     if (rc == 0) {
         consider(&candidates, SIZE_MAX);
         rc = take(build, &candidates, &choice, ret_step, err);

@@ -29,6 +29,10 @@ struct builder_settings {
     /* --load-tactics: layers that it names take what it says, by name or else by numbers; the others are timed.
      * ERR_MISSING names the layer and the tactic that do not exist here. */
     const struct tactic_replay *replay;
+    /* --exclude-tactics: what these words mean (tactic_rule_covers()) is not taken; where a replay says it, the layer
+     * is timed. ERR_BACKEND names a layer that has no other tactic; a word that means nothing in the whole network is a
+     * warning. */
+    struct words excluded;
     /* Draws at random among the tactics whose time is at most `explore_within` that of the fastest. Each layer draws on
      * its own, from the seed and its name. */
     bool explore;

@@ -31,6 +31,8 @@ struct build {
         size_t offered, refused;      /* layers that it has tactics for; that it has not looked at */
         const char *obstacle, *layer; /* why, of the first of these */
     } * sources;                      /* of each provider */
+    bool *exclusions;                 /* which of the settings' were for something */
+    size_t freed;                     /* layers whose tactic in the replay is excluded */
     size_t moving, other;             /* those that only move data; those without floating-point numbers */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/text/string_builder.h"
 
 /* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in
  * hexadecimal: so both are made positive and below that. 0 is left to mean nothing. */
@@ -38,6 +39,63 @@ void tactic_list_release(struct tactic_list *list)
         tactic_release(&list->items[i]);
     free(list->items);
     *list = (struct tactic_list){0};
+}
+
+/* A name ends, or a part of it does. */
+static bool is_boundary(char character)
+{
+    return character == '\0' || character == ':' || character == ' ';
+}
+
+bool tactic_rule_covers(const char *rule, const char *name)
+{
+    size_t end = 0;
+
+    if (strcmp(rule, name) == 0) /* names may hold characters that mean something in patterns */
+        return true;
+    do {
+        end++;
+        if (is_boundary(name[end]) && text_matches_pattern((struct text){name, end}, text_of(rule)))
+            return true;
+    } while (name[end] != '\0');
+    return false;
+}
+
+/* Marks all rules that cover the tactic; `used` may be NULL. */
+static bool is_excluded(const struct tactic *tactic, const struct words *rules, bool *used)
+{
+    struct string_builder name;
+    bool excluded = false;
+
+    if (rules->count == 0)
+        return false;
+    string_init(&name);
+    string_add_format(&name, "%s:%s", tactic->provider->name, tactic->name);
+    for (size_t i = 0; i < rules->count; i++)
+        if (tactic_rule_covers(rules->items[i], name.data)) {
+            excluded = true;
+            if (used)
+                used[i] = true;
+        }
+    string_release(&name);
+    return excluded;
+}
+
+bool tactic_is_excluded(const struct tactic *tactic, const struct words *rules)
+{
+    return is_excluded(tactic, rules, NULL);
+}
+
+void tactic_list_exclude(struct tactic_list *list, const struct words *rules, bool *used)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (is_excluded(&list->items[i], rules, used))
+            tactic_release(&list->items[i]);
+        else
+            list->items[kept++] = list->items[i];
+    list->count = kept;
 }
 
 void tactic_copy(struct tactic *tactic, const struct tactic *from, const struct layer *layer)

@@ -96,6 +96,15 @@ void tactic_list_release(struct tactic_list *list);
 void tactic_copy(struct tactic *tactic, const struct tactic *from, const struct layer *layer); /* deep */
 void tactic_release(struct tactic *tactic);
 
+/* Whether `rule`, a word of --exclude-tactics, means the tactic that replays call `name`, "onednn:jit_wino_4x3:avx512
+ * aBcd16b": it is that, or a pattern for it (text_matches_pattern()), or the same for the beginning of it up to a colon
+ * or a blank, so that "onednn:jit_wino_4x3" means it for all processors and layouts. */
+bool tactic_rule_covers(const char *rule, const char *name);
+bool tactic_is_excluded(const struct tactic *tactic, const struct words *rules);
+
+/* Takes those out that rules exclude. `used` has a member for each rule, which is set when it was for something. */
+void tactic_list_exclude(struct tactic_list *list, const struct words *rules, bool *used);
+
 void kernel_free(struct kernel *kernel); /* NULL is fine */
 
 /* The providers of a process: what --tactic-sources and --plugins select. */

@@ -322,6 +322,18 @@ static const struct option rows[] = {
             "given",
     },
     {
+        .names = {"--exclude-tactics"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME",
+        .append = true,
+        OPTION_FIELD(struct engine_request, builder.excluded),
+        .help =
+            "do not take these tactics in any layer, whatever a replay says: the mend for a kernel that is at fault "
+            "in many. Names are those of --save-tactics, \"onednn:jit_wino_4x3:avx512_core aBcd16b\"; the "
+            "beginning of one up to a colon or a blank stands for all that begin like it, and * and ? for any "
+            "characters",
+    },
+    {
         .names = {"--builder-optimization-level"},
         .kind = OPTION_ONE,
         .type = OPTION_INTEGER,

@@ -69,6 +69,7 @@ static const char *const new_options[] = {
     "--profile",
     "--explore",
     "--explore-within",
+    "--exclude-tactics",
     "--emit",
     "--save-layer-info",
     "--layer-info",

@@ -1,7 +1,6 @@
 /* The builder: which tactic it takes, what it asks of the providers for that, what it remembers, and what it refuses.
  */
-#include "support/build_fixture.h"
-#include "support/captured_log.h"
+#include "support/builder_fixture.h"
 #include "support/in_child.h"
 #include "support/unit_test.h"
 
@@ -11,180 +10,91 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "engine/build/builder.h"
-#include "engine/plan/replay.h"
-#include "format/polygraphy/tactic_replay.h"
-
-#define SLOW 0.03 /* seconds: far more than anything else here takes */
-
-/* Where a test changes what is built. */
-struct fixture {
-    struct small_network small;
-    struct fake_provider fake;
-    struct tactic_provider *providers[1];
-    struct builder_settings settings;
-    struct captured_log log;
-    int fed;
-    struct shape given; /* of x; rank 0: what is asked for, with 2 for dynamic dimensions */
-};
-
-static int feed_sample(void *context, const struct backend_io *inputs, size_t count, int64_t iteration,
-                       struct tensor_list *ret, struct error *err)
-{
-    struct fixture *fixture = context;
-    struct shape shape = fixture->given.rank > 0 ? fixture->given : inputs[0].shape;
-    struct tensor tensor;
-
-    assert_int_equal(count, 1);
-    assert_string_equal(inputs[0].name, "x");
-    for (size_t i = 0; i < shape.rank; i++)
-        shape.dims[i] = shape.dims[i] < 0 ? 2 : shape.dims[i];
-    assert_int_equal(tensor_allocate(DATA_FLOAT32, &shape, &tensor, err), 0);
-    for (size_t i = 0; i < tensor_elements(&tensor); i++)
-        ((float *)tensor_writable(&tensor))[i] = (float)i + 100 * (float)iteration;
-    tensor_list_add(ret, TEXT("x"), &tensor);
-    fixture->fed++;
-    return 0;
-}
-
-static void fixture_init(struct fixture *fixture, struct fake_tactic *tactics, size_t count)
-{
-    *fixture = (struct fixture){0};
-    small_network_init(&fixture->small, 2);
-    fake_provider_init(&fixture->fake, tactics, count);
-    captured_log_init(&fixture->log);
-    fixture->log.log.threshold = LOG_VERBOSE;
-    fixture->providers[0] = &fixture->fake.provider;
-    fixture->settings = (struct builder_settings){
-        .providers = {.items = fixture->providers, .count = 1},
-        .sample = {.feed = feed_sample, .context = fixture, .iterations = 1},
-        .optimization_level = 3,
-        .threads = 1,
-        .log = &fixture->log.log,
-    };
-}
-
-static void fixture_release(struct fixture *fixture)
-{
-    assert_int_equal(fixture->fake.alive, 0);
-    small_network_release(&fixture->small);
-    captured_log_release(&fixture->log);
-}
-
-static struct engine *build(struct fixture *fixture)
-{
-    struct engine *engine = NULL;
-    struct error error = {0};
-
-    if (engine_build(fixture->small.network, &fixture->settings, &engine, &error) < 0)
-        fail_msg("%s", error.message);
-    assert_int_equal(fixture->fake.alive, 0);
-    return engine;
-}
-
-static void assert_fails(struct fixture *fixture, int code, const char *part, const char *another)
-{
-    struct engine *engine = NULL;
-    struct error error = {0};
-
-    assert_int_equal(engine_build(fixture->small.network, &fixture->settings, &engine, &error), code);
-    assert_null(engine);
-    if (!strstr(error.message, part) || !strstr(error.message, another))
-        fail_msg("%s", error.message);
-    assert_int_equal(fixture->fake.alive, 0);
-}
-
-static void assert_chosen(const struct engine *engine, const char *first, const char *second, const char *third)
-{
-    assert_string_equal(engine->layers[0].tactic.name, first);
-    assert_string_equal(engine->layers[1].tactic.name, second);
-    assert_string_equal(engine->layers[2].tactic.name, third);
-}
 
 /* ---- Timing ---- */
 
 static void test_takes_the_fastest_tactic(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "slow", .seconds = SLOW}, {.name = "fast"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 2);
-    engine = build(&fixture);
+    builder_fixture_init(&fixture, tactics, 2);
+    engine = builder_fixture_build(&fixture);
     assert_int_equal(fixture.small.network->layers.count, 3);
-    assert_chosen(engine, "fast", "fast", "fast");
+    builder_fixture_chose(engine, "fast", "fast", "fast");
     assert_int_equal(engine->layers[0].tactic_count, 2);
     assert_true(engine->layers[0].seconds > 0 && engine->layers[0].seconds < SLOW);
     assert_true(engine->layers[0].share_of_fastest == 1);
     assert_true(captured_log_has(&fixture.log, "Layer 'first': fake:fast"));
     assert_true(captured_log_has(&fixture.log, "Built 3 layers: 3 float32; 3 with fake; "));
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_layers_are_counted_by_what_they_hold(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "only"}};
     const struct precision_override override = {"second", DATA_FLOAT32};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     fixture.settings.precision =
         (struct precision_settings){.constraints = PRECISION_CONSTRAINTS_OBEY, .layers = {&override, 1}};
     fixture.settings.precision.enabled[PRECISION_FLOAT16] = true;
-    engine_free(build(&fixture));
+    engine_free(builder_fixture_build(&fixture));
     assert_true(captured_log_has(&fixture.log, "Built 3 layers: 2 float16, 1 float32; "));
     assert_false(captured_log_has(&fixture.log, "which was asked for"));
     fixture.settings.precision.enabled[PRECISION_FLOAT16] = false;
     fixture.settings.precision.enabled[PRECISION_TF32] = true;
     captured_log_release(&fixture.log);
     captured_log_init(&fixture.log);
-    engine_free(build(&fixture));
+    engine_free(builder_fixture_build(&fixture));
     assert_true(captured_log_has(&fixture.log, "Built 3 layers: 3 float32; "));
     assert_true(captured_log_has(&fixture.log, "No layer is in tf32, which was asked for: "));
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_equal_layers_are_timed_once(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "slow", .seconds = SLOW}, {.name = "fast"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 2);
-    engine_free(build(&fixture));
+    builder_fixture_init(&fixture, tactics, 2);
+    engine_free(builder_fixture_build(&fixture));
     /* 'first' and 'second' are the same; the chosen kernel of each layer is made once more, and runs once. */
     assert_int_equal(tactics[0].created, 2);
     assert_int_equal(tactics[1].created, 2 + 3);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_hopeless_tactic_is_given_up_early(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "fast"}, {.name = "slow", .seconds = SLOW}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 2);
-    engine_free(build(&fixture));
+    builder_fixture_init(&fixture, tactics, 2);
+    engine_free(builder_fixture_build(&fixture));
     assert_int_equal(tactics[1].created, 2);
     assert_int_equal(tactics[1].runs, 2);
     assert_true(tactics[0].runs > 6);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_with_a_warm_cache_only_chosen_kernels_are_made(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "slow", .seconds = SLOW}, {.name = "fast"}};
     struct timing_cache *cache = timing_cache_new();
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *first, *second;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.cache = cache;
-    first = build(&fixture);
+    first = builder_fixture_build(&fixture);
     tactics[0].created = tactics[1].created = tactics[1].runs = 0;
     fixture.settings.error_on_cache_miss = true;
-    second = build(&fixture);
-    assert_chosen(second, "fast", "fast", "fast");
+    second = builder_fixture_build(&fixture);
+    builder_fixture_chose(second, "fast", "fast", "fast");
     assert_int_equal(tactics[0].created, 0);
     assert_int_equal(tactics[1].created, 3);
     assert_int_equal(tactics[1].runs, 3);
@@ -192,81 +102,81 @@ static void test_with_a_warm_cache_only_chosen_kernels_are_made(void **state)
     engine_free(first);
     engine_free(second);
     timing_cache_free(cache);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_time_that_has_to_be_in_the_cache_is_missed(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "one"}, {.name = "two"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.cache = timing_cache_new();
     fixture.settings.error_on_cache_miss = true;
-    assert_fails(&fixture, ERR_MISSING, "layer 'first'", "'fake:one'");
+    builder_fixture_fails(&fixture, ERR_MISSING, "layer 'first'", "'fake:one'");
     assert_int_equal(fixture.fake.created, 0);
     timing_cache_free(fixture.settings.cache);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_deterministic_builds_take_the_first_tactic_untimed(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "slow", .seconds = SLOW}, {.name = "fast"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.deterministic = true;
-    engine = build(&fixture);
-    assert_chosen(engine, "slow", "slow", "slow");
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "slow", "slow", "slow");
     assert_true(engine->layers[0].seconds == 0 && engine->layers[0].share_of_fastest == 0);
     assert_int_equal(tactics[0].runs, 3);
     assert_int_equal(tactics[1].created, 0);
     engine_free(engine);
     fixture.settings.deterministic = false;
     fixture.settings.optimization_level = 0;
-    engine = build(&fixture);
-    assert_chosen(engine, "slow", "slow", "slow");
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "slow", "slow", "slow");
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_an_only_tactic_is_not_timed(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "one"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 1);
-    engine_free(build(&fixture));
+    builder_fixture_init(&fixture, tactics, 1);
+    engine_free(builder_fixture_build(&fixture));
     assert_int_equal(tactics[0].runs, 3);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_low_level_times_few_tactics(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 5);
+    builder_fixture_init(&fixture, tactics, 5);
     fixture.settings.optimization_level = 1;
-    engine_free(build(&fixture));
+    engine_free(builder_fixture_build(&fixture));
     assert_true(tactics[0].created > 0 && tactics[2].created > 0);
     assert_int_equal(tactics[3].created + tactics[4].created, 0);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_reorders_count(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "transposed", .layout = "ba"}, {.name = "slow", .seconds = SLOW}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 2);
-    engine = build(&fixture);
-    assert_chosen(engine, "transposed", "transposed", "transposed");
+    builder_fixture_init(&fixture, tactics, 2);
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "transposed", "transposed", "transposed");
     assert_string_equal(engine->layers[0].tactic.output_layouts[0].text, "ba");
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 /* ---- What does not work ---- */
@@ -275,36 +185,36 @@ static void test_a_tactic_that_fails_is_skipped(void **state)
 {
     struct fake_tactic tactics[] = {
         {.name = "unmade", .create_fails = true}, {.name = "broken", .run_fails = true}, {.name = "good"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 3);
-    engine = build(&fixture);
-    assert_chosen(engine, "good", "good", "good");
+    builder_fixture_init(&fixture, tactics, 3);
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "good", "good", "good");
     assert_true(captured_log_has(&fixture.log, "tactic 'fake:unmade' is skipped: the fake kernel cannot be made"));
     assert_true(captured_log_has(&fixture.log, "tactic 'fake:broken' is skipped"));
     engine_free(engine);
     fixture.settings.deterministic = true;
-    engine = build(&fixture);
-    assert_chosen(engine, "good", "good", "good");
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "good", "good", "good");
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_kernel_that_cannot_be_made_is_not_tried_again(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "unmade", .create_fails = true}, {.name = "good"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.cache = timing_cache_new();
-    engine_free(build(&fixture));
+    engine_free(builder_fixture_build(&fixture));
     tactics[0].created = 0;
     fixture.settings.error_on_cache_miss = true;
-    engine_free(build(&fixture));
+    engine_free(builder_fixture_build(&fixture));
     assert_int_equal(tactics[0].created, 0);
     timing_cache_free(fixture.settings.cache);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_layer_without_a_working_tactic_is_named_with_the_reason(void **state)
@@ -312,161 +222,15 @@ static void test_a_layer_without_a_working_tactic_is_named_with_the_reason(void 
     struct fake_tactic tactics[] = {{.name = "good", .for_layer = "first"},
                                     {.name = "broken", .for_layer = "second", .run_fails = true},
                                     {.name = "unmade", .for_layer = "second", .create_fails = true}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 3);
-    assert_fails(&fixture, ERR_BACKEND, "layer 'second'", "the fake kernel cannot be made");
+    builder_fixture_init(&fixture, tactics, 3);
+    builder_fixture_fails(&fixture, ERR_BACKEND, "layer 'second'", "the fake kernel cannot be made");
     fixture.fake.count = 2;
-    assert_fails(&fixture, ERR_BACKEND, "layer 'second'", "the fake kernel does not run");
+    builder_fixture_fails(&fixture, ERR_BACKEND, "layer 'second'", "the fake kernel does not run");
     fixture.fake.count = 1;
-    assert_fails(&fixture, ERR_BACKEND, "layer 'second'", "Neg");
-    fixture_release(&fixture);
-}
-
-/* ---- Replays ---- */
-
-static void pin(struct tactic_replay *replay, const char *layer, const char *name, int64_t implementation,
-                int64_t number)
-{
-    struct tactic_algorithm *algorithm = tactic_replay_set(replay, layer);
-
-    algorithm->name = name ? memory_strdup(name) : NULL;
-    algorithm->implementation = implementation;
-    algorithm->tactic = number;
-}
-
-static void test_replays_pin_layers_by_name(void **state)
-{
-    struct fake_tactic tactics[] = {{.name = "fast"}, {.name = "slow", .seconds = SLOW}};
-    struct fixture fixture;
-    struct engine *engine;
-    struct tactic_replay replay;
-
-    fixture_init(&fixture, tactics, 2);
-    tactic_replay_init(&replay);
-    pin(&replay, "second", "fake:slow", 0, 0);
-    pin(&replay, "of another network", "fake:slow", 0, 0);
-    fixture.settings.replay = &replay;
-    engine = build(&fixture);
-    assert_true(captured_log_has(&fixture.log, "1 layer(s) that this network does not have, such as 'of another"));
-    assert_chosen(engine, "fast", "slow", "fast");
-    assert_true(engine->layers[0].seconds > 0 && engine->layers[1].seconds == 0);
-    engine_free(engine);
-    tactic_replay_release(&replay);
-    fixture_release(&fixture);
-}
-
-static void test_a_replay_of_an_engine_gives_the_same_engine(void **state)
-{
-    struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
-    struct fixture fixture;
-    struct engine *engine, *again;
-    struct tactic_replay replay;
-
-    fixture_init(&fixture, tactics, 3);
-    fixture.settings.explore = true;
-    fixture.settings.explore_within = 1e9;
-    engine = build(&fixture);
-    tactic_replay_init(&replay);
-    engine_replay(engine, &replay);
-    for (size_t i = 0; i < replay.count; i++) { /* numbers alone do, too */
-        free(replay.items[i].algorithm.name);
-        replay.items[i].algorithm.name = NULL;
-    }
-    fixture.settings.replay = &replay;
-    again = build(&fixture);
-    assert_chosen(again, engine->layers[0].tactic.name, engine->layers[1].tactic.name, engine->layers[2].tactic.name);
-    engine_free(engine);
-    engine_free(again);
-    tactic_replay_release(&replay);
-    fixture_release(&fixture);
-}
-
-static void test_a_replay_tells_types_and_layouts(void **state)
-{
-    struct fake_tactic tactics[] = {{.name = "plain", .for_layer = "first"},
-                                    {.name = "plain", .for_layer = "second"},
-                                    {.name = "blocked", .layout = "aB8b", .for_layer = "third"}};
-    struct fixture fixture;
-    struct engine *engine;
-    struct tactic_replay replay;
-    struct string_builder text;
-
-    fixture_init(&fixture, tactics, 2);
-    fixture.fake.tactics = tactics;
-    fixture.fake.count = 3;
-    fixture.settings.precision.enabled[PRECISION_FLOAT16] = true;
-    engine = build(&fixture);
-    tactic_replay_init(&replay);
-    engine_replay(engine, &replay);
-    assert_int_equal(replay.count, 3);
-    assert_string_equal(replay.items[0].layer, "first");
-    assert_true(replay.precision.known);
-    assert_int_equal(replay.precision.count, 1);
-    assert_string_equal(replay.precision.items[0], "--fp16");
-    assert_string_equal(replay.items[0].algorithm.name, "fake:plain");
-    string_init(&text);
-    tactic_algorithm_text(&replay.items[0].algorithm, &text);
-    assert_non_null(strstr(text.data, "Inputs: (TensorInfo(DataType.HALF, (3, 1), -1, 1),)"));
-    string_clear(&text);
-    tactic_algorithm_text(&replay.items[2].algorithm, &text); /* without the constant */
-    assert_non_null(strstr(text.data, "Inputs: (TensorInfo(DataType.HALF, (8, 8), 1, 8),) | Outputs: (TensorInfo"));
-    string_release(&text);
-    engine_free(engine);
-    tactic_replay_release(&replay);
-    fixture_release(&fixture);
-}
-
-static void test_a_replayed_tactic_that_does_not_exist_is_named_with_its_layer(void **state)
-{
-    struct fake_tactic tactics[] = {{.name = "fast"}};
-    struct fixture fixture;
-    struct tactic_replay replay;
-
-    fixture_init(&fixture, tactics, 1);
-    tactic_replay_init(&replay);
-    pin(&replay, "second", "other:fast", 5, 7);
-    fixture.settings.replay = &replay;
-    assert_fails(&fixture, ERR_MISSING, "layer 'second'", "'other:fast'");
-    pin(&replay, "second", NULL, 5, 7);
-    assert_fails(&fixture, ERR_MISSING, "layer 'second'", "tactic 7");
-    tactic_replay_release(&replay);
-    fixture_release(&fixture);
-}
-
-/* ---- Exploration ---- */
-
-static void test_exploration_draws_among_those_that_are_fast_enough(void **state)
-{
-    struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}, {.name = "slow", .seconds = SLOW}};
-    int seen[2] = {0}, different = 0;
-    struct fixture fixture;
-
-    fixture_init(&fixture, tactics, 3);
-    fixture.settings.cache = timing_cache_new();
-    fixture.settings.explore = true;
-    fixture.settings.explore_within = 1e3; /* times about a microsecond */
-    for (uint64_t seed = 0; seed < 40; seed++) {
-        struct engine *engine, *again;
-
-        fixture.settings.seed = seed;
-        engine = build(&fixture);
-        again = build(&fixture);
-        for (size_t i = 0; i < 3; i++) {
-            const char *name = engine->layers[i].tactic.name;
-
-            assert_string_equal(name, again->layers[i].tactic.name);
-            assert_string_not_equal(name, "slow");
-            seen[strcmp(name, "b") == 0]++;
-        }
-        different += strcmp(engine->layers[0].tactic.name, engine->layers[1].tactic.name) != 0;
-        engine_free(engine);
-        engine_free(again);
-    }
-    assert_in_range(seen[0], 30, 90);
-    assert_in_range(different, 5, 35);
-    timing_cache_free(fixture.settings.cache);
-    fixture_release(&fixture);
+    builder_fixture_fails(&fixture, ERR_BACKEND, "layer 'second'", "Neg");
+    builder_fixture_release(&fixture);
 }
 
 /* ---- Inputs ---- */
@@ -479,20 +243,20 @@ static struct shape shape_of(int64_t rows)
 static void test_without_profiles_all_that_the_model_allows_is_allowed(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "one"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     small_network_release(&fixture.small);
     small_network_init(&fixture.small, -1);
-    engine = build(&fixture);
+    engine = builder_fixture_build(&fixture);
     assert_int_equal(engine->profiles.count, 1);
     assert_int_equal(engine->profiles.items[0].minimum[0].dims[0], 0);
     assert_int_equal(engine->profiles.items[0].optimum[0].dims[0], 2);
     assert_true(engine->profiles.items[0].maximum[0].dims[0] == INT64_MAX);
     assert_int_equal(engine->profiles.items[0].maximum[0].dims[1], 3);
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_profiles_give_optimal_shapes_to_the_sample(void **state)
@@ -501,22 +265,22 @@ static void test_profiles_give_optimal_shapes_to_the_sample(void **state)
     const struct input_profile profile = {"x", shape_of(1), shape_of(4), shape_of(8)};
     const struct input_profile *profiles[] = {&profile, NULL};
     const size_t sizes[] = {1, 0};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     small_network_release(&fixture.small);
     small_network_init(&fixture.small, -1);
     fixture.settings.profiles = profiles;
     fixture.settings.profile_sizes = sizes;
     fixture.settings.profile_count = 2;
-    engine = build(&fixture);
+    engine = builder_fixture_build(&fixture);
     assert_int_equal(engine->layers[0].input_shapes[0].dims[0], 4);
     assert_int_equal(engine->profiles.count, 2);
     assert_int_equal(engine->profiles.items[0].maximum[0].dims[0], 8);
     assert_int_equal(engine->profiles.items[1].minimum[0].dims[0], 4); /* not named: the sample's */
     engine_free(engine);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void assert_profile_fails(struct input_profile profile, const char *part, const char *another)
@@ -524,17 +288,17 @@ static void assert_profile_fails(struct input_profile profile, const char *part,
     struct fake_tactic tactics[] = {{.name = "one"}};
     const struct input_profile *profiles[] = {&profile};
     const size_t sizes[] = {1};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     small_network_release(&fixture.small);
     small_network_init(&fixture.small, -1);
     fixture.settings.profiles = profiles;
     fixture.settings.profile_sizes = sizes;
     fixture.settings.profile_count = 1;
     fixture.given = shape_of(4);
-    assert_fails(&fixture, ERR_INVALID, part, another);
-    fixture_release(&fixture);
+    builder_fixture_fails(&fixture, ERR_INVALID, part, another);
+    builder_fixture_release(&fixture);
 }
 
 static void test_profiles_that_make_no_sense_are_refused(void **state)
@@ -556,12 +320,12 @@ static void test_profiles_that_make_no_sense_are_refused(void **state)
 static void test_a_sample_of_another_shape_than_the_models_is_refused(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "one"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     fixture.given = shape_of(5);
-    assert_fails(&fixture, ERR_INVALID, "'x'", "(5, 3)");
-    fixture_release(&fixture);
+    builder_fixture_fails(&fixture, ERR_INVALID, "'x'", "(5, 3)");
+    builder_fixture_release(&fixture);
 }
 
 /* ---- int8 ---- */
@@ -569,14 +333,14 @@ static void test_a_sample_of_another_shape_than_the_models_is_refused(void **sta
 static void test_int8_calibrates_with_every_iteration(void **state)
 {
     struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}};
-    struct fixture fixture;
+    struct builder_fixture fixture;
     struct engine *engine;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.precision.enabled[PRECISION_INT8] = true;
     fixture.settings.calibration = calibration_new(CALIBRATION_MINMAX, 0);
     fixture.settings.sample.iterations = 3;
-    engine = build(&fixture);
+    engine = builder_fixture_build(&fixture);
     assert_int_equal(engine->layers[0].precision.precision, PRECISION_FLOAT32);
     assert_null(engine->layers[0].input_scales);
     assert_int_equal(engine->layers[2].precision.precision, PRECISION_INT8);
@@ -585,10 +349,10 @@ static void test_int8_calibrates_with_every_iteration(void **state)
     assert_true(engine->layers[2].input_scales[1] == 0);
     assert_int_equal(fixture.fed, 3);
     engine_free(engine);
-    engine_free(build(&fixture)); /* the scales are known now */
+    engine_free(builder_fixture_build(&fixture)); /* the scales are known now */
     assert_int_equal(fixture.fed, 4);
     calibration_free(fixture.settings.calibration);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 static void test_a_calibration_cache_that_lacks_a_tensor_is_an_error(void **state)
@@ -596,17 +360,17 @@ static void test_a_calibration_cache_that_lacks_a_tensor_is_an_error(void **stat
     static const char cache[] = "TRT-8600-EntropyCalibration2\na: 3c010a14\n";
     struct fake_tactic tactics[] = {{.name = "a"}};
     struct error error = {0};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 1);
+    builder_fixture_init(&fixture, tactics, 1);
     fixture.settings.precision.enabled[PRECISION_INT8] = true;
     fixture.settings.calibration = calibration_new(CALIBRATION_ENTROPY, 0);
     assert_int_equal(calibration_parse(fixture.settings.calibration,
                                        (struct span){(const uint8_t *)cache, sizeof(cache) - 1}, "cache", &error),
                      0);
-    assert_fails(&fixture, ERR_INVALID, "tensor 'b'", "calibrate");
+    builder_fixture_fails(&fixture, ERR_INVALID, "tensor 'b'", "calibrate");
     calibration_free(fixture.settings.calibration);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
 }
 
 /* ---- Interruption ---- */
@@ -623,14 +387,14 @@ static int build_and_interrupt(void)
     struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}};
     struct engine *engine = NULL;
     struct error error = {0};
-    struct fixture fixture;
+    struct builder_fixture fixture;
 
-    fixture_init(&fixture, tactics, 2);
+    builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.progress = note_and_interrupt;
     interrupt_install();
     CHECK_OR_FAIL(engine_build(fixture.small.network, &fixture.settings, &engine, &error) == ERR_INTERRUPTED);
     CHECK_OR_FAIL(engine == NULL && fixture.fake.alive == 0);
-    fixture_release(&fixture);
+    builder_fixture_release(&fixture);
     return 0;
 }
 
@@ -655,11 +419,6 @@ int main(void)
         cmocka_unit_test(test_a_tactic_that_fails_is_skipped),
         cmocka_unit_test(test_a_kernel_that_cannot_be_made_is_not_tried_again),
         cmocka_unit_test(test_a_layer_without_a_working_tactic_is_named_with_the_reason),
-        cmocka_unit_test(test_replays_pin_layers_by_name),
-        cmocka_unit_test(test_a_replay_of_an_engine_gives_the_same_engine),
-        cmocka_unit_test(test_a_replay_tells_types_and_layouts),
-        cmocka_unit_test(test_a_replayed_tactic_that_does_not_exist_is_named_with_its_layer),
-        cmocka_unit_test(test_exploration_draws_among_those_that_are_fast_enough),
         cmocka_unit_test(test_without_profiles_all_that_the_model_allows_is_allowed),
         cmocka_unit_test(test_profiles_give_optimal_shapes_to_the_sample),
         cmocka_unit_test(test_profiles_that_make_no_sense_are_refused),
