@@ -338,7 +338,7 @@ echo first; yes | head -c 40000000; echo " IN THE MIDDLE"; yes | head -c 4000000
 EOF
     # Nothing of that grows beyond 70 MB.
     ulimit -f 71680
-    run polygraphy debug repeat --until 1 --fail-regex '^first' --check ./check.sh
+    run polygraphy debug repeat --until 1 --fail-regex '^first' --show-output --check ./check.sh
     [ "$status" -eq 0 ]
     logged 'Passed: 0/1'
     logged '\[\.\.\. 79868[0-9]{3} bytes left out \.\.\.\]'

@@ -95,7 +95,8 @@ mask()
     run_tool --load-outputs a.json b.json
     failed
     logged '^\[I\]             Minimum Required Tolerance: elemwise error \| \[abs=1\] OR \[rel=0\.25\] \('
-    logged '^\[I\]                 ---- Histogram ----$'
+    not_logged Histogram
+    logged '^\[I\] To see more: -v adds histograms'
     logged '^\[E\]         Mismatched elements: 1 of 3 \| Worst at \(2,\): 3\.0 vs\. 4\.0$'
     logged "^\\[E\\]         FAILED \\| Output: 'x' \\| Difference exceeds tolerance \\(rel=1e-05, abs=1e-05\\)$"
     logged "^\\[I\\]         PASSED \\| Output: 'y' \\| Difference is within tolerance \\(rel=1e-05, abs=1e-05\\)$"

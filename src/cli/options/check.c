@@ -224,7 +224,8 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         .exclusive = 2,
         OPTION_FIELD(struct loop_settings, check.display.show_output),
-        .help = "show what the check writes even when it passes",
+        .help = "show all that the check writes, and even when it passes; "
+                "otherwise of a failing one that writes more than ten lines the last six",
     },
     {
         .names = {"--hide-fail-output"},

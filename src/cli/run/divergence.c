@@ -138,11 +138,11 @@ static int find_input(const struct layerwise_run *run, const struct tensor_list 
 static int log_input(const struct divergence_report *report, const char *label, const struct tensor *input,
                      struct error *err)
 {
-    struct statistics_view view = {LOG_VERBOSE, INFINITY, -INFINITY};
+    struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
 
     if (log_shows(report->log, LOG_VERBOSE))
-        histogram_extend_range(input, &view.minimum, &view.maximum);
-    return statistics_log(report->log, label, input, &view, err);
+        histogram_extend_range(input, &range.minimum, &range.maximum);
+    return statistics_log(report->log, label, input, &range, err);
 }
 
 static int log_values(const struct divergence_report *report, const struct layerwise_run *run,

@@ -309,6 +309,16 @@ done:
     return rc;
 }
 
+/* Once, for all outputs that did not match. A check is read by those who look for something else. */
+static void tell_how_to_see_more(const struct command_context *context, const struct driver_settings *settings)
+{
+    if (settings->count + settings->load_count < 2 || settings->comparison.strict ||
+        log_shows(context->log, LOG_VERBOSE))
+        return;
+    log_message(context->log, LOG_INFO,
+                "To see more: -v adds histograms, and tensors of up to 100 elements whole; -vv every mismatched value");
+}
+
 /* What cannot be saved is said before anything is run. */
 static int run(const struct command_context *context, struct error *err)
 {
@@ -372,6 +382,8 @@ static int run(const struct command_context *context, struct error *err)
     }
     if (rc < 0)
         goto done;
+    if (!passed)
+        tell_how_to_see_more(context, &settings);
     rc = plots_finish(&plots, err);
     if (rc < 0)
         goto done;

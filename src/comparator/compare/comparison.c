@@ -43,6 +43,7 @@ static void close_iteration(struct comparison *comparison)
     pairing_release(&comparison->pairing);
     string_release(&comparison->compared);
     string_release(&comparison->mismatched);
+    string_release(&comparison->first_mismatch);
     log_indent(log_of(comparison), -(comparison->iterations > 1));
 }
 
@@ -112,6 +113,8 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
                  comparison->settings->strict);
     string_init(&comparison->compared);
     string_init(&comparison->mismatched);
+    string_init(&comparison->first_mismatch);
+    comparison->mismatched_count = 0;
     comparison->is_open = true;
     names = names_of(comparison);
     if (pairing->count > 0) {
@@ -168,8 +171,14 @@ static int compare_next(struct comparison *comparison, struct error *err)
                  names.second, pair->first->name, pair->second->name);
     rc = compare_pair(settings, pair, &names, &result, err);
     name_list_add(&comparison->compared, pair->first->name);
-    if (!result.passed)
+    if (!result.passed) {
         name_list_add(&comparison->mismatched, pair->first->name);
+        if (comparison->mismatched_count == 0) {
+            comparison->first_mismatch_at = comparison->next;
+            pair_add_mismatch(pair, &result, &comparison->first_mismatch);
+        }
+        comparison->mismatched_count++;
+    }
     comparison->iteration_passed &= result.passed;
     if (rc == 0 && settings->divergence != NULL)
         first_divergence_add_verdict(settings->divergence, pair->first->name, result.passed);
@@ -223,6 +232,10 @@ void comparison_end_iteration(struct comparison *comparison)
                     comparison->compared.data);
     else
         log_message(log_of(comparison), LOG_ERROR, "FAILED | Mismatched outputs: [%s]", comparison->mismatched.data);
+    /* Unless that is what was said last. */
+    if (comparison->mismatched_count > 0 && comparison->first_mismatch_at + 1 < comparison->next)
+        log_message(log_of(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
+                    comparison->mismatched_count, comparison->compared_count, comparison->first_mismatch.data);
     comparison->passed_count += passed;
     comparison->passed &= passed;
     close_iteration(comparison);

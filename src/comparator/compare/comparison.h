@@ -48,6 +48,8 @@ struct comparison {
     size_t compared_count; /* of the pairs before it */
     bool iteration_passed;
     struct string_builder compared, mismatched;
+    size_t mismatched_count, first_mismatch_at; /* of the pairs that were compared */
+    struct string_builder first_mismatch;       /* the output and its worst element */
 };
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,

@@ -19,33 +19,33 @@ enum { MOST_MISMATCHES = 1000 };
 /* Tensors with more elements are not shown whole. */
 enum { MOST_VALUES = 100 };
 
-static void log_values(struct log *log, enum log_level level, const struct tensor *tensor)
+static void log_values(struct log *log, const struct tensor *tensor)
 {
     struct string_builder text;
 
     string_init(&text);
     string_add(&text, "---- Values ----\n");
     tensor_to_text(tensor, &TENSOR_TEXT_DEFAULTS, &text);
-    log_text(log, level, (struct text){text.data, text.size});
+    log_text(log, LOG_VERBOSE, (struct text){text.data, text.size});
     string_release(&text);
 }
 
-static void log_histogram(struct log *log, const struct statistics_view *view, const struct tensor *tensor)
+static void log_histogram(struct log *log, const struct histogram_range *range, const struct tensor *tensor)
 {
     struct histogram histogram;
     struct string_builder text;
 
     if (tensor->type == DATA_BOOL)
         return;
-    histogram_compute(tensor, view->minimum, view->maximum, &histogram);
+    histogram_compute(tensor, range->minimum, range->maximum, &histogram);
     string_init(&text);
     histogram_to_text(&histogram, &text);
     if (text.size > 0)
-        log_message(log, view->details, "---- Histogram ----\n%s", text.data);
+        log_message(log, LOG_VERBOSE, "---- Histogram ----\n%s", text.data);
     string_release(&text);
 }
 
-int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct statistics_view *view,
+int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct histogram_range *range,
                    struct error *err)
 {
     struct statistics statistics;
@@ -61,11 +61,11 @@ int statistics_log(struct log *log, const char *label, const struct tensor *tens
         log_message(log, LOG_INFO, "%s | Stats: %s", label, text.data);
         string_release(&text);
     }
-    if (log_shows(log, view->details)) {
+    if (log_shows(log, LOG_VERBOSE)) {
         log_indent(log, 1);
         if (tensor_elements(tensor) <= MOST_VALUES)
-            log_values(log, view->details, tensor);
-        log_histogram(log, view, tensor);
+            log_values(log, tensor);
+        log_histogram(log, range, tensor);
         log_indent(log, -1);
     }
     return 0;
@@ -161,40 +161,39 @@ static void log_needed_tolerance(const struct subject *subject)
     string_release(&remark);
 }
 
-static int log_differences(const struct subject *subject, enum difference_kind kind, enum log_level details,
-                           struct error *err)
+static int log_differences(const struct subject *subject, enum difference_kind kind, struct error *err)
 {
     const char *label = kind == DIFFERENCE_ABSOLUTE ? "Absolute Difference" : "Relative Difference";
-    struct statistics_view view = {details, INFINITY, -INFINITY};
+    struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
     struct tensor differences;
     int rc = compare_differences(subject->a, subject->b, &subject->criteria.simple, kind, &differences, err);
 
     if (rc < 0)
         return rc;
-    if (log_shows(subject->log, details))
-        histogram_extend_range(&differences, &view.minimum, &view.maximum);
-    rc = statistics_log(subject->log, label, &differences, &view, err);
+    if (log_shows(subject->log, LOG_VERBOSE))
+        histogram_extend_range(&differences, &range.minimum, &range.maximum);
+    rc = statistics_log(subject->log, label, &differences, &range, err);
     tensor_release(&differences);
     return rc;
 }
 
-static int log_output_statistics(const struct subject *subject, enum log_level details, struct error *err)
+static int log_output_statistics(const struct subject *subject, struct error *err)
 {
-    struct statistics_view view = {details, INFINITY, -INFINITY};
+    struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
     struct string_builder label;
     int rc;
 
-    if (log_shows(subject->log, details)) {
-        histogram_extend_range(subject->a, &view.minimum, &view.maximum);
-        histogram_extend_range(subject->b, &view.minimum, &view.maximum);
+    if (log_shows(subject->log, LOG_VERBOSE)) {
+        histogram_extend_range(subject->a, &range.minimum, &range.maximum);
+        histogram_extend_range(subject->b, &range.minimum, &range.maximum);
     }
     string_init(&label);
     string_add_format(&label, "%s: %s", subject->runners->first, subject->name);
-    rc = statistics_log(subject->log, label.data, subject->a, &view, err);
+    rc = statistics_log(subject->log, label.data, subject->a, &range, err);
     string_clear(&label);
     string_add_format(&label, "%s: %s", subject->runners->second, subject->second_name);
     if (rc == 0)
-        rc = statistics_log(subject->log, label.data, subject->b, &view, err);
+        rc = statistics_log(subject->log, label.data, subject->b, &range, err);
     string_release(&label);
     return rc;
 }
@@ -207,36 +206,50 @@ static bool has_numbers(const struct tensor *tensor)
 /* Everything that is only there to be read; costs several passes over the data. */
 static int log_statistics(const struct subject *subject, struct error *err)
 {
-    enum log_level details = subject->result.passed ? LOG_VERBOSE : LOG_INFO;
     int rc;
 
     if (!log_shows(subject->log, LOG_INFO) || !has_numbers(subject->a) || !has_numbers(subject->b))
         return 0;
-    rc = log_output_statistics(subject, details, err);
+    rc = log_output_statistics(subject, err);
     if (rc < 0)
         return rc;
     log_message(subject->log, LOG_INFO, "Error Metrics: %s", subject->name);
     log_indent(subject->log, 1);
     log_needed_tolerance(subject);
-    rc = log_differences(subject, DIFFERENCE_ABSOLUTE, details, err);
+    rc = log_differences(subject, DIFFERENCE_ABSOLUTE, err);
     if (rc == 0)
-        rc = log_differences(subject, DIFFERENCE_RELATIVE, details, err);
+        rc = log_differences(subject, DIFFERENCE_RELATIVE, err);
     log_indent(subject->log, -1);
     return rc;
 }
 
 /* "(0, 3): 1.5 vs. 1.6", the position only when asked for. */
-static void add_element(const struct subject *subject, size_t element, bool with_position, struct string_builder *text)
+static void add_element(const struct tensor *a, const struct tensor *b, size_t element, bool with_position,
+                        struct string_builder *text)
 {
     struct shape position;
 
     if (with_position) {
-        shape_position(&subject->a->shape, element, &position);
+        shape_position(&a->shape, element, &position);
         add_shape(text, &position, ": ");
     }
-    element_to_text_alone(subject->a, element, text);
+    element_to_text_alone(a, element, text);
     string_add(text, " vs. ");
-    element_to_text_alone(subject->b, element, text);
+    element_to_text_alone(b, element, text);
+}
+
+void pair_add_mismatch(const struct output_pair *pair, const struct compare_result *result, struct string_builder *ret)
+{
+    const struct tensor *a = &pair->first->tensor, *b = &pair->second->tensor;
+
+    string_add_format(ret, "'%s'", pair->first->name);
+    if (result->mismatches == 0)
+        return;
+    string_add_format(ret, ", %zu of %zu elements", result->mismatches, result->elements);
+    if (!shape_equal(&a->shape, &b->shape))
+        return; /* they were compared in another order than they are in */
+    string_add(ret, ", the worst at ");
+    add_element(a, b, result->worst, true, ret);
 }
 
 /* The mismatching elements one by one, for those who asked for very much. */
@@ -263,7 +276,7 @@ static void log_mismatches(const struct subject *subject)
             if (!pair_mismatch(&pair, &tolerance, absolute[i], relative[i]))
                 continue;
             string_add_char(&text, '\n');
-            add_element(subject, first + i, with_position, &text);
+            add_element(subject->a, subject->b, first + i, with_position, &text);
             shown++;
         }
     }
@@ -286,7 +299,7 @@ static void log_verdict(const struct subject *subject)
     }
     if (!result->passed && result->mismatches > 0) {
         string_init(&worst);
-        add_element(subject, result->worst, true, &worst);
+        add_element(subject->a, subject->b, result->worst, true, &worst);
         log_message(subject->log, LOG_ERROR, "Mismatched elements: %zu of %zu | Worst at %s", result->mismatches,
                     result->elements, worst.data);
         string_release(&worst);
@@ -368,7 +381,7 @@ static int compare_rankings(struct subject *subject, struct error *err)
         return rc;
     subject->result.passed = result.passed;
     if (!result.shape_mismatch && has_numbers(subject->a) && has_numbers(subject->b))
-        rc = log_output_statistics(subject, result.passed ? LOG_VERBOSE : LOG_INFO, err);
+        rc = log_output_statistics(subject, err);
     if (rc < 0)
         return rc;
     if (result.shape_mismatch)

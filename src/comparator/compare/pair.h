@@ -2,6 +2,8 @@
 #ifndef COMPARATOR_COMPARE_PAIR_H
 #define COMPARATOR_COMPARE_PAIR_H
 
+#include <math.h>
+
 #include "comparator/compare/pairing.h"
 #include "comparator/compare/settings.h"
 
@@ -15,14 +17,20 @@ struct pair_names {
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
                  const struct pair_names *runners, struct compare_result *ret, struct error *err);
 
-/* How the values of a tensor are shown. */
-struct statistics_view {
-    enum log_level details;  /* of the values (of up to 100 elements) and of a histogram */
-    double minimum, maximum; /* of the histogram */
+/* Appends what did not match: "'y', 3 of 96 elements, the worst at (0, 2): 1.5 vs. 1.6"; only the name where the
+ * verdict was not one of elements. Both tensors have to be there. */
+void pair_add_mismatch(const struct output_pair *pair, const struct compare_result *result, struct string_builder *ret);
+
+/* The range of a histogram. */
+struct histogram_range {
+    double minimum, maximum;
 };
 
-/* Logs "<label> | Stats: ..." and, nested, the details. Computes nothing that is not shown. The tensor has numbers. */
-int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct statistics_view *view,
+#define HISTOGRAM_RANGE_EMPTY ((struct histogram_range){INFINITY, -INFINITY})
+
+/* Logs "<label> | Stats: ..." and, nested and for those who want details (LOG_VERBOSE), the values of up to 100
+ * elements and a histogram. Computes nothing that is not shown. The tensor has numbers. */
+int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct histogram_range *range,
                    struct error *err);
 
 #endif

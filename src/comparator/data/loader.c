@@ -36,7 +36,7 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
 
     *loader = (struct data_loader){.settings = *settings, .log = log};
     for (size_t i = 0; i < settings->files.count && rc == 0; i++) {
-        log_message(log, LOG_INFO, "Loading input data from %s", settings->files.items[i]);
+        log_once(log, LOG_INFO, "Loading input data from %s", settings->files.items[i]);
         rc = data_file_add_inputs(&loader->feeds, settings->files.items[i], err);
     }
     if (rc < 0) {

@@ -8,6 +8,9 @@
 #include "base/file/file.h"
 #include "base/text/number.h"
 
+/* Of an output of more than the first number of lines, the second number of lines is shown, unless all is asked for. */
+enum { MOST_LINES = 10, LAST_LINES = 6 };
+
 /* ---- What a check wrote ---- */
 
 /* Whether `byte` continues a UTF-8 sequence: a cut before it would tear a character apart. */
@@ -84,17 +87,58 @@ void check_output_rename(struct process_output *output, const char *actual, cons
 
 /* ---- How it ended ---- */
 
-static void show_stream(const char *name, const struct process_output *output, enum log_level level, struct log *log)
+/* Where the last lines begin when there are more than can be read of every check; else 0. */
+static size_t find_last_lines(const struct process_output *output)
 {
+    size_t lines = 0, last = 0;
+
+    for (size_t i = output->size; i > 0; i--) {
+        if (output->data[i - 1] != '\n' || i == output->size)
+            continue;
+        lines++;
+        if (lines == LAST_LINES)
+            last = i;
+        if (lines == MOST_LINES)
+            return output->left_out > 0 && last < output->tail ? 0 : last;
+    }
+    return 0;
+}
+
+static size_t count_lines(struct text text)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < text.size; i++)
+        lines += text.data[i] == '\n';
+    return lines;
+}
+
+/* What is worth knowing stands at the end: the verdict of `run`, the last line of a traceback. */
+static void show_stream(const char *name, const struct process_output *output, bool whole, enum log_level level,
+                        struct log *log)
+{
+    size_t last = whole ? 0 : find_last_lines(output);
     struct string_builder message;
 
     if (!log_shows(log, level))
         return;
     string_init(&message);
     string_add_format(&message, "========== CAPTURED %s ==========\n", name);
-    check_output_render(output, &message);
+    if (last > 0) {
+        string_add_format(&message, "[... %s%zu lines before these: --show-output ...]\n",
+                          output->left_out > 0 ? "more than " : "", count_lines((struct text){output->data, last}));
+        check_output_render(
+            &(struct process_output){.data = output->data + last, .size = output->size - last, .fd = -1}, &message);
+    } else {
+        check_output_render(output, &message);
+    }
     log_text(log, level, (struct text){message.data, message.size});
     string_release(&message);
+}
+
+static bool is_shown_whole(const struct check_display *display, const struct log *log)
+{
+    return display->show_output || log_shows(log, LOG_VERBOSE);
 }
 
 static bool is_output_wanted(const struct check_display *display, enum verdict verdict)
@@ -102,9 +146,11 @@ static bool is_output_wanted(const struct check_display *display, enum verdict v
     return verdict == VERDICT_FAIL ? !display->hide_fail_output : display->show_output;
 }
 
-bool check_report_shows_output(const struct check_display *display, enum verdict verdict, const struct log *log)
+bool check_report_shows_all(const struct check_display *display, const struct process_result *result,
+                            enum verdict verdict, const struct log *log)
 {
-    return is_output_wanted(display, verdict) && log_shows(log, LOG_INFO);
+    return is_output_wanted(display, verdict) && log_shows(log, LOG_INFO) &&
+           (is_shown_whole(display, log) || find_last_lines(&result->out) + find_last_lines(&result->error_out) == 0);
 }
 
 /* A script that calls `sh -c` with a misspelt name would otherwise look like a check that always fails. */
@@ -123,12 +169,13 @@ static void warn_about_shell(int code, struct log *log)
 void check_report(const struct check_rules *rules, const struct check_display *display,
                   const struct process_result *result, enum verdict verdict, bool first_of_shell, struct log *log)
 {
+    bool whole = is_shown_whole(display, log);
     int code = check_exit_code(result);
     char number[NUMBER_TEXT_SIZE];
 
     if (is_output_wanted(display, verdict)) {
-        show_stream("STDOUT", &result->out, LOG_INFO, log);
-        show_stream("STDERR", &result->error_out, verdict == VERDICT_FAIL ? LOG_ERROR : LOG_WARNING, log);
+        show_stream("STDOUT", &result->out, whole, LOG_INFO, log);
+        show_stream("STDERR", &result->error_out, whole, verdict == VERDICT_FAIL ? LOG_ERROR : LOG_WARNING, log);
     }
     if (result->out.truncated || result->error_out.truncated)
         log_message(log, LOG_WARNING, "The disk of temporary files is full: some of the check's output was lost");

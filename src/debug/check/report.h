@@ -13,18 +13,19 @@
 #define CHECK_OUTPUT_SHOWN ((size_t)64 << 10)
 
 struct check_display {
-    bool show_output; /* also of passing iterations */
+    bool show_output; /* also of passing iterations, and all of it, however long it is */
     bool hide_fail_output;
 };
 
-/* Shows the captured output if it is wanted, and what is odd about the end of the check: that it ran out of time, that
- * its crash counts as a pass, that it took very long. `first_of_shell`: it is the first check of this session, and a
- * line of the shell. */
+/* Shows the captured output if it is wanted (of a long one the end, unless `display` or the log's level asks for all),
+ * and what is odd about the end of the check: that it ran out of time, that its crash counts as a pass, that it took
+ * very long. `first_of_shell`: it is the first check of this session, and a line of the shell. */
 void check_report(const struct check_rules *rules, const struct check_display *display,
                   const struct process_result *result, enum verdict verdict, bool first_of_shell, struct log *log);
 
 /* Whether check_report() shows all output of a run with this verdict. */
-bool check_report_shows_output(const struct check_display *display, enum verdict verdict, const struct log *log);
+bool check_report_shows_all(const struct check_display *display, const struct process_result *result,
+                            enum verdict verdict, const struct log *log);
 
 /* Appends `output` to `ret`. What is no text is shown as string_add_visible() does. Of an output longer than twice
  * CHECK_OUTPUT_SHOWN only both ends appear, with a line between them that says how much is missing, of what was not

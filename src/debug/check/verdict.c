@@ -204,7 +204,7 @@ int judge_run(struct judge *judge, const struct process_result *result, enum ver
     }
     check_report(rules, &judge->display, result, outcome.verdict, judge->shell && !judge->ran, judge->log);
     check_evidence_add(&judge->evidence, result,
-                       check_report_shows_output(&judge->display, outcome.verdict, judge->log));
+                       check_report_shows_all(&judge->display, result, outcome.verdict, judge->log));
 
     judge->ran = true;
     if (outcome.verdict == VERDICT_FAIL && judge->counts.failed == 0)

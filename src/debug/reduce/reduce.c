@@ -108,27 +108,27 @@ static int save(struct reduce *reduce, struct subgraph *subgraph, const char *pa
     return rc;
 }
 
+/* Nodes of a result of up to that many are named. */
+enum { MOST_NAMED = 5 };
+
 static void report_found(struct reduce *reduce)
 {
     const struct model *model = reduce->maker.whole.model;
-    struct string_builder label;
+    struct string_builder labels;
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
-    size_t first = bitset_next(&reduce->found.bad.nodes, 0);
     long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
 
     loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->found.bad));
-    string_init(&label);
-    if (nodes == 1)
-        model_add_node_label(model, (uint32_t)first, &label);
-    if (nodes == 1)
-        log_message(reduce->log, LOG_FINISH,
-                    "Reduced %zu nodes to 1: '%s' (" TEXT_FORMAT "), %lld iterations in %.1f s",
-                    reduce->settings->original_nodes, label.data, TEXT_ARGS(model->nodes.items[first].op_type), checks,
-                    stopwatch_now() - reduce->started);
-    else
-        log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu, %lld iterations in %.1f s",
-                    reduce->settings->original_nodes, nodes, checks, stopwatch_now() - reduce->started);
-    string_release(&label);
+    string_init(&labels);
+    for (size_t i = 0, at = 0; i < nodes && nodes <= MOST_NAMED; i++, at++) {
+        at = bitset_next(&reduce->found.bad.nodes, at);
+        string_add(&labels, i == 0 ? ": '" : ", '");
+        model_add_node_label(model, (uint32_t)at, &labels);
+        string_add_format(&labels, "' (" TEXT_FORMAT ")", TEXT_ARGS(model->nodes.items[at].op_type));
+    }
+    log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu%s, %lld iterations in %.1f s",
+                reduce->settings->original_nodes, nodes, labels.data, checks, stopwatch_now() - reduce->started);
+    string_release(&labels);
 }
 
 /* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has

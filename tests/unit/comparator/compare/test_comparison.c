@@ -82,26 +82,48 @@ static void a_matching_pair_is_logged_like_polygraphy_does(void **state)
         "F Accuracy Summary | A vs. B | Passed: 1/1 iterations | Pass Rate: 100.0%\n");
 }
 
-static void a_mismatch_shows_values_histograms_and_the_worst_element(void **state)
+static void a_mismatch_shows_the_worst_element_and_to_the_verbose_values_and_histograms(void **state)
 {
     struct fixture *fixture = *state;
 
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 2, 3);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 2.5f, 4);
     assert_false(passes(fixture));
-    assert_logged(&fixture->log, "I             ---- Values ----\n[1. 2. 3.]\n");
-    assert_logged(&fixture->log, "I             ---- Values ----\n[1.  2.5 4. ]\n");
+    assert_null(strstr(fixture->log.text.data, "----"));
+    assert_null(strstr(fixture->log.text.data, "The first one"));
+    string_clear(&fixture->log.text);
+    fixture->log.log.threshold = LOG_VERBOSE;
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log, "V             ---- Values ----\n[1. 2. 3.]\n");
+    assert_logged(&fixture->log, "V             ---- Values ----\n[1.  2.5 4. ]\n");
     assert_logged(&fixture->log,
-                  "I             ---- Histogram ----\nBin Range  |  Num Elems | Visualization\n(1  , 1.3) |");
+                  "V             ---- Histogram ----\nBin Range  |  Num Elems | Visualization\n(1  , 1.3) |");
     assert_logged(&fixture->log, "(3.7, 4  ) |          0 | \n"); /* of A: the range is that of both */
     assert_logged(&fixture->log,
                   "I             Minimum Required Tolerance: elemwise error | [abs=1] OR [rel=0.25] (req");
-    assert_logged(&fixture->log, "I                 ---- Values ----\n[0.  0.5 1. ]\n");
+    assert_logged(&fixture->log, "V                 ---- Values ----\n[0.  0.5 1. ]\n");
     assert_logged(&fixture->log,
                   "E         Mismatched elements: 2 of 3 | Worst at (2,): 3.0 vs. 4.0\n"
                   "E         FAILED | Output: 'x' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)\n"
                   "E     FAILED | Mismatched outputs: ['x']\n"
                   "E Accuracy Summary | A vs. B | Passed: 0/1 iterations | Pass Rate: 0.0%\n");
+}
+
+static void of_several_outputs_the_first_mismatch_is_told_again_at_the_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct tensor_list *a = add_runner(&fixture->results, "A"), *b = add_runner(&fixture->results, "B");
+
+    ADD_FLOATS(a, "x", 1, 2, 3);
+    ADD_FLOATS(a, "y", 1);
+    ADD_FLOATS(b, "x", 1, 2.5f, 4);
+    ADD_FLOATS(b, "y", 1);
+    assert_false(passes(fixture));
+    assert_logged(&fixture->log,
+                  "E     FAILED | Mismatched outputs: ['x']\n"
+                  "E     Mismatched: 1 of 2 outputs | The first one: 'x', 2 of 3 elements, the worst at (2,): 3.0 vs. "
+                  "4.0\n"
+                  "E Accuracy Summary");
 }
 
 static void mismatching_elements_are_listed_when_very_verbose(void **state)
@@ -523,7 +545,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_matching_pair_is_logged_like_polygraphy_does),
-        TEST(a_mismatch_shows_values_histograms_and_the_worst_element),
+        TEST(a_mismatch_shows_the_worst_element_and_to_the_verbose_values_and_histograms),
+        TEST(of_several_outputs_the_first_mismatch_is_told_again_at_the_end),
         TEST(mismatching_elements_are_listed_when_very_verbose),
         TEST(a_quiet_log_has_verdicts_but_no_statistics),
         TEST(the_statistic_that_decides_is_the_one_shown),

@@ -38,6 +38,30 @@ static void output_of_a_failure_is_shown_unless_hidden(void **state)
     assert_report(&(struct check_rules){0}, &hidden, &result, VERDICT_FAIL, "");
 }
 
+static void of_many_lines_the_last_ones_are_shown_unless_all_are_asked_for(void **state)
+{
+    struct process_result result = {.end = PROCESS_EXITED,
+                                    .code = 1,
+                                    .out = OUTPUT("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n"),
+                                    .error_out = OUTPUT("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n")};
+    const struct check_display all = {.show_output = true};
+    struct captured_log log;
+
+    captured_log_init(&log);
+    log.log.threshold = LOG_INFO;
+    check_report(&(struct check_rules){0}, &plain, &result, VERDICT_FAIL, false, &log.log);
+    assert_string_equal(log.text.data, "I ========== CAPTURED STDOUT ==========\n"
+                                       "[... 5 lines before these: --show-output ...]\n6\n7\n8\n9\n10\n11\n\n"
+                                       "E ========== CAPTURED STDERR ==========\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n\n");
+    assert_false(check_report_shows_all(&plain, &result, VERDICT_FAIL, &log.log));
+    assert_true(check_report_shows_all(&all, &result, VERDICT_FAIL, &log.log));
+    check_report(&(struct check_rules){0}, &all, &result, VERDICT_FAIL, false, &log.log);
+    assert_true(captured_log_has(&log, "==\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n\n"));
+    log.log.threshold = LOG_VERBOSE;
+    assert_true(check_report_shows_all(&plain, &result, VERDICT_FAIL, &log.log));
+    captured_log_release(&log);
+}
+
 static void output_of_a_pass_is_shown_when_asked_for(void **state)
 {
     struct process_result result = {.end = PROCESS_EXITED, .out = OUTPUT("o"), .error_out = OUTPUT("e")};
@@ -252,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(output_of_a_failure_is_shown_unless_hidden),
+        cmocka_unit_test(of_many_lines_the_last_ones_are_shown_unless_all_are_asked_for),
         cmocka_unit_test(output_of_a_pass_is_shown_when_asked_for),
         cmocka_unit_test(time_out_is_told),
         cmocka_unit_test(crash_that_counts_as_a_pass_is_told),
