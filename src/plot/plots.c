@@ -127,16 +127,16 @@ static bool has_magnitude(const struct compared_outputs *compared)
 
 static int draw(struct plots *plots, const struct compared_outputs *compared, struct error *err)
 {
-    struct comparison_criteria criteria;
+    struct compare_options options = compared->criteria->simple;
     int rc = 0;
 
-    plots->settings.criteria_for(plots->settings.data, compared->first->name, &criteria);
+    options.absolute_tolerance = compared->result->absolute_tolerance;
     if (plots->settings.heat_map_folder != NULL)
-        rc = save_heat_map(plots, compared, &criteria.simple, DIFFERENCE_ABSOLUTE, err);
+        rc = save_heat_map(plots, compared, &options, DIFFERENCE_ABSOLUTE, err);
     if (rc == 0 && plots->settings.heat_map_folder != NULL)
-        rc = save_heat_map(plots, compared, &criteria.simple, DIFFERENCE_RELATIVE, err);
+        rc = save_heat_map(plots, compared, &options, DIFFERENCE_RELATIVE, err);
     if (rc == 0 && plots->settings.error_plot_folder != NULL && has_magnitude(compared))
-        rc = save_error_plot(plots, compared, &criteria.simple, err);
+        rc = save_error_plot(plots, compared, &options, err);
     return rc;
 }
 

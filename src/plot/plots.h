@@ -19,10 +19,6 @@
 
 struct plots_settings {
     const char *heat_map_folder, *error_plot_folder; /* NULL: not wanted */
-
-    /* As in struct comparison_settings. */
-    void (*criteria_for)(const void *data, const char *output, struct comparison_criteria *ret);
-    const void *data;
     struct log *log;
 };
 

@@ -123,6 +123,21 @@ mask()
     logged 'Minimum Required Tolerance: quantile error \| .* \(quantile=0\.99\)$'
 }
 
+@test "a norm tolerance is a part of the reference's largest element" {
+    results a.json '[("A", [{"x": f32([2000, 0.75]), "y": f32([2, 0.75])}])]'
+    results b.json '[("B", [{"x": f32([2000, 0.25]), "y": f32([2, 0.25])}])]'
+    run_tool --load-outputs a.json b.json --atol 0 --rtol 0 --norm-tolerance 1e-3
+    failed
+    logged "PASSED \\| Output: 'x' \\| Difference is within tolerance \\(rel=0\\.0, abs=0\\.0, norm=0\\.001 \\* 2000\\)$"
+    logged "FAILED \\| Output: 'y' \\| Difference exceeds tolerance \\(rel=0\\.0, abs=0\\.0, norm=0\\.001 \\* 2\\)$"
+    logged 'Tolerance: \[abs=0, rel=0, norm=0\.001\] \| Checking elemwise error$'
+    logged 'Minimum Required Tolerance: elemwise error \| \[abs=0\.5\] OR \[rel=2\] OR \[norm=0\.25\]'
+    run_tool --load-outputs a.json b.json --norm-tolerance y:0.25 1e-3
+    passed
+    run_tool --load-outputs a.json b.json --norm-tolerance inf
+    refused 'is not finite'
+}
+
 @test "names that no output has are mentioned" {
     results a.json '[("A", [{"x": f32([1])}]), ("B", [{"x": f32([1])}])]'
     run_tool --load-outputs a.json --atol y:1 x:1 --postprocess z:top-1 --check-error-stat w:max

@@ -1,4 +1,6 @@
 /* cli/options/comparison.c: what `run` compares, and how exactly. */
+#include <math.h>
+
 #include "base/memory.h"
 #include "cli/options/groups.h"
 #include "comparator/infer/driver.h"
@@ -14,6 +16,7 @@ static const struct {
     {"--no-shape-check", COMPARISON_SIMPLE},
     {"--rtol", COMPARISON_SIMPLE},
     {"--atol", COMPARISON_SIMPLE},
+    {"--norm-tolerance", COMPARISON_SIMPLE},
     {"--check-error-stat", COMPARISON_SIMPLE},
     {"--error-quantile", COMPARISON_SIMPLE},
     {"--infinities-compare-equal", COMPARISON_SIMPLE},
@@ -48,6 +51,7 @@ static int finish(struct parse *parse, struct error *err)
         const struct named_numbers *tolerances;
     } checked[] = {{"--rtol", &values->rtol},
                    {"--atol", &values->atol},
+                   {"--norm-tolerance", &values->norm_tolerance},
                    {"--l2-tolerance", &values->l2_tolerance},
                    {"--nmse-tolerance", &values->nmse_tolerance}};
 
@@ -57,6 +61,10 @@ static int finish(struct parse *parse, struct error *err)
             if (checked[i].tolerances->items[k].value < 0)
                 return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match",
                                  checked[i].option, checked[i].tolerances->items[k].value);
+    for (size_t k = 0; k < values->norm_tolerance.count; k++)
+        if (!isfinite(values->norm_tolerance.items[k].value))
+            return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not finite, and times a norm says nothing",
+                             values->norm_tolerance.items[k].value);
     return 0;
 }
 
@@ -144,6 +152,16 @@ static const struct option options[] = {
         .convert = convert_named_numbers,
         OPTION_FIELD(struct comparison_values, atol),
         .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both",
+    },
+    {
+        .names = {"--norm-tolerance"},
+        .kind = OPTION_MANY,
+        .value_name = "[OUT:]X",
+        .convert = convert_named_numbers,
+        OPTION_FIELD(struct comparison_values, norm_tolerance),
+        .help = "simple: tolerated difference relative to the largest finite magnitude of the second output, as one "
+                "more absolute tolerance: the larger one holds. One X fits tensors of any scale; "
+                "with '--atol 0 --rtol 0' it is all that counts",
     },
     {
         .names = {"--check-error-stat"},

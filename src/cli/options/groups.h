@@ -118,7 +118,8 @@ struct comparison_values {
     struct top_ks postprocess;
 
     bool no_shape_check;
-    struct named_numbers rtol, atol;     /* named_number_find(&values->rtol, output, DEFAULT_TOLERANCE) */
+    struct named_numbers rtol, atol; /* named_number_find(&values->rtol, output, DEFAULT_TOLERANCE) */
+    struct named_numbers norm_tolerance;
     struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
     struct named_numbers error_quantile; /* 0 .. 1 */
     bool infinities_compare_equal;
@@ -130,6 +131,7 @@ struct comparison_values {
 
 /* What holds for outputs that no value is given for. */
 #define DEFAULT_TOLERANCE 1e-5
+#define DEFAULT_NORM_TOLERANCE 0 /* none */
 #define DEFAULT_ERROR_STAT "elemwise"
 #define DEFAULT_ERROR_QUANTILE 0.99
 #define DEFAULT_INDEX_TOLERANCE 0

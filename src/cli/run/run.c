@@ -159,6 +159,7 @@ static void criteria_for(const void *data, const char *output, struct comparison
     *ret = (struct comparison_criteria){
         .simple = {.absolute_tolerance = named_number_find(&values->atol, output, DEFAULT_TOLERANCE),
                    .relative_tolerance = named_number_find(&values->rtol, output, DEFAULT_TOLERANCE),
+                   .norm_tolerance = named_number_find(&values->norm_tolerance, output, DEFAULT_NORM_TOLERANCE),
                    .quantile = named_number_find(&values->error_quantile, output, DEFAULT_ERROR_QUANTILE),
                    .infinities_compare_equal = values->infinities_compare_equal,
                    .check_shapes = !values->no_shape_check},
@@ -260,6 +261,7 @@ static int run_models(const struct command_context *context, const struct trtexe
     const struct output_rules rules[] = {
         RULES("--rtol", values->rtol),
         RULES("--atol", values->atol),
+        RULES("--norm-tolerance", values->norm_tolerance),
         RULES("--check-error-stat", values->check_error_stat),
         RULES("--error-quantile", values->error_quantile),
         RULES("--index-tolerance", values->index_tolerance),
@@ -329,8 +331,6 @@ static int run(const struct command_context *context, struct error *err)
     struct plots_settings plots_settings = {
         .heat_map_folder = values->heat_map_folder,
         .error_plot_folder = values->error_plot_folder,
-        .criteria_for = criteria_for,
-        .data = values,
         .log = context->log,
     };
     struct driver_settings settings = *PARSE_VALUES(context->parse, struct driver_settings);

@@ -157,6 +157,7 @@ static int compare_next(struct comparison *comparison, struct error *err)
     const struct comparison_settings *settings = comparison->settings;
     const struct output_pair *pair = &comparison->pairing.items[comparison->next];
     struct pair_names names = names_of(comparison);
+    struct comparison_criteria criteria;
     struct compare_result result = {0};
     int rc;
 
@@ -169,7 +170,8 @@ static int compare_next(struct comparison *comparison, struct error *err)
         log_once(settings->log, LOG_WARNING,
                  "%s has no output '%s'. Assuming that '%s' is its counterpart, because of its name or position",
                  names.second, pair->first->name, pair->second->name);
-    rc = compare_pair(settings, pair, &names, &result, err);
+    settings->criteria_for(settings->data, pair->first->name, &criteria);
+    rc = compare_pair(settings, pair, &names, &criteria, &result, err);
     name_list_add(&comparison->compared, pair->first->name);
     if (!result.passed) {
         name_list_add(&comparison->mismatched, pair->first->name);
@@ -185,7 +187,8 @@ static int compare_next(struct comparison *comparison, struct error *err)
     if (rc == 0 && settings->on_compared != NULL)
         settings->on_compared(settings->on_compared_data,
                               &(struct compared_outputs){settings->function, names.first, names.second,
-                                                         comparison->index, pair->first, pair->second, &result});
+                                                         comparison->index, pair->first, pair->second, &criteria,
+                                                         &result});
     return rc;
 }
 

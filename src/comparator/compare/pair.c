@@ -107,11 +107,13 @@ static void log_beginning(const struct subject *subject)
 static void log_tolerance(const struct subject *subject)
 {
     const struct compare_options *options = &subject->criteria.simple;
-    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
+    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
 
-    log_message(subject->log, LOG_INFO, "Tolerance: [abs=%s, rel=%s] | Checking %s error",
+    log_message(subject->log, LOG_INFO, "Tolerance: [abs=%s, rel=%s%s%s] | Checking %s error",
                 number_to_text_rounded(options->absolute_tolerance, 'g', 5, absolute),
                 number_to_text_rounded(options->relative_tolerance, 'g', 5, relative),
+                options->norm_tolerance > 0 ? ", norm=" : "",
+                options->norm_tolerance > 0 ? number_to_text_rounded(options->norm_tolerance, 'g', 5, norm) : "",
                 compare_statistic_name(options->statistic));
 }
 
@@ -145,17 +147,20 @@ static double needed(const struct compare_difference *difference, enum compare_s
 static void log_needed_tolerance(const struct subject *subject)
 {
     const struct compare_options *options = &subject->criteria.simple;
-    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], quantile[NUMBER_TEXT_SIZE];
+    char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], quantile[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
+    double largest = needed(&subject->result.absolute, options->statistic);
     struct string_builder remark;
 
     string_init(&remark);
+    if (options->norm_tolerance > 0 && subject->result.norm > 0)
+        string_add_format(&remark, " OR [norm=%s]",
+                          number_to_text_rounded(largest / subject->result.norm, 'g', 5, norm));
     if (options->statistic == COMPARE_ELEMWISE)
         string_add(&remark, " (requirements may be lower if both abs/rel tolerances are set)");
     else if (options->statistic == COMPARE_QUANTILE)
         string_add_format(&remark, " (quantile=%s)", number_to_text(options->quantile, quantile));
     log_message(subject->log, LOG_INFO, "Minimum Required Tolerance: %s error | [abs=%s] OR [rel=%s]%s",
-                compare_statistic_name(options->statistic),
-                number_to_text_rounded(needed(&subject->result.absolute, options->statistic), 'g', 5, absolute),
+                compare_statistic_name(options->statistic), number_to_text_rounded(largest, 'g', 5, absolute),
                 number_to_text_rounded(needed(&subject->result.relative, options->statistic), 'g', 5, relative),
                 remark.data);
     string_release(&remark);
@@ -258,8 +263,7 @@ static void log_mismatches(const struct subject *subject)
     bool with_position = log_shows(subject->log, LOG_SUPER_VERBOSE);
     size_t elements = tensor_elements(subject->a), shown = 0;
     double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
-    struct tolerance tolerance = {subject->criteria.simple.absolute_tolerance,
-                                  subject->criteria.simple.relative_tolerance};
+    struct tolerance tolerance = {subject->result.absolute_tolerance, subject->criteria.simple.relative_tolerance};
     struct string_builder text;
     struct pair pair;
 
@@ -286,12 +290,23 @@ static void log_mismatches(const struct subject *subject)
     string_release(&text);
 }
 
+/* ", norm=0.001 * 25.5" when there is such a tolerance. */
+static void add_norm_tolerance(const struct subject *subject, struct string_builder *text)
+{
+    double tolerance = subject->criteria.simple.norm_tolerance;
+    char number[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
+
+    if (tolerance > 0)
+        string_add_format(text, ", norm=%s * %s", number_to_text(tolerance, number),
+                          number_to_text_rounded(subject->result.norm, 'g', 6, norm));
+}
+
 static void log_verdict(const struct subject *subject)
 {
     const struct compare_options *options = &subject->criteria.simple;
     const struct compare_result *result = &subject->result;
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
-    struct string_builder worst;
+    struct string_builder worst, norm;
 
     if (!result->passed) {
         validation_log_excess(subject->log, subject->a, subject->b);
@@ -304,11 +319,14 @@ static void log_verdict(const struct subject *subject)
                     result->elements, worst.data);
         string_release(&worst);
     }
+    string_init(&norm);
+    add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
-                "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s)", result->passed ? "PASSED" : "FAILED",
+                "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s%s)", result->passed ? "PASSED" : "FAILED",
                 subject->name, result->passed ? "is within" : "exceeds",
                 number_to_text(options->relative_tolerance, relative),
-                number_to_text(options->absolute_tolerance, absolute));
+                number_to_text(options->absolute_tolerance, absolute), norm.data);
+    string_release(&norm);
 }
 
 /* Makes subject->b refer to the second output in the shape of the first one, which may live in `matched`. When that is
@@ -452,17 +470,18 @@ static int compare_as_a_whole(struct subject *subject, bool as_signal, struct er
 }
 
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
-                 const struct pair_names *runners, struct compare_result *ret, struct error *err)
+                 const struct pair_names *runners, const struct comparison_criteria *criteria,
+                 struct compare_result *ret, struct error *err)
 {
     struct subject subject = {.log = settings->log,
                               .runners = runners,
                               .name = pair->first->name,
                               .second_name = pair->second->name,
                               .a = &pair->first->tensor,
-                              .b = &pair->second->tensor};
+                              .b = &pair->second->tensor,
+                              .criteria = *criteria};
     int rc;
 
-    settings->criteria_for(settings->data, subject.name, &subject.criteria);
     log_beginning(&subject);
     log_indent(subject.log, 1);
     switch (settings->function) {

@@ -12,10 +12,11 @@ struct pair_names {
     const char *first, *second;
 };
 
-/* Compares by what the settings say for the first output's name. ERR_UNSUPPORTED where types have no such comparison:
+/* Compares by what the settings say, and the criteria for the first output's name. ERR_UNSUPPORTED where types have no such comparison:
  * strings and complex numbers have neither distance nor quality. */
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
-                 const struct pair_names *runners, struct compare_result *ret, struct error *err);
+                 const struct pair_names *runners, const struct comparison_criteria *criteria,
+                 struct compare_result *ret, struct error *err);
 
 /* Appends what did not match: "'y', 3 of 96 elements, the worst at (0, 2): 1.5 vs. 1.6"; only the name where the
  * verdict was not one of elements. Both tensors have to be there. */

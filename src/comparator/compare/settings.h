@@ -35,6 +35,7 @@ struct compared_outputs {
     const char *first_runner, *second_runner;
     size_t iteration;
     const struct named_tensor *first, *second;
+    const struct comparison_criteria *criteria; /* that they had to fulfil */
     const struct compare_result *result; /* of functions other than the simple one only `passed` and `shape_mismatch` */
 };
 

@@ -1,11 +1,13 @@
 /* tensor/compare/compare.c: the verdict on two outputs. */
 #include "tensor/compare/compare.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "tensor/compare/difference.h"
+#include "tensor/statistics/range.h"
 #include "tensor/statistics/statistics.h"
 
 static const char *const statistic_names[] = {
@@ -39,6 +41,9 @@ int compare_options_check(const struct compare_options *options, struct error *e
     if (!(options->relative_tolerance >= 0))
         return error_set(err, ERR_INVALID, "the relative tolerance has to be a number from 0 on, not %s",
                          number_to_text(options->relative_tolerance, number));
+    if (!(options->norm_tolerance >= 0 && isfinite(options->norm_tolerance)))
+        return error_set(err, ERR_INVALID, "the norm tolerance has to be a finite number from 0 on, not %s",
+                         number_to_text(options->norm_tolerance, number));
     if (!(options->quantile >= 0 && options->quantile <= 1))
         return error_set(err, ERR_INVALID, "the error quantile has to be a number from 0 to 1, not %s",
                          number_to_text(options->quantile, number));
@@ -70,10 +75,10 @@ static int match(const struct tensor *a, const struct tensor *b, const struct co
     return rc;
 }
 
-/* The greatest difference of an element that fails by itself. */
+/* The greatest difference of an element that fails by itself, and the first such element. */
 struct worst {
     double difference; /* -1: none so far */
-    size_t element;
+    size_t element, first;
 };
 
 static void look_for_worst(const struct pair *pair, size_t first, size_t count, const struct tolerance *tolerance,
@@ -84,11 +89,28 @@ static void look_for_worst(const struct pair *pair, size_t first, size_t count, 
     pair_differences(pair, first, count, absolute, relative);
     for (size_t i = 0; i < count; i++) {
         if (!(absolute[i] <= worst->difference) && pair_mismatch(pair, tolerance, absolute[i], relative[i])) {
-            *worst = (struct worst){absolute[i], first + i};
+            if (worst->difference == -1)
+                worst->first = first + i;
+            worst->difference = absolute[i];
+            worst->element = first + i;
             if (isnan(absolute[i]))
                 return;
         }
     }
+}
+
+/* Where in a run the greatest difference is. */
+static size_t look_for_difference(const struct pair *pair, size_t first, size_t count, double greatest)
+{
+    double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
+
+    if (count == 0)
+        return first;
+    pair_differences(pair, first, count, absolute, relative);
+    for (size_t i = 0; i < count; i++)
+        if (absolute[i] == greatest || (isnan(absolute[i]) && isnan(greatest)))
+            return first + i;
+    return first;
 }
 
 /* One pass over both outputs. Only runs that may hold a new worst element are looked at twice. */
@@ -97,12 +119,15 @@ static void summarize(const struct pair *pair, const struct tolerance *tolerance
     struct worst worst = {.difference = -1};
     struct difference_summary run;
     double absolute_sum = 0, relative_sum = 0;
+    size_t greatest_run = 0;
 
     for (size_t first = 0; first < ret->elements; first += ELEMENTS_RUN) {
         size_t count = elements_in_run(ret->elements, first);
         pair_summarize(pair, first, count, tolerance, &run);
         absolute_sum += run.absolute_sum;
         relative_sum += run.relative_sum;
+        if (!isnan(ret->absolute.maximum) && !(run.absolute_maximum <= ret->absolute.maximum))
+            greatest_run = first;
         ret->absolute.maximum = difference_greatest(run.absolute_maximum, ret->absolute.maximum);
         ret->relative.maximum = difference_greatest(run.relative_maximum, ret->relative.maximum);
         ret->mismatches += run.mismatches;
@@ -112,7 +137,23 @@ static void summarize(const struct pair *pair, const struct tolerance *tolerance
     }
     ret->absolute.mean = absolute_sum / (double)ret->elements; /* NaN when there are none */
     ret->relative.mean = relative_sum / (double)ret->elements;
-    ret->worst = worst.element;
+    ret->first = worst.first;
+    ret->worst = ret->mismatches > 0
+                     ? worst.element
+                     : look_for_difference(pair, greatest_run, elements_in_run(ret->elements, greatest_run),
+                                           ret->absolute.maximum);
+}
+
+/* The larger one of the two absolute tolerances. However large the reference, infinity stays beyond the one that comes
+ * of its norm. */
+static double absolute_tolerance(const struct pair *pair, const struct compare_options *options, double *norm)
+{
+    double most = pair->arithmetic == ARITHMETIC_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+
+    if (options->norm_tolerance == 0 || pair->arithmetic == ARITHMETIC_NONE)
+        return options->absolute_tolerance;
+    *norm = range_largest_magnitude(pair->b);
+    return fmax(options->absolute_tolerance, fmin(options->norm_tolerance * *norm, most));
 }
 
 static int gather_differences(const struct pair *pair, enum difference_kind kind, struct tensor *ret, struct error *err)
@@ -179,7 +220,7 @@ static bool passes(const struct pair *pair, const struct compare_options *option
 {
     if (options->statistic == COMPARE_ELEMWISE || pair->arithmetic == ARITHMETIC_NONE || result->elements == 0)
         return result->mismatches == 0;
-    return statistic_of(&result->absolute, options->statistic) <= options->absolute_tolerance ||
+    return statistic_of(&result->absolute, options->statistic) <= result->absolute_tolerance ||
            statistic_of(&result->relative, options->statistic) <= options->relative_tolerance;
 }
 
@@ -205,7 +246,8 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
     if (rc < 0)
         goto done;
 
-    struct tolerance tolerance = {options->absolute_tolerance, options->relative_tolerance};
+    result.absolute_tolerance = absolute_tolerance(&pair, options, &result.norm);
+    struct tolerance tolerance = {result.absolute_tolerance, options->relative_tolerance};
     summarize(&pair, &tolerance, &result);
     rc = find_order_statistics(&pair, options, DIFFERENCE_ABSOLUTE, &result, &result.absolute, err);
     if (rc < 0)

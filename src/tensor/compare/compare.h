@@ -23,6 +23,9 @@ enum compare_statistic {
 
 struct compare_options {
     double absolute_tolerance, relative_tolerance;
+    /* Normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical Algorithms, ch. 6): times
+     * the largest finite magnitude of the reference it is an absolute tolerance, for one that would be less; 0: none */
+    double norm_tolerance;
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */
     bool infinities_compare_equal;
@@ -46,9 +49,12 @@ struct compare_result {
     bool shape_mismatch; /* the shapes do not go together; nothing below is valid */
     struct compare_difference absolute, relative;
     bool has_medians, has_quantiles;
+    double absolute_tolerance; /* that was in effect */
+    double norm;               /* largest finite magnitude of the reference; valid with a norm tolerance */
     size_t elements;
     size_t mismatches; /* elements that fail by themselves, whatever the statistic */
-    size_t worst; /* row-major number of the one with the greatest absolute difference; valid with mismatches > 0 */
+    size_t first;      /* row-major number of the first of them; valid with mismatches > 0 */
+    size_t worst; /* the one with the greatest absolute difference, of them or, if there are none, of all elements */
     bool zeros_replaced; /* in the second output: relative differences to them are not to be taken literally */
 };
 

@@ -22,8 +22,9 @@ static void draw(const float *a, const float *b, struct shape shape, bool heat_m
     struct named_tensor first = {.name = (char *)name, .tensor = tensor_of(DATA_FLOAT32, shape, a)};
     struct named_tensor second = {.name = (char *)name, .tensor = tensor_of(DATA_FLOAT32, shape, b)};
     struct compare_options options = COMPARE_DEFAULTS;
+    struct comparison_criteria criteria = {.simple = options};
     struct compare_result result;
-    struct compared_outputs compared = {COMPARISON_SIMPLE, "A", "B", 3, &first, &second, &result};
+    struct compared_outputs compared = {COMPARISON_SIMPLE, "A", "B", 3, &first, &second, &criteria, &result};
 
     assert_int_equal(compare_outputs(&first.tensor, &second.tensor, &options, &result, NULL), 0);
     if (heat_map)

@@ -1,4 +1,5 @@
 /* Comparing outputs. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,10 +52,14 @@ static struct compare_result compare_slowly(const float *a, const float *b, size
         ret.absolute.mean += (double)absolute / (double)count;
         ret.relative.mean += (double)relative / (double)count;
         ret.zeros_replaced |= b[i] == 0;
-        if (absolute > atol && relative > rtol) {
-            ret.mismatches++;
-            ret.worst = (double)absolute > worst ? i : ret.worst;
-            worst = fmax(worst, (double)absolute);
+        bool fails = absolute > atol && relative > rtol;
+        if (fails && ret.mismatches++ == 0) {
+            ret.first = i;
+            worst = -1; /* what passes does not count from now on */
+        }
+        if ((fails || ret.mismatches == 0) && (double)absolute > worst) {
+            ret.worst = i;
+            worst = (double)absolute;
         }
     }
     return ret;
@@ -72,6 +77,7 @@ static void assert_same_as_slowly(const float *a, const float *b, size_t count, 
     struct compare_result expected = compare_slowly(a, b, count, (float)atol, (float)rtol);
     assert_int_equal(actual.mismatches, expected.mismatches);
     assert_int_equal(actual.passed, expected.mismatches == 0);
+    assert_int_equal(actual.first, expected.first);
     assert_int_equal(actual.worst, expected.worst);
     assert_int_equal(actual.zeros_replaced, expected.zeros_replaced);
     assert_true(actual.absolute.maximum == expected.absolute.maximum);
@@ -386,12 +392,85 @@ static void equal_infinities_agree_when_allowed(void **state)
     assert_int_equal(compare(&left, &right, &options).worst, 1);
 }
 
+static struct compare_options norm_alone(double tolerance)
+{
+    struct compare_options options = COMPARE_DEFAULTS;
+
+    options.absolute_tolerance = options.relative_tolerance = 0;
+    options.norm_tolerance = tolerance;
+    return options;
+}
+
+static void norm_tolerance_goes_by_the_largest_element_of_the_second_output(void **state)
+{
+    const float a[] = {1000, 0.5F, -0.25F}, b[] = {1000, 0, 0};
+    struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
+    struct compare_options options = norm_alone(0.4e-3);
+    struct compare_result result = compare(&left, &right, &options);
+
+    assert_int_equal(result.mismatches, 1);
+    assert_int_equal(result.first, 1);
+    assert_true(result.norm == 1000 && fabs(result.absolute_tolerance - 0.4) < 1e-12);
+    options = norm_alone(0.5e-3);
+    assert_true(compare(&left, &right, &options).passed);
+    options = norm_alone(0.4e-3);
+    options.absolute_tolerance = 0.5; /* the larger one holds */
+    assert_true(compare(&left, &right, &options).passed);
+    options = norm_alone(0.4e-3);
+    options.statistic = COMPARE_MEAN;
+    assert_true(compare(&left, &right, &options).passed);
+    assert_false(compare(&right, &left, &(struct compare_options){.norm_tolerance = 0.4e-3}).passed);
+}
+
+static void reference_of_zeros_alone_gives_no_norm_tolerance(void **state)
+{
+    const float a[] = {1e-30F, 0}, b[] = {0, 0};
+    struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
+    struct compare_options options = norm_alone(0.5);
+
+    assert_false(compare(&left, &right, &options).passed);
+    assert_true(compare(&right, &right, &options).passed);
+    options.absolute_tolerance = 1e-20;
+    assert_true(compare(&left, &right, &options).passed);
+}
+
+static void no_norm_lets_nan_or_infinities_pass(void **state)
+{
+    const float a[] = {INFINITY, NAN, INFINITY, 1, 3e38F}, b[] = {1, 1, INFINITY, -INFINITY, 3e38F};
+    struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
+    struct compare_options options = norm_alone(100);
+    struct compare_result result = compare(&left, &right, &options);
+
+    assert_int_equal(result.mismatches, 4);
+    assert_true(result.norm == (double)3e38F && result.absolute_tolerance == (double)FLT_MAX);
+    options.infinities_compare_equal = true;
+    assert_int_equal(compare(&left, &right, &options).mismatches, 3);
+    assert_int_equal(compare_options_check(&(struct compare_options){.norm_tolerance = INFINITY}, NULL), ERR_INVALID);
+    assert_int_equal(compare_options_check(&(struct compare_options){.norm_tolerance = -1}, NULL), ERR_INVALID);
+}
+
+static void worst_element_of_outputs_that_match_is_the_greatest_difference(void **state)
+{
+    enum { COUNT = 3000 };
+    static float a[COUNT], b[COUNT];
+    struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
+
+    a[2048] = 1e-6F;
+    a[2049] = 2e-6F;
+    assert_true(compare(&left, &right, &COMPARE_DEFAULTS).passed);
+    assert_int_equal(compare(&left, &right, &COMPARE_DEFAULTS).worst, 2049);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_float32_outputs_are_compared_as_defined),
         cmocka_unit_test(outputs_need_not_be_aligned),
         cmocka_unit_test(worst_element_is_one_that_fails),
+        cmocka_unit_test(norm_tolerance_goes_by_the_largest_element_of_the_second_output),
+        cmocka_unit_test(reference_of_zeros_alone_gives_no_norm_tolerance),
+        cmocka_unit_test(no_norm_lets_nan_or_infinities_pass),
+        cmocka_unit_test(worst_element_of_outputs_that_match_is_the_greatest_difference),
         cmocka_unit_test(nan_is_the_worst_element),
         cmocka_unit_test(tolerance_is_rounded_to_float32_for_float32_only),
         cmocka_unit_test(worst_element_fails_by_the_rounded_tolerance),

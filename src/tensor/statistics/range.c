@@ -1,0 +1,90 @@
+/* tensor/statistics/range.c: see range.h. */
+#include "tensor/statistics/range.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tensor/values/elements.h"
+
+/* Magnitudes of IEEE 754 sort like their bit patterns, infinity behind all numbers and NaN behind infinity, so what is
+ * not finite is told without a branch. */
+#define MAGNITUDE INT64_MAX
+#define INFINITE INT64_C(0x7ff0000000000000)
+
+static inline int64_t bits_of(double value)
+{
+    int64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline double value_of(int64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+double range_largest_magnitude(const struct tensor *tensor)
+{
+    size_t elements = tensor_elements(tensor);
+    double run[ELEMENTS_RUN];
+    int64_t largest = 0;
+
+    for (size_t first = 0; first < elements; first += ELEMENTS_RUN) {
+        size_t count = elements_in_run(elements, first);
+
+        elements_to_float64(tensor, first, count, run);
+        for (size_t i = 0; i < count; i++) {
+            int64_t magnitude = bits_of(run[i]) & MAGNITUDE;
+
+            magnitude = magnitude < INFINITE ? magnitude : 0;
+            largest = magnitude > largest ? magnitude : largest;
+        }
+    }
+    return value_of(largest);
+}
+
+/* Counts one in. */
+static void add_finite(double value, struct value_range *ret, double *sum)
+{
+    double magnitude = fabs(value);
+
+    if (ret->finite++ == 0)
+        ret->minimum = ret->maximum = value;
+    *sum += value;
+    ret->minimum = value < ret->minimum ? value : ret->minimum;
+    ret->maximum = value > ret->maximum ? value : ret->maximum;
+    ret->largest_magnitude = magnitude > ret->largest_magnitude ? magnitude : ret->largest_magnitude;
+    if (value == 0)
+        ret->zeros++;
+    else if (ret->smallest_magnitude == 0 || magnitude < ret->smallest_magnitude)
+        ret->smallest_magnitude = magnitude;
+}
+
+void range_compute(const struct tensor *tensor, struct value_range *ret)
+{
+    size_t elements = tensor_elements(tensor);
+    double run[ELEMENTS_RUN], total = 0;
+
+    *ret = (struct value_range){.elements = elements};
+    for (size_t first = 0; first < elements; first += ELEMENTS_RUN) {
+        size_t count = elements_in_run(elements, first);
+        double sum = 0;
+
+        elements_to_float64(tensor, first, count, run);
+        for (size_t i = 0; i < count; i++) {
+            if (isnan(run[i]))
+                ret->nans++;
+            else if (isinf(run[i]))
+                ret->infinities++;
+            else
+                add_finite(run[i], ret, &sum);
+        }
+        total += sum;
+    }
+    if (ret->finite > 0)
+        ret->mean = total / (double)ret->finite;
+}
