@@ -655,6 +655,14 @@ mask()
     [ "$(json_value "($comparison)['A', 'B', 1, 'x']['differences']['absolute']")" = "{'max': 5.0, 'mean': 2.5}" ]
     [ "$(json_value "($comparison)['A', 'B', 1, 'x']['metrics']['l2_norm']")" = 5.0 ]
     [ "$(json_value "($comparison)['A', 'B', 1, 'x']['second']['statistics']['mean']")" = 6.0 ]
+    [ "$(json_value "($comparison)['A', 'B', 1, 'x']['differences']['worst']")" = \
+        "{'element': 1, 'position': [1], 'first': 4.0, 'second': 9.0}" ]
+    [ "$(json_value "($comparison)['B', 'C', 1, 'x']['differences']['first_bad']")" = None ]
+    [ "$(json_value "($comparison)['A', 'B', 1, 'x']['differences']['norm_error']")" = 0.5555555555555556 ]
+    [ "$(json_value "($comparison)['A', 'B', 1, 'y']['first']['nans'], ($comparison)['A', 'B', 1, 'y']['first']['finite']")" = \
+        '(1, None)' ]
+    [ "$(json_value "($comparison)['A', 'B', 1, 'x']['tolerances']['atol']")" = 1e-05 ]
+    [ "$(json_value 'it["outputs"], it["first_divergence"], it["validation"][1]["first_bad"]')" = '(None, None, [0])' ]
     [ "$(json_value '[(v["runner"], v["output"], v["nans"]) for v in it["validation"] if not v["passed"]][3]')" = \
         "('B', 'y', 1)" ]
 }
@@ -669,6 +677,8 @@ mask()
     run_tool "$models/identity.onnx" --onnxrt --validate --json result.json
     passed
     [ "$(json_value 'it["passed"], it["comparisons"], len(it["validation"])')" = '(True, [], 1)' ]
+    [ "$(json_value '[(o["output"], o["node"]["index"], o["node"]["operator"], o["finite"]["zeros"]) for o in it["outputs"]]')" = \
+        "[('y', 0, 'Identity', 0)]" ]
     mkdir folder
     run_tool "$models/identity.onnx" --onnxrt --json folder/
     [ "$status" -eq 1 ]
@@ -687,6 +697,13 @@ mask()
             sorted((v["output"], v["passed"]) for v in it["validation"])' >"list$words"
     done
     [ "$(json_value 'len(it["comparisons"]) > 1')" = True ]
+    for words in '' '--output-memory 1M' --use-subprocess; do
+        run_tool "$models/reducable.onnx" --onnxrt --onnx-outputs mark all $words --json result.json
+        passed
+        json_value '[(o["output"], o["node"]["index"], o["finite"]["mean"]) for o in it["outputs"]]' >"list$words"
+        [ "$(json_value 'len(it["outputs"]) > 1')" = True ]
+        cmp list "list$words"
+    done
     cmp list 'list--output-memory 1M'
 }
 

@@ -47,8 +47,13 @@ END
     damage t3 t4 t7
     for memory in 0 1; do
         run_tool chain.onnx --onnxrt --load-inputs in.safetensors --load-outputs golden.safetensors \
-            --first-divergence --output-memory $memory
+            --first-divergence --output-memory $memory --json result.json
         [ "$status" -eq 1 ]
+        [ "$(json_value '[(n["node"]["index"], n["node"]["name"], n["inputs"], n["behind"], n["output"],
+            n["worst"]["second"] - n["worst"]["first"]) for n in it["first_divergence"]["nodes"]]')" = \
+            "[(3, 'node_3', ['t2'], 2, 't3', 1.0), (7, 'node_7', ['t6'], 0, 't7', 1.0)]" ]
+        [ "$(json_value 'it["first_divergence"]["recheck"], it["first_divergence"]["invalid"]')" = \
+            "({'passed': True, 'finite': None}, [])" ]
         logged "agree: 2$"
         logged "First divergence: node 'node_3' \(Neg\) \| Inputs: \['t2'\] \| Outputs: \['t3'\]"
         logged "Independent divergence: node 'node_7'"

@@ -15,6 +15,9 @@
 #include "tensor/values/element_text.h"
 #include "tensor/values/elements.h"
 
+/* Nodes to blame that the log names. */
+enum { MOST_NODES = 10 };
+
 static void add_names(const struct model *model, struct edge_range range, struct string_builder *text)
 {
     const char *separator = "";
@@ -31,28 +34,39 @@ static void add_names(const struct model *model, struct edge_range range, struct
     string_add_char(text, ']');
 }
 
-static void log_node(const struct divergence_report *report, const char *what, uint32_t index)
+static void log_node(const struct divergence_report *report, const char *what, const struct blamed_node *blamed)
 {
-    const struct node *node = &report->model->nodes.items[index];
+    const struct node *node = &report->model->nodes.items[blamed->node];
     struct string_builder text;
 
     string_init(&text);
-    string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what, model_node_label(report->model, index),
-                      TEXT_ARGS(node->op_type));
+    string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what,
+                      model_node_label(report->model, blamed->node), TEXT_ARGS(node->op_type));
     add_names(report->model, node->inputs, &text);
     string_add(&text, " | Outputs: ");
     add_names(report->model, node->outputs, &text);
+    if (blamed->behind > 0)
+        string_add_format(&text, " | Bad as well behind it: %zu node%s", blamed->behind, blamed->behind > 1 ? "s" : "");
     log_message(report->log, LOG_ERROR, "%s", text.data);
     string_release(&text);
 }
 
-static void log_differing(const struct divergence_report *report, const struct value_list *nodes)
+/* The rest of a list that has been cut. */
+static void log_others(const struct divergence_report *report, size_t count)
+{
+    if (count > MOST_NODES)
+        log_message(report->log, LOG_ERROR, "... and %zu more such nodes; --json FILE lists them all",
+                    count - MOST_NODES);
+}
+
+static void log_differing(const struct divergence_report *report, const struct blamed_nodes *nodes)
 {
     log_message(report->log, LOG_START,
                 "First Divergence | Nodes whose outputs differ while all their inputs agree: %zu", nodes->count);
     log_indent(report->log, 1);
-    for (size_t i = 0; i < nodes->count; i++)
-        log_node(report, i == 0 ? "First divergence" : "Independent divergence", nodes->items[i]);
+    for (size_t i = 0; i < nodes->count && i < MOST_NODES; i++)
+        log_node(report, i == 0 ? "First divergence" : "Independent divergence", &nodes->items[i]);
+    log_others(report, nodes->count);
     if (nodes->count == 0)
         log_message(report->log, LOG_FINISH, "No tensor of the model differs");
     log_indent(report->log, -1);
@@ -95,7 +109,7 @@ static bool find_element(const struct shape *input, const struct shape *position
 }
 
 static void log_element(const struct divergence_report *report, const struct node *node, const struct tensor *output,
-                        size_t element, const struct tensor *inputs)
+                        size_t element, const struct tensor *inputs, struct divergence_findings *ret)
 {
     struct string_builder text;
     struct shape position;
@@ -107,11 +121,19 @@ static void log_element(const struct divergence_report *report, const struct nod
     shape_to_text(&position, &text);
     string_add(&text, ", is ");
     element_to_text_alone(output, element, &text);
+    ret->bad_shape = output->shape;
+    ret->bad_element = element;
+    element_value_read(output, element, &ret->bad_value);
     for (size_t i = 0; i < node->inputs.count && is_elementwise(node->op_type); i++) {
+        struct input_element *input;
+
         if (inputs[i].data == NULL || !find_element(&inputs[i].shape, &position, &from))
             continue;
-        string_add_format(&text, " | '" TEXT_FORMAT "' there: ",
-                          TEXT_ARGS(report->model->values.items[model_edge(report->model, node->inputs, i)].name));
+        input = VECTOR_APPEND(&ret->inputs);
+        input->input = model_edge(report->model, node->inputs, i);
+        element_value_read(&inputs[i], from, &input->value);
+        string_add_format(&text,
+                          " | '" TEXT_FORMAT "' there: ", TEXT_ARGS(report->model->values.items[input->input].name));
         element_to_text_alone(&inputs[i], from, &text);
     }
     log_message(report->log, LOG_ERROR, "%s", text.data);
@@ -146,7 +168,8 @@ static int log_input(const struct divergence_report *report, const char *label, 
 }
 
 static int log_values(const struct divergence_report *report, const struct layerwise_run *run,
-                      const struct tensor_list *feed, uint32_t index, bool *found, struct error *err)
+                      const struct tensor_list *feed, uint32_t index, struct divergence_findings *ret,
+                      struct error *err)
 {
     const struct model *model = report->model;
     const struct node *node = &model->nodes.items[index];
@@ -160,7 +183,7 @@ static int log_values(const struct divergence_report *report, const struct layer
         if (rc < 0)
             goto done;
     }
-    for (size_t k = 0; k < node->outputs.count && !*found; k++) {
+    for (size_t k = 0; k < node->outputs.count && !ret->seen_again; k++) {
         uint32_t value = model_edge(model, node->outputs, k);
 
         if (value == VALUE_NONE || run->values[value].data == NULL)
@@ -168,7 +191,8 @@ static int log_values(const struct divergence_report *report, const struct layer
         tensor_validate(&run->values[value], &bad);
         if (bad.nans + bad.infinities == 0)
             continue;
-        *found = true;
+        ret->seen_again = true;
+        ret->bad_output = value;
         for (size_t i = 0; i < node->inputs.count && rc == 0; i++) {
             struct text name = inputs[i].data != NULL ? model->values.items[model_edge(model, node->inputs, i)].name
                                                       : (struct text){"", 0};
@@ -181,7 +205,7 @@ static int log_values(const struct divergence_report *report, const struct layer
         log_element(report, node, &run->values[value],
                     bad.nans > 0 && (bad.infinities == 0 || bad.first_nan < bad.first_infinity) ? bad.first_nan
                                                                                                 : bad.first_infinity,
-                    inputs);
+                    inputs, ret);
     }
 done:
     for (size_t k = 0; k < node->inputs.count; k++)
@@ -190,8 +214,8 @@ done:
     return rc;
 }
 
-static int run_up_to(const struct divergence_report *report, const struct tensor_list *feed, uint32_t node, bool *found,
-                     struct error *err)
+static int run_up_to(const struct divergence_report *report, const struct tensor_list *feed, uint32_t node,
+                     struct divergence_findings *ret, struct error *err)
 {
     const struct runner *runner = &report->driver->runners[0];
     struct backend_request request = *report->request;
@@ -214,51 +238,53 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
         tensor_list_release(&outputs);
     }
     if (rc == 0)
-        rc = log_values(report, &run, feed, node, found, err);
+        rc = log_values(report, &run, feed, node, ret, err);
     layerwise_run_release(&run);
     layerwise_release(&plan);
     return rc;
 }
 
 /* Looks for the iteration in which it happened. */
-static int show_values(const struct divergence_report *report, uint32_t node, struct error *err)
+static int show_values(const struct divergence_report *report, uint32_t node, struct divergence_findings *ret,
+                       struct error *err)
 {
     struct backend_io *inputs = model_io_new(report->model, NULL, &report->model->inputs);
     size_t count = report->model->inputs.count;
-    bool found = false;
     int rc = 0;
 
-    for (int64_t i = 0; i < data_loader_iterations(report->loader) && !found; i++) {
+    for (int64_t i = 0; i < data_loader_iterations(report->loader) && !ret->seen_again; i++) {
         struct tensor_list feed = {0};
 
         rc = data_loader_feed(report->loader, inputs, count, i, &feed, err);
         if (rc == 0)
-            rc = run_up_to(report, &feed, node, &found, err);
+            rc = run_up_to(report, &feed, node, ret, err);
         tensor_list_release(&feed);
         if (rc < 0)
             goto done;
     }
-    if (!found)
+    if (!ret->seen_again)
         log_message(report->log, LOG_WARNING, "It did not happen again when the node was run once more");
 done:
     model_io_free(inputs, count);
     return rc;
 }
 
-static int log_invalid(const struct divergence_report *report, const struct value_list *nodes, struct error *err)
+static int log_invalid(const struct divergence_report *report, struct divergence_findings *ret, struct error *err)
 {
+    const struct blamed_nodes *nodes = &ret->invalid;
     int rc = 0;
 
     log_message(report->log, LOG_START, "First NaN or Infinity | Nodes that make them of inputs without: %zu",
                 nodes->count);
     log_indent(report->log, 1);
-    for (size_t i = 0; i < nodes->count && rc == 0; i++) {
-        log_node(report, i == 0 ? "First NaN or infinity" : "Independent NaN or infinity", nodes->items[i]);
+    for (size_t i = 0; i < nodes->count && i < MOST_NODES && rc == 0; i++) {
+        log_node(report, i == 0 ? "First NaN or infinity" : "Independent NaN or infinity", &nodes->items[i]);
         log_indent(report->log, 1);
         if (i == 0)
-            rc = show_values(report, nodes->items[i], err);
+            rc = show_values(report, nodes->items[i].node, ret, err);
         log_indent(report->log, -1);
     }
+    log_others(report, nodes->count);
     if (nodes->count == 0)
         log_message(report->log, LOG_FINISH, "No node of the model makes any");
     log_indent(report->log, -1);
@@ -316,7 +342,7 @@ static int compare_again(const struct driver_settings *driver, struct run_result
 }
 
 /* Marking outputs keeps a runtime from fusing nodes, which may be what made the difference, or hide it. */
-static int check_again(const struct divergence_report *report, struct error *err)
+static int check_again(const struct divergence_report *report, struct divergence_findings *ret, struct error *err)
 {
     const struct driver_settings *driver = report->driver;
     struct backend_request file = *report->request;
@@ -327,51 +353,199 @@ static int check_again(const struct divergence_report *report, struct error *err
                                        .keep_outputs = true,
                                        .comparison = driver->comparison};
     struct run_results results = {0};
-    bool matched = true, comparable, invalid;
     int rc;
 
     file.model_path = report->path;
     settings.comparison.divergence = NULL;
     settings.comparison.on_compared = NULL;
-    rc = driver_run(&settings, report->loader, &results, &matched, err);
+    ret->matched = true;
+    rc = driver_run(&settings, report->loader, &results, &ret->matched, err);
     if (rc < 0 && (rc != ERR_INVALID || results.count == 0))
         goto done;
-    invalid = has_invalid(&results);
-    rc = compare_again(driver, &results, &matched, err);
-    comparable = rc != ERR_INVALID || results.count < 2;
-    if (rc < 0 && comparable)
+    ret->finds_invalid = has_invalid(&results);
+    rc = compare_again(driver, &results, &ret->matched, err);
+    ret->comparable = rc != ERR_INVALID || results.count < 2;
+    if (rc < 0 && ret->comparable)
         goto done;
+    ret->comparable &= results.count > 1;
+    ret->rechecked = true;
     rc = 0;
     if (results.count > 1)
         log_message(report->log, LOG_INFO,
                     "Re-checked without the extra outputs, which can change the result: the model's own outputs %s",
-                    !comparable ? "have no counterparts of their names"
-                    : matched   ? "match"
-                                : "differ");
+                    !ret->comparable ? "have no counterparts of their names"
+                    : ret->matched   ? "match"
+                                     : "differ");
     if (report->driver->validate)
         log_message(
             report->log, LOG_INFO,
             "Re-checked without the extra outputs, which can change the result: the model's own outputs hold %s",
-            invalid ? "NaN or infinities" : "neither NaN nor infinities");
+            ret->finds_invalid ? "NaN or infinities" : "neither NaN nor infinities");
 done:
     run_results_release(&results);
     return rc;
 }
 
 int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,
-                      struct error *err)
+                      struct divergence_findings *ret, struct error *err)
 {
-    struct value_list differing = {0}, invalid = {0};
     int rc = 0;
 
-    first_divergence_find(divergence, report->model, &differing, &invalid);
-    if (divergence->compared.count > 0)
-        log_differing(report, &differing);
-    if (report->driver->validate)
-        rc = log_invalid(report, &invalid, err);
-    if (rc == 0)
-        rc = check_again(report, err);
-    free(differing.items);
-    free(invalid.items);
-    return rc;
+    ret->compared = divergence->compared.count > 0;
+    ret->validated = report->driver->validate;
+    first_divergence_find(divergence, report->model, &ret->differing, &ret->invalid);
+    if (ret->compared)
+        log_differing(report, &ret->differing);
+    if (ret->validated)
+        rc = log_invalid(report, ret, err);
+    return rc == 0 ? check_again(report, ret, err) : rc;
+}
+
+/* ---- For other programs ---- */
+
+void divergence_findings_release(struct divergence_findings *findings)
+{
+    for (size_t i = 0; i < findings->inputs.count; i++)
+        element_value_release(&findings->inputs.items[i].value);
+    element_value_release(&findings->bad_value);
+    free(findings->inputs.items);
+    free(findings->differing.items);
+    free(findings->invalid.items);
+    *findings = (struct divergence_findings){0};
+}
+
+/* In malloc'd memory; "" for an input that is left out. */
+static char *name_of(const struct model *model, uint32_t value)
+{
+    struct text name = value != VALUE_NONE ? model->values.items[value].name : (struct text){"", 0};
+
+    return memory_copy(name.data, name.size);
+}
+
+static void write_names(const char *key, const struct model *model, struct edge_range range, struct json_writer *json)
+{
+    json_writer_key(json, key);
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < range.count; i++) {
+        char *name = name_of(model, model_edge(model, range, i));
+
+        json_writer_string(json, name);
+        free(name);
+    }
+    json_writer_end_array(json);
+}
+
+/* Members of a node to blame, in an object that is open. */
+static void write_blamed(const struct blamed_node *blamed, const struct model *model, const struct model *file,
+                         struct json_writer *json)
+{
+    const struct node *node = &model->nodes.items[blamed->node];
+    bool is_known = false;
+
+    for (size_t i = 0; i < node->outputs.count && !is_known; i++) {
+        char *output = name_of(model, model_edge(model, node->outputs, i));
+
+        is_known = output[0] != '\0';
+        if (is_known)
+            run_report_write_node(file, output, json);
+        free(output);
+    }
+    write_names("inputs", model, node->inputs, json);
+    write_names("outputs", model, node->outputs, json);
+    json_writer_key(json, "behind");
+    json_writer_integer(json, (int64_t)blamed->behind);
+}
+
+/* Of the first output that mismatches. */
+static void write_mismatch(const struct blamed_node *blamed, const struct model *model, const struct run_report *report,
+                           struct json_writer *json)
+{
+    const struct node *node = &model->nodes.items[blamed->node];
+    bool is_written = false;
+
+    for (size_t i = 0; i < node->outputs.count && !is_written; i++) {
+        char *output = name_of(model, model_edge(model, node->outputs, i));
+
+        is_written = run_report_write_mismatch(report, output, json);
+        free(output);
+    }
+}
+
+static void write_bad_element(const struct divergence_findings *findings, const struct model *model,
+                              struct json_writer *json)
+{
+    char *name;
+
+    json_writer_key(json, "element");
+    if (!findings->seen_again) {
+        json_writer_null(json);
+        return;
+    }
+    json_writer_begin_object(json);
+    json_writer_key(json, "output");
+    name = name_of(model, findings->bad_output);
+    json_writer_string(json, name);
+    free(name);
+    json_writer_key(json, "position");
+    element_position_write(&findings->bad_shape, findings->bad_element, json);
+    json_writer_key(json, "value");
+    element_value_write(&findings->bad_value, json);
+    json_writer_key(json, "inputs");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < findings->inputs.count; i++) {
+        json_writer_begin_object(json);
+        json_writer_key(json, "input");
+        name = name_of(model, findings->inputs.items[i].input);
+        json_writer_string(json, name);
+        free(name);
+        json_writer_key(json, "value");
+        element_value_write(&findings->inputs.items[i].value, json);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+}
+
+static void write_flag_or_null(const char *key, bool is_known, bool flag, struct json_writer *json)
+{
+    json_writer_key(json, key);
+    if (is_known)
+        json_writer_boolean(json, flag);
+    else
+        json_writer_null(json);
+}
+
+void divergence_findings_write(const struct divergence_findings *findings, const struct model *model,
+                               const struct model *file, const struct run_report *report, struct json_writer *json)
+{
+    json_writer_begin_object(json);
+    json_writer_key(json, "nodes");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < findings->differing.count; i++) {
+        json_writer_begin_object(json);
+        write_blamed(&findings->differing.items[i], model, file, json);
+        write_mismatch(&findings->differing.items[i], model, report, json);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    json_writer_key(json, "invalid");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < findings->invalid.count; i++) {
+        json_writer_begin_object(json);
+        write_blamed(&findings->invalid.items[i], model, file, json);
+        if (i == 0)
+            write_bad_element(findings, model, json);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    json_writer_key(json, "recheck");
+    if (findings->rechecked) {
+        json_writer_begin_object(json);
+        write_flag_or_null("passed", findings->comparable, findings->matched, json);
+        write_flag_or_null("finite", findings->validated, !findings->finds_invalid, json);
+        json_writer_end_object(json);
+    } else {
+        json_writer_null(json);
+    }
+    json_writer_end_object(json);
 }

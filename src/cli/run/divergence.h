@@ -4,7 +4,41 @@
 #ifndef CLI_RUN_DIVERGENCE_H
 #define CLI_RUN_DIVERGENCE_H
 
+#include "comparator/compare/element_json.h"
 #include "comparator/infer/driver.h"
+
+/* An element of an input that belongs to a bad one of the output. */
+struct input_element {
+    uint32_t input; /* value of the model */
+    struct element_value value;
+};
+
+/* What was found, for other programs. Zeroed at first. */
+struct divergence_findings {
+    bool compared, validated; /* which of the two was asked for */
+    struct blamed_nodes differing, invalid;
+
+    /* What the first of the invalid nodes made when it was run again. */
+    bool seen_again;
+    uint32_t bad_output; /* value of the model */
+    struct shape bad_shape;
+    size_t bad_element;
+    struct element_value bad_value;
+    struct {
+        struct input_element *items;
+        size_t count, capacity;
+    } inputs; /* of elementwise operators */
+
+    bool rechecked;                          /* the model as it is was run, and: */
+    bool comparable, matched, finds_invalid; /* of its own outputs */
+};
+
+void divergence_findings_release(struct divergence_findings *findings);
+
+/* Writes them as an object. `model` is the one that all tensors were compared of, `file` as its file has it; NULL: not
+ * known. What elements differ is taken from `report`. */
+void divergence_findings_write(const struct divergence_findings *findings, const struct model *model,
+                               const struct model *file, const struct run_report *report, struct json_writer *json);
 
 struct divergence_report {
     const struct driver_settings *driver;  /* with which all tensors were compared */
@@ -17,6 +51,6 @@ struct divergence_report {
 
 /* Runs the model up to the first node that makes NaN again, to show what went into it; and the model as it is. */
 int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,
-                      struct error *err);
+                      struct divergence_findings *ret, struct error *err);
 
 #endif

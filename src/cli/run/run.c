@@ -252,10 +252,11 @@ static void release_runners(struct chosen_runners *runners)
         option, (list).items, (list).count, sizeof((list).items[0])                                                    \
     }
 
-/* All but the runners, and where results go. */
-static int run_models(const struct command_context *context, const struct trtexec *program,
-                      struct driver_settings *settings, bool *ret_passed, struct error *err)
+/* All but the runners, and where results go. `model` is of the context, and to be released in any case. */
+static int run_models(struct run_model *model, struct driver_settings *settings, struct divergence_findings *findings,
+                      bool *ret_passed, struct error *err)
 {
+    const struct command_context *context = model->context;
     const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
     const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
     const struct output_rules rules[] = {
@@ -272,7 +273,6 @@ static int run_models(const struct command_context *context, const struct trtexe
         RULES("--nmse-tolerance", values->nmse_tolerance),
         RULES("--postprocess", values->postprocess),
     };
-    struct run_model model = {.context = context, .program = program, .in_groups = settings->in_groups};
     struct backend_request options = model_file_request(context);
     struct data_loader *loader = NULL;
     struct run_results results = {0};
@@ -292,7 +292,7 @@ static int run_models(const struct command_context *context, const struct trtexe
         goto done;
     }
     settings->load = run_model_load;
-    settings->load_data = &model;
+    settings->load_data = model;
     settings->rules = rules;
     settings->rule_count = ARRAY_LEN(rules);
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
@@ -300,13 +300,12 @@ static int run_models(const struct command_context *context, const struct trtexe
     if (rc == 0 && values->first_divergence) {
         options.log = NULL;
         rc = divergence_report(
-            &(struct divergence_report){settings, model.model, model_values->path, &options, loader, context->log},
-            &divergence, err);
+            &(struct divergence_report){settings, model->model, model_values->path, &options, loader, context->log},
+            &divergence, findings, err);
     }
 done:
     run_results_release(&results);
     first_divergence_release(&divergence);
-    run_model_release(&model);
     data_loader_free(loader);
     return rc;
 }
@@ -319,6 +318,31 @@ static void tell_how_to_see_more(const struct command_context *context, const st
         return;
     log_message(context->log, LOG_INFO,
                 "To see more: -v adds histograms, and tensors of up to 100 elements whole; -vv every mismatched value");
+}
+
+/* What came of it, for other programs. Nodes are told by their numbers in the file. */
+static int write_json(const struct run_model *model, const struct run_report *report, bool passed,
+                      const struct divergence_findings *findings, struct json_writer *json, struct error *err)
+{
+    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
+    const struct driver_settings *settings = PARSE_VALUES(model->context->parse, struct driver_settings);
+    struct model *file = NULL;
+    struct run_verdict verdict = {passed, compare_function_names[settings->comparison.function], settings->validate,
+                                  NULL};
+
+    if (values->path != NULL && values->type == MODEL_ONNX && model_open(values->path, NULL, &file, err) < 0)
+        return err->code;
+    verdict.model = file;
+    json_writer_begin_object(json);
+    run_report_write(report, &verdict, json);
+    json_writer_key(json, "first_divergence");
+    if (model->model != NULL && PARSE_VALUES(model->context->parse, struct comparison_values)->first_divergence)
+        divergence_findings_write(findings, model->model, file, report, json);
+    else
+        json_writer_null(json);
+    json_writer_end_object(json);
+    model_free(file);
+    return json_writer_commit(json, FILE_DURABLE, err);
 }
 
 /* What cannot be saved is said before anything is run. */
@@ -339,16 +363,17 @@ static int run(const struct command_context *context, struct error *err)
     struct json_writer json;
     struct plots plots = {0};
     struct watchers watchers = {json_path != NULL ? &report : NULL, draws ? &plots : NULL};
-    const struct trtexec *program = NULL;
+    struct run_model model = {.context = context, .in_groups = runs_in_groups(context)};
+    struct divergence_findings findings = {0};
     int rc = check_request(context, err);
 
     if (rc == 0 && run_model_has_runner(context, &engine_backend))
-        rc = trt_choose(context->log, PARSE_VALUES(context->parse, struct model_values)->path, &program, err);
+        rc = trt_choose(context->log, PARSE_VALUES(context->parse, struct model_values)->path, &model.program, err);
     if (rc < 0)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
-    settings.in_groups = runs_in_groups(context);
+    settings.in_groups = model.in_groups;
     settings.load_outputs = values->load_outputs.items;
     settings.load_count = values->load_outputs.count;
     settings.postprocess = values->postprocess.items;
@@ -358,7 +383,7 @@ static int run(const struct command_context *context, struct error *err)
     settings.comparison.criteria_for = criteria_for;
     settings.comparison.data = values;
     settings.log = context->log;
-    choose_runners(runner_values, program, &runners);
+    choose_runners(runner_values, model.program, &runners);
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.types = &onnxrt_backend;
@@ -374,7 +399,7 @@ static int run(const struct command_context *context, struct error *err)
     rc = plots_init(&plots, &plots_settings, err);
     if (rc < 0)
         goto done;
-    rc = run_models(context, program, &settings, &passed, err);
+    rc = run_models(&model, &settings, &findings, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);
@@ -389,16 +414,15 @@ static int run(const struct command_context *context, struct error *err)
         goto done;
     if (draws && plots.saved == 0)
         log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
-    if (json_path != NULL) {
-        run_report_write(&report, passed, compare_function_names[settings.comparison.function], settings.validate,
-                         &json);
-        rc = json_writer_commit(&json, FILE_DURABLE, err);
-    }
+    if (json_path != NULL)
+        rc = write_json(&model, &report, passed, &findings, &json, err);
 done:
     plots_release(&plots);
     release_runners(&runners);
     run_report_release(&report);
     json_writer_release(&json);
+    divergence_findings_release(&findings);
+    run_model_release(&model);
     return rc < 0 ? rc : !passed;
 }
 

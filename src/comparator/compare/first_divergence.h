@@ -30,9 +30,19 @@ void first_divergence_release(struct first_divergence *divergence);
 void first_divergence_add_verdict(struct first_divergence *divergence, const char *output, bool matched);
 void first_divergence_add_invalid(struct first_divergence *divergence, const char *output);
 
+struct blamed_node {
+    uint32_t node;
+    size_t behind; /* nodes that read what it makes, directly or not, and have bad outputs, too */
+};
+
+struct blamed_nodes {
+    struct blamed_node *items; /* the caller's to free */
+    size_t count, capacity;
+};
+
 /* Nodes to blame, in topological order: for all results together, first of differences, then of NaN and infinities.
  * `model` has its nodes in order. */
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
-                           struct value_list *ret_differing, struct value_list *ret_invalid);
+                           struct blamed_nodes *ret_differing, struct blamed_nodes *ret_invalid);
 
 #endif

@@ -12,8 +12,8 @@ struct pair_names {
     const char *first, *second;
 };
 
-/* Compares by what the settings say, and the criteria for the first output's name. ERR_UNSUPPORTED where types have no such comparison:
- * strings and complex numbers have neither distance nor quality. */
+/* Compares by what the settings say, and the criteria for the first output's name. ERR_UNSUPPORTED where types have no
+ * such comparison: strings and complex numbers have neither distance nor quality. */
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
                  const struct pair_names *runners, const struct comparison_criteria *criteria,
                  struct compare_result *ret, struct error *err);

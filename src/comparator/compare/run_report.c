@@ -1,33 +1,49 @@
 /* comparator/compare/run_report.c: see run_report.h. */
 #include "comparator/compare/run_report.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "comparator/compare/element_json.h"
 #include "tensor/compare/metrics.h"
 #include "tensor/compare/validate.h"
+#include "tensor/statistics/range.h"
 #include "tensor/statistics/statistics.h"
 
-/* One of two outputs; the tensor itself is gone when the report is written. */
+/* An output; the tensor itself is gone when the report is written. */
 struct described_output {
     char *runner, *name;
+    size_t iteration;
     enum data_type type;
     struct shape shape;
     bool has_statistics;
     struct statistics statistics;
+    struct value_range range; /* without statistics only the counts */
+};
+
+/* What two outputs have in one place. */
+struct compared_element {
+    size_t element;
+    struct element_value first, second;
 };
 
 struct compared_record {
+    enum comparison_function function;
     struct described_output first, second;
     size_t iteration;
     bool passed, has_differences, has_metrics;
+    struct comparison_criteria criteria;
     struct compare_result differences;
+    struct compared_element first_bad, worst; /* with mismatches; with elements */
     struct metrics metrics;
 };
 
 struct validated_record {
     char *runner, *output;
-    size_t iteration, elements;
+    size_t iteration;
+    struct shape shape;
     struct validation found;
 };
 
@@ -36,32 +52,78 @@ void run_report_init(struct run_report *report)
     *report = (struct run_report){0};
 }
 
+static void forget_output(struct described_output *output)
+{
+    free(output->runner);
+    free(output->name);
+}
+
+static void forget_element(struct compared_element *element)
+{
+    element_value_release(&element->first);
+    element_value_release(&element->second);
+}
+
 void run_report_release(struct run_report *report)
 {
     for (size_t i = 0; i < report->comparison_count; i++) {
-        free(report->comparisons[i].first.runner);
-        free(report->comparisons[i].first.name);
-        free(report->comparisons[i].second.runner);
-        free(report->comparisons[i].second.name);
+        forget_output(&report->comparisons[i].first);
+        forget_output(&report->comparisons[i].second);
+        forget_element(&report->comparisons[i].first_bad);
+        forget_element(&report->comparisons[i].worst);
     }
+    for (size_t i = 0; i < report->output_count; i++)
+        forget_output(&report->outputs[i]);
     for (size_t i = 0; i < report->validation_count; i++) {
         free(report->validations[i].runner);
         free(report->validations[i].output);
     }
     free(report->comparisons);
+    free(report->outputs);
     free(report->validations);
     run_report_init(report);
 }
 
 /* ---- Collecting ---- */
 
-static void describe(const struct named_tensor *output, const char *runner, struct described_output *ret)
+static void describe(const struct named_tensor *output, const char *runner, size_t iteration,
+                     struct described_output *ret)
 {
+    struct validation invalid;
+
     *ret = (struct described_output){.runner = memory_strdup(runner),
                                      .name = memory_strdup(output->name),
+                                     .iteration = iteration,
                                      .type = output->tensor.type,
                                      .shape = output->tensor.shape};
     ret->has_statistics = statistics_compute(&output->tensor, &ret->statistics, NULL) == 0;
+    if (ret->has_statistics) {
+        range_compute(&output->tensor, &ret->range);
+        return;
+    }
+    tensor_validate(&output->tensor, &invalid);
+    ret->range = (struct value_range){
+        .elements = tensor_elements(&output->tensor), .nans = invalid.nans, .infinities = invalid.infinities};
+}
+
+/* The second output was compared in the shape of the first one. */
+static void read_elements(const struct compared_outputs *compared, struct compared_record *record)
+{
+    const struct tensor *a = &compared->first->tensor;
+    struct tensor b = {0};
+
+    record->has_differences = tensor_match_shape(&compared->second->tensor, &a->shape, &b, NULL) == 0;
+    if (record->has_differences && record->differences.elements > 0) {
+        record->worst.element = record->differences.worst;
+        element_value_read(a, record->worst.element, &record->worst.first);
+        element_value_read(&b, record->worst.element, &record->worst.second);
+    }
+    if (record->has_differences && record->differences.mismatches > 0) {
+        record->first_bad.element = record->differences.first;
+        element_value_read(a, record->first_bad.element, &record->first_bad.first);
+        element_value_read(&b, record->first_bad.element, &record->first_bad.second);
+    }
+    tensor_release(&b);
 }
 
 void run_report_add_comparison(void *data, const struct compared_outputs *compared)
@@ -69,14 +131,17 @@ void run_report_add_comparison(void *data, const struct compared_outputs *compar
     struct run_report *report = data;
     const struct tensor *a = &compared->first->tensor, *b = &compared->second->tensor;
     struct compared_record record = {
+        .function = compared->function,
         .iteration = compared->iteration,
         .passed = compared->result->passed,
-        .has_differences = compared->function == COMPARISON_SIMPLE && !compared->result->shape_mismatch,
+        .criteria = *compared->criteria,
         .differences = *compared->result,
     };
 
-    describe(compared->first, compared->first_runner, &record.first);
-    describe(compared->second, compared->second_runner, &record.second);
+    describe(compared->first, compared->first_runner, compared->iteration, &record.first);
+    describe(compared->second, compared->second_runner, compared->iteration, &record.second);
+    if (compared->function == COMPARISON_SIMPLE && !compared->result->shape_mismatch)
+        read_elements(compared, &record);
     record.has_metrics = shape_equal(&a->shape, &b->shape) && metrics_compute(a, b, &record.metrics, NULL) == 0;
     report->comparisons = memory_grow(report->comparisons, report->comparison_count, &report->comparison_capacity,
                                       sizeof(*report->comparisons));
@@ -89,12 +154,29 @@ void run_report_add_validation(struct run_report *report, const char *runner, si
     struct validated_record record = {.runner = memory_strdup(runner),
                                       .output = memory_strdup(output->name),
                                       .iteration = iteration,
-                                      .elements = tensor_elements(&output->tensor)};
+                                      .shape = output->tensor.shape};
 
     tensor_validate(&output->tensor, &record.found);
     report->validations = memory_grow(report->validations, report->validation_count, &report->validation_capacity,
                                       sizeof(*report->validations));
     report->validations[report->validation_count++] = record;
+}
+
+void run_report_add_output(struct run_report *report, const char *runner, size_t iteration,
+                           const struct named_tensor *output)
+{
+    if (report == NULL)
+        return;
+    report->outputs =
+        memory_grow(report->outputs, report->output_count, &report->output_capacity, sizeof(*report->outputs));
+    describe(output, runner, iteration, &report->outputs[report->output_count++]);
+}
+
+void run_report_add_outputs(struct run_report *report, const struct runner_results *runner)
+{
+    for (size_t i = 0; i < runner->count; i++)
+        for (size_t k = 0; k < runner->items[i].outputs.count; k++)
+            run_report_add_output(report, runner->name, i, &runner->items[i].outputs.items[k]);
 }
 
 void run_report_add_validations(struct run_report *report, const struct runner_results *runner)
@@ -141,11 +223,52 @@ static bool begin_member(struct json_writer *json, const char *key, bool is_ther
     return is_there;
 }
 
-static void write_output(struct json_writer *json, const char *key, const struct described_output *output)
+void run_report_write_node(const struct model *model, const char *output, struct json_writer *json)
+{
+    uint32_t value = model != NULL ? model_find_value(model, text_of(output)) : VALUE_NONE;
+    uint32_t index = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
+    struct string_builder text;
+
+    if (!begin_member(json, "node", index != NODE_NONE))
+        return;
+    string_init(&text);
+    write_count(json, "index", index);
+    string_add_text(&text, model->nodes.items[index].name);
+    write_text(json, "name", text.data);
+    string_clear(&text);
+    string_add_text(&text, model->nodes.items[index].op_type);
+    write_text(json, "operator", text.data);
+    string_release(&text);
+    json_writer_end_object(json);
+}
+
+static void write_range(struct json_writer *json, const struct described_output *output)
+{
+    const struct value_range *range = &output->range;
+
+    write_count(json, "elements", range->elements);
+    write_count(json, "nans", range->nans);
+    write_count(json, "infinities", range->infinities);
+    if (!begin_member(json, "finite", output->has_statistics && range->finite > 0))
+        return;
+    write_count(json, "zeros", range->zeros);
+    write_number(json, "min", range->minimum);
+    write_number(json, "max", range->maximum);
+    write_number(json, "mean", range->mean);
+    write_number(json, "largest_magnitude", range->largest_magnitude);
+    json_writer_key(json, "smallest_magnitude");
+    if (range->smallest_magnitude > 0)
+        json_writer_number(json, range->smallest_magnitude);
+    else
+        json_writer_null(json);
+    json_writer_end_object(json);
+}
+
+/* As members of an object that is open. */
+static void write_output(struct json_writer *json, const struct described_output *output)
 {
     const struct statistics *statistics = &output->statistics;
 
-    begin_member(json, key, true);
     write_text(json, "dtype", data_type_name(output->type));
     json_writer_key(json, "shape");
     json_writer_begin_array(json);
@@ -162,7 +285,86 @@ static void write_output(struct json_writer *json, const char *key, const struct
         write_number(json, "avg_magnitude", statistics->average_magnitude);
         json_writer_end_object(json);
     }
+    write_range(json, output);
+}
+
+static void write_element(struct json_writer *json, const char *key, const struct compared_record *record,
+                          const struct compared_element *element, bool is_there)
+{
+    if (!begin_member(json, key, is_there))
+        return;
+    write_count(json, "element", element->element);
+    json_writer_key(json, "position");
+    element_position_write(&record->first.shape, element->element, json);
+    json_writer_key(json, "first");
+    element_value_write(&element->first, json);
+    json_writer_key(json, "second");
+    element_value_write(&element->second, json);
     json_writer_end_object(json);
+}
+
+static void write_elements(struct json_writer *json, const struct compared_record *record)
+{
+    write_element(json, "first_bad", record, &record->first_bad,
+                  record->has_differences && record->differences.mismatches > 0);
+    write_element(json, "worst", record, &record->worst, record->has_differences && record->differences.elements > 0);
+}
+
+bool run_report_write_mismatch(const struct run_report *report, const char *output, struct json_writer *json)
+{
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const struct compared_record *record = &report->comparisons[i];
+
+        if (record->passed || strcmp(record->first.name, output) != 0)
+            continue;
+        write_text(json, "output", output);
+        write_elements(json, record);
+        return true;
+    }
+    return false;
+}
+
+/* What was demanded, by the words of the options. */
+static void write_tolerances(struct json_writer *json, const struct compared_record *record)
+{
+    const struct comparison_criteria *criteria = &record->criteria;
+
+    begin_member(json, "tolerances", true);
+    switch (record->function) {
+    case COMPARISON_SIMPLE:
+        write_number(json, "atol", criteria->simple.absolute_tolerance);
+        write_number(json, "rtol", criteria->simple.relative_tolerance);
+        write_number(json, "norm_tolerance", criteria->simple.norm_tolerance);
+        if (record->has_differences)
+            write_number(json, "atol_in_effect", record->differences.absolute_tolerance);
+        write_text(json, "check_error_stat", compare_statistic_name(criteria->simple.statistic));
+        if (criteria->simple.statistic == COMPARE_QUANTILE)
+            write_number(json, "error_quantile", criteria->simple.quantile);
+        write_flag(json, "infinities_compare_equal", criteria->simple.infinities_compare_equal);
+        break;
+    case COMPARISON_INDICES:
+        write_count(json, "index_tolerance", criteria->index_tolerance);
+        break;
+    case COMPARISON_DISTANCE:
+        write_number(json, "l2_tolerance", criteria->metrics.l2_tolerance);
+        write_number(json, "cosine_threshold", criteria->metrics.cosine_threshold);
+        break;
+    case COMPARISON_QUALITY:
+        write_number(json, "psnr_threshold", criteria->metrics.psnr_threshold);
+        write_number(json, "snr_threshold", criteria->metrics.snr_threshold);
+        if (!isnan(criteria->metrics.nmse_tolerance))
+            write_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
+        break;
+    }
+    json_writer_end_object(json);
+}
+
+/* The greatest difference as a part of the reference's norm. */
+static double norm_error(const struct compared_record *record)
+{
+    double difference = record->differences.absolute.maximum, norm = record->second.range.largest_magnitude;
+
+    return difference == 0 ? 0 : difference / norm;
 }
 
 static void write_difference(struct json_writer *json, const char *key, const struct compare_difference *difference,
@@ -188,6 +390,8 @@ static void write_differences(struct json_writer *json, const struct compared_re
     write_count(json, "mismatches", result->mismatches);
     write_difference(json, "absolute", &result->absolute, result);
     write_difference(json, "relative", &result->relative, result);
+    write_number(json, "norm_error", norm_error(record));
+    write_elements(json, record);
     json_writer_end_object(json);
 }
 
@@ -206,7 +410,7 @@ static void write_metrics(struct json_writer *json, const struct compared_record
     json_writer_end_object(json);
 }
 
-static void write_comparison(struct json_writer *json, const struct compared_record *record)
+static void write_comparison(struct json_writer *json, const struct compared_record *record, const struct model *model)
 {
     json_writer_begin_object(json);
     write_text(json, "first_runner", record->first.runner);
@@ -215,49 +419,82 @@ static void write_comparison(struct json_writer *json, const struct compared_rec
     write_text(json, "output", record->first.name);
     write_text(json, "counterpart", record->second.name);
     write_flag(json, "passed", record->passed);
-    write_output(json, "first", &record->first);
-    write_output(json, "second", &record->second);
+    run_report_write_node(model, record->first.name, json);
+    begin_member(json, "first", true);
+    write_output(json, &record->first);
+    json_writer_end_object(json);
+    begin_member(json, "second", true);
+    write_output(json, &record->second);
+    json_writer_end_object(json);
+    write_tolerances(json, record);
     write_differences(json, record);
     write_metrics(json, record);
     json_writer_end_object(json);
 }
 
-static void write_validation(struct json_writer *json, const struct validated_record *record)
+static void write_validation(struct json_writer *json, const struct validated_record *record, const struct model *model)
 {
+    const struct validation *found = &record->found;
+    bool nan_first = found->nans > 0 && (found->infinities == 0 || found->first_nan < found->first_infinity);
+
     json_writer_begin_object(json);
     write_text(json, "runner", record->runner);
     write_count(json, "iteration", record->iteration);
     write_text(json, "output", record->output);
-    write_flag(json, "passed", record->found.nans + record->found.infinities == 0);
-    write_count(json, "elements", record->elements);
-    write_count(json, "nans", record->found.nans);
-    write_count(json, "infinities", record->found.infinities);
-    json_writer_end_object(json);
-}
-
-static void write_validations(struct json_writer *json, const struct run_report *report)
-{
-    json_writer_begin_array(json);
-    for (size_t i = 0; i < report->validation_count; i++)
-        write_validation(json, &report->validations[i]);
-    json_writer_end_array(json);
-}
-
-void run_report_write(const struct run_report *report, bool passed, const char *compare, bool validated,
-                      struct json_writer *json)
-{
-    json_writer_begin_object(json);
-    write_flag(json, "passed", passed);
-    write_text(json, "compare", compare);
-    json_writer_key(json, "comparisons");
-    json_writer_begin_array(json);
-    for (size_t i = 0; i < report->comparison_count; i++)
-        write_comparison(json, &report->comparisons[i]);
-    json_writer_end_array(json);
-    json_writer_key(json, "validation");
-    if (validated)
-        write_validations(json, report);
+    run_report_write_node(model, record->output, json);
+    write_flag(json, "passed", found->nans + found->infinities == 0);
+    write_count(json, "elements", shape_elements(&record->shape));
+    write_count(json, "nans", found->nans);
+    write_count(json, "infinities", found->infinities);
+    json_writer_key(json, "first_bad");
+    if (found->nans + found->infinities > 0)
+        element_position_write(&record->shape, nan_first ? found->first_nan : found->first_infinity, json);
     else
         json_writer_null(json);
     json_writer_end_object(json);
+}
+
+static void write_validations(struct json_writer *json, const struct run_report *report, const struct model *model)
+{
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < report->validation_count; i++)
+        write_validation(json, &report->validations[i], model);
+    json_writer_end_array(json);
+}
+
+static void write_lone_output(struct json_writer *json, const struct described_output *output,
+                              const struct model *model)
+{
+    json_writer_begin_object(json);
+    write_text(json, "runner", output->runner);
+    write_count(json, "iteration", output->iteration);
+    write_text(json, "output", output->name);
+    run_report_write_node(model, output->name, json);
+    write_output(json, output);
+    json_writer_end_object(json);
+}
+
+void run_report_write(const struct run_report *report, const struct run_verdict *verdict, struct json_writer *json)
+{
+    write_flag(json, "passed", verdict->passed);
+    write_text(json, "compare", verdict->compare);
+    json_writer_key(json, "comparisons");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < report->comparison_count; i++)
+        write_comparison(json, &report->comparisons[i], verdict->model);
+    json_writer_end_array(json);
+    json_writer_key(json, "validation");
+    if (verdict->validated)
+        write_validations(json, report, verdict->model);
+    else
+        json_writer_null(json);
+    json_writer_key(json, "outputs");
+    if (report->output_count == 0) {
+        json_writer_null(json);
+        return;
+    }
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < report->output_count; i++)
+        write_lone_output(json, &report->outputs[i], verdict->model);
+    json_writer_end_array(json);
 }

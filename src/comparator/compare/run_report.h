@@ -1,22 +1,28 @@
 /* comparator/compare/run_report.h: what comparing and validating came to, as JSON for other programs.
  *
- *   {
- *     "passed": false,
- *     "compare": "simple",
- *     "comparisons": [            one for each two results, iteration and output that were compared
- *       {
- *         "first_runner": "A", "second_runner": "B", "iteration": 0,
- *         "output": "x", "counterpart": "x", "passed": false,
- *         "first": {"dtype": "float32", "shape": [2], "statistics": {"mean": 3.5, ...}}, "second": ...,
- *         "differences": {"elements": 2, "mismatches": 1, "absolute": {"max": 5.0, "mean": 2.5}, "relative": ...},
- *         "metrics": {"l2_norm": 5.0, "cosine_similarity": 0.94, ...}
- *       }
- *     ],
- *     "validation": [             one for each output that was searched for NaN and infinities; null: not wanted
- *       {"runner": "A", "iteration": 0, "output": "x", "passed": true, "elements": 2, "nans": 0, "infinities": 0}
- *     ]
- *   }
+ *   "passed": false,
+ *   "compare": "simple",
+ *   "comparisons": [            one for each two results, iteration and output that were compared
+ *     {
+ *       "first_runner": "A", "second_runner": "B", "iteration": 0,
+ *       "output": "x", "counterpart": "x", "passed": false,
+ *       "node": {"index": 4, "name": "conv", "operator": "Conv"},
+ *       "first": {"dtype": "float32", "shape": [2], "statistics": {"mean": 3.5, ...}, "elements": 2, "nans": 0,
+ *                 "infinities": 0, "finite": {"zeros": 0, "min": 3.0, ...}}, "second": ...,
+ *       "tolerances": {"atol": 1e-05, ...},
+ *       "differences": {"elements": 2, "mismatches": 1, "absolute": {"max": 5.0, "mean": 2.5}, "relative": ...,
+ *                       "norm_error": 0.5, "first_bad": {"position": [1], "first": 4.0, "second": 9.0}, "worst": ...},
+ *       "metrics": {"l2_norm": 5.0, "cosine_similarity": 0.94, ...}
+ *     }
+ *   ],
+ *   "validation": [             one for each output that was searched for NaN and infinities; null: not wanted
+ *     {"runner": "A", "iteration": 0, "output": "x", "node": ..., "passed": true, "elements": 2, "nans": 0, ...}
+ *   ],
+ *   "outputs": [                one for each output of a runner that is alone; null: none is
+ *     {"runner": "A", "iteration": 0, "output": "x", "node": ..., "dtype": "float32", "shape": [2], ...}
+ *   ]
  *
+ * "node" is the one of the model that makes the output; null for none, and when the model is not known.
  * "statistics" and "metrics" are null where there are none: for strings and complex numbers, "metrics" also for outputs
  * of different shapes. "differences" is null unless values were compared with tolerances. Numbers may be NaN, Infinity
  * and -Infinity, as Python writes and reads them.
@@ -26,12 +32,15 @@
 
 #include "comparator/compare/comparison.h"
 #include "format/json/writer.h"
+#include "onnx/model/model.h"
 
 struct run_report {
     struct compared_record *comparisons;
     size_t comparison_count, comparison_capacity;
     struct validated_record *validations;
     size_t validation_count, validation_capacity;
+    struct described_output *outputs;
+    size_t output_count, output_capacity;
 };
 
 void run_report_init(struct run_report *report);
@@ -45,8 +54,27 @@ void run_report_add_validation(struct run_report *report, const char *runner, si
                                const struct named_tensor *output);
 void run_report_add_validations(struct run_report *report, const struct runner_results *runner); /* of all outputs */
 
-/* `compare` is what the user calls the function. */
-void run_report_write(const struct run_report *report, bool passed, const char *compare, bool validated,
-                      struct json_writer *json);
+/* Describe outputs that are compared with nothing. `report` may be NULL. */
+void run_report_add_output(struct run_report *report, const char *runner, size_t iteration,
+                           const struct named_tensor *output);
+void run_report_add_outputs(struct run_report *report, const struct runner_results *runner); /* all of them */
+
+/* What came of it all. */
+struct run_verdict {
+    bool passed;
+    const char *compare;       /* what the user calls the function */
+    bool validated;            /* NaN and infinities were looked for */
+    const struct model *model; /* as its file has it; NULL: not known */
+};
+
+/* Adds the members to an object that is open. */
+void run_report_write(const struct run_report *report, const struct run_verdict *verdict, struct json_writer *json);
+
+/* If this output was found to mismatch, adds members "output", "first_bad" and "worst": its elements that differ first
+ * and most, of the first mismatch. Returns whether it was. */
+bool run_report_write_mismatch(const struct run_report *report, const char *output, struct json_writer *json);
+
+/* Adds a member "node": the one that makes a tensor. `model` may be NULL. */
+void run_report_write_node(const struct model *model, const char *output, struct json_writer *json);
 
 #endif

@@ -10,7 +10,6 @@
 #include "comparator/compare/validation.h"
 #include "comparator/infer/log_sections.h"
 #include "comparator/infer/subprocess.h"
-#include "comparator/infer/worker.h"
 #include "format/data/file.h"
 
 struct driver {
@@ -18,6 +17,7 @@ struct driver {
     struct data_loader *loader;
     struct run_results *results;       /* of the runners, then what was loaded */
     struct run_results_writer *writer; /* NULL: nothing is saved */
+    struct run_report *lone_report;    /* told of outputs that nothing is compared with; NULL: of none */
     bool keep_outputs;
     struct comparison_settings comparison;
     struct log_sections sections;
@@ -345,6 +345,7 @@ static int take_outputs(struct driver *driver, size_t runner, size_t iteration, 
             rc = run_results_writer_add(driver->writer, output->name, &output->tensor, err);
         if (rc < 0)
             return rc;
+        run_report_add_output(driver->lone_report, worker->results->name, iteration, output);
     }
     if (settings->in_groups)
         rc = top_k_replace(come, settings->postprocess, settings->postprocess_count, err);
@@ -526,7 +527,8 @@ static int run_turn_there(void *data, struct run_results *ret, struct error *err
     struct driver own = *(const struct driver *)data;
 
     own.results = ret;
-    own.keep_outputs = own.keep_outputs || own.writer != NULL;
+    own.keep_outputs = own.keep_outputs || own.writer != NULL || own.lone_report != NULL;
+    own.lone_report = NULL;
     own.writer = NULL;
     return run_turn(&own, err);
 }
@@ -540,6 +542,7 @@ static int run_turn_apart(struct driver *driver, struct error *err)
     if (rc < 0)
         return rc;
     runner = &driver->results->items[driver->results->count - 1];
+    run_report_add_outputs(driver->lone_report, runner);
     if (driver->writer != NULL)
         rc = run_results_writer_add_runner(driver->writer, runner, err);
     for (size_t i = 0; i < runner->count && !driver->keep_outputs; i++)
@@ -664,6 +667,7 @@ int driver_run(const struct driver_settings *settings, struct data_loader *loade
         .settings = settings,
         .loader = loader,
         .results = ret,
+        .lone_report = settings->count == 1 && settings->load_count == 0 ? settings->report : NULL,
         .keep_outputs = !settings->in_groups && is_needed,
         .comparison = settings->comparison,
         .workers = memory_alloc_zero(settings->count, sizeof(*driver.workers)),

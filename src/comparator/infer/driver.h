@@ -59,7 +59,7 @@ struct driver_settings {
 
     struct comparison_settings comparison; /* `release` and `log` are the driver's */
     bool validate;                         /* look for NaN and infinities */
-    struct run_report *report;             /* told of what is validated; NULL: nobody wants to know */
+    struct run_report *report;             /* told of what is validated, and of a runner's outputs when it is alone */
     struct log *log;
 };
 

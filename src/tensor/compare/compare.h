@@ -23,8 +23,9 @@ enum compare_statistic {
 
 struct compare_options {
     double absolute_tolerance, relative_tolerance;
-    /* Normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical Algorithms, ch. 6): times
-     * the largest finite magnitude of the reference it is an absolute tolerance, for one that would be less; 0: none */
+    /* Of the normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical Algorithms,
+     * ch. 6): times the largest finite magnitude of the reference it takes the place of a lesser absolute one; 0:
+     * none */
     double norm_tolerance;
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */
