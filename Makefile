@@ -35,7 +35,8 @@ program_sources := $(sort $(wildcard tests/programs/*.c))
 fuzz_sources    := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 bench_sources   := $(sort $(wildcard bench/*.c))
 public_headers  := $(wildcard include/polygraphy/*.h)
-example_plugins := $(patsubst examples/tactic_plugin/%.c,$(BUILD)/examples/%.so,$(wildcard examples/tactic_plugin/*.c))
+example_plugins := $(patsubst examples/tactic_plugin/%.c,$(BUILD)/examples/%.so,$(wildcard examples/tactic_plugin/*.c)) \
+                   $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/faults/*.c))
 test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
 
 library  := $(BUILD)/libpolygraphy.a
@@ -60,7 +61,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples bench fuzz style install uninstall clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style install uninstall clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -74,6 +75,9 @@ fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a 
 	@scripts/fresh.sh
 
 examples: all $(example_plugins) ## build the example plug-ins
+
+faults: all $(example_plugins) ## look for the causes of the faults of examples/faults, and say which were found
+	@BUILD='$(BUILD)' examples/faults/run.py -o $(BUILD)/faults
 
 bench: all $(benches) $(BUILD)/tests/make_chain ## measure
 	@bench/run.sh $(BUILD)
@@ -203,6 +207,11 @@ $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/fl
 	@mkdir -p $(@D)
 	@echo 'SO   $@'
 	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
+
+$(BUILD)/examples/faults/%.so: examples/faults/%.c $(public_headers) $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo 'SO   $@'
+	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -lm
 
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(public_headers) $(BUILD)/flags
 	@mkdir -p $(@D)
