@@ -58,12 +58,14 @@ static bool varies(const struct bitset *builds)
 
 static void count_layers(struct blame *blame, const struct blame_table *table)
 {
-    for (size_t i = 0; i < table->count; i++)
-        if (table->items[i].layer >= blame->layer_count)
-            blame->layer_count = table->items[i].layer + 1;
+    size_t tactics = 0;
+
+    for (; tactics < table->count && table->items[tactics].layer != BLAME_POOL; tactics++)
+        if (table->items[tactics].layer >= blame->layer_count)
+            blame->layer_count = table->items[tactics].layer + 1;
 
     bool *changes = memory_alloc_zero(blame->layer_count, sizeof(*changes));
-    for (size_t i = 0; i < table->count; i++)
+    for (size_t i = 0; i < tactics; i++)
         changes[table->items[i].layer] |= varies(&table->items[i].builds);
     for (size_t i = 0; i < blame->layer_count; i++)
         blame->fixed_layer_count += !changes[i];
@@ -108,20 +110,23 @@ static struct blame_suspect make_suspect(const struct blame_table *table, const 
 static void group_columns(struct blame *blame, const struct blame_table *table)
 {
     struct column_ref *refs = memory_alloc_zero(table->count, sizeof(*refs));
-    size_t end;
+    size_t count = 0, end;
 
     for (size_t i = 0; i < table->count; i++)
-        if (varies(&table->items[i].builds))
-            refs[blame->varying_count++] = (struct column_ref){&table->items[i].builds, i};
-    qsort(refs, blame->varying_count, sizeof(*refs), compare_refs);
+        if (varies(&table->items[i].builds)) {
+            refs[count++] = (struct column_ref){&table->items[i].builds, i};
+            blame->pool_count += table->items[i].layer == BLAME_POOL;
+        }
+    blame->varying_count = count - blame->pool_count;
+    qsort(refs, count, sizeof(*refs), compare_refs);
 
-    blame->columns = memory_alloc_zero(blame->varying_count, sizeof(*blame->columns));
-    blame->items = memory_alloc_zero(blame->varying_count, sizeof(*blame->items));
-    for (size_t i = 0; i < blame->varying_count; i++)
+    blame->columns = memory_alloc_zero(count, sizeof(*blame->columns));
+    blame->items = memory_alloc_zero(count, sizeof(*blame->items));
+    for (size_t i = 0; i < count; i++)
         blame->columns[i] = refs[i].column;
-    for (size_t start = 0; start < blame->varying_count; start = end) {
+    for (size_t start = 0; start < count; start = end) {
         end = start + 1;
-        while (end < blame->varying_count && compare_builds(refs[end].builds, refs[start].builds) == 0)
+        while (end < count && compare_builds(refs[end].builds, refs[start].builds) == 0)
             end++;
         blame->items[blame->count++] = make_suspect(table, &blame->columns[start], end - start);
     }
@@ -161,19 +166,30 @@ static void drop_those_that_do_no_harm(struct blame *blame)
     blame->count = kept;
 }
 
+/* The probability beforehand that one of the suspect's columns is the culprit. */
+static double prior_of(const struct blame *blame, const struct blame_table *table, const struct blame_suspect *suspect)
+{
+    double share = blame->pool_count > 0 ? 0.25 : 0.5, prior = 0;
+
+    for (size_t i = 0; i < suspect->column_count; i++)
+        prior += table->items[suspect->columns[i]].layer == BLAME_POOL ? share / (double)blame->pool_count
+                                                                       : share / (double)blame->varying_count;
+    return prior;
+}
+
 /* Turns evidence into probabilities, which are logarithms at first. The largest one is taken off before exp(), which
  * could overflow. */
-static void weigh(struct blame *blame, const struct bitset *failed)
+static void weigh(struct blame *blame, const struct blame_table *table)
 {
+    const struct bitset *failed = &table->failed;
     size_t failed_count = bitset_count(failed);
     double none = association_log_evidence_of_none(failed_count, failed->size - failed_count) + log(0.5);
     double largest = none, sum;
 
     for (size_t i = 0; i < blame->count; i++) {
         struct blame_suspect *suspect = &blame->items[i];
-        double prior = 0.5 * (double)suspect->column_count / (double)blame->varying_count;
 
-        suspect->probability = association_log_evidence(&suspect->association) + log(prior);
+        suspect->probability = association_log_evidence(&suspect->association) + log(prior_of(blame, table, suspect));
         largest = fmax(largest, suspect->probability);
     }
     blame->no_culprit = sum = exp(none - largest);
@@ -217,7 +233,7 @@ void blame_rank(struct blame *ret, const struct blame_table *table)
     group_columns(ret, table);
     correct_for_many_tests(ret);
     drop_those_that_do_no_harm(ret);
-    weigh(ret, &table->failed);
+    weigh(ret, table);
     qsort(ret->items, ret->count, sizeof(*ret->items), compare_suspects);
     ret->more_builds = estimate_more_builds(ret);
 }

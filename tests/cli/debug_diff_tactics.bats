@@ -27,10 +27,10 @@ diff_tactics()
     [ -z "$stderr" ]
 }
 
-# The part of the output that Polygraphy has.
+# The part of the output that Polygraphy has: without the ranking and all that is indented below it.
 compatible_output()
 {
-    sed '/^\[I\] Ranked by evidence/,$d' <<<"$output"
+    sed '/^\[I\] Ranked by evidence/,/^\[I\] [FC]ou/{/^\[I\] [FC]ou/!d}' <<<"$output"
 }
 
 @test "the log is Polygraphy's, by either name" {
@@ -137,12 +137,12 @@ compatible_output()
 
 @test "one good build with the culprit clears it for Polygraphy, not for the ranking" {
     for i in 1 2 3 4 5 6; do
-        replay "bad/$i.json" conv=1 fc=$((i % 2))
-        replay "good/$i.json" conv=2 fc=$((i % 2))
+        replay "bad/$i.json" conv=1 fc=$((3 + i % 2))
+        replay "good/$i.json" conv=2 fc=$((3 + i % 2))
     done
     diff_tactics
     logged '^\[I\] Found potentially bad tactics:$'
-    replay good/unlucky.json conv=1 fc=0
+    replay good/unlucky.json conv=1 fc=3
     diff_tactics
     logged '^\[I\] Could not determine potentially bad tactics'
     logged '^\[I\]     1\. Probability: 9[0-9.]+ % \| Bad: 6 of 7 builds with it, 0 of 6 without$'
@@ -191,6 +191,58 @@ compatible_output()
     not_logged '-v shows them'
 }
 
+# A kernel that is at fault in all of three layers: `kernels bad/0.json abc d` has it in the first three, not in the last.
+kernels()
+{
+    local layer letters=$2 separator=''
+    mkdir -p "$(dirname "$1")"
+    {
+        echo '{"replay": {'
+        for layer in a b c d; do
+            local number=2 name=cpu:right
+            [[ $letters != *$layer* ]] || number=1 name=cpu:wrong
+            echo "$separator\"$layer\": {\"implementation\": $number, \"tactic\": $number, \"inputs\": []," \
+                "\"outputs\": [], \"name\": \"$name plain\", \"polygraphy_class\": \"Algorithm\"}"
+            separator=,
+        done
+        echo '}, "polygraphy_class": "TacticReplayData"}'
+    } >"$1"
+}
+
+@test "a kernel that is at fault wherever it is used is one suspect, and the next command comes before the list" {
+    local i=0 letters
+    for letters in a b c abc bcd d ad; do
+        kernels "bad/$((i += 1)).json" $letters
+        kernels "good/$i.json" ''
+    done
+    diff_tactics --json result.json
+    logged '^ *Kernel: cpu:wrong, in 4 layers:$'
+    [ "$(sed -n '/Kernel: cpu:wrong/,/Difference/p' <<<"$output" | head -5 | tail -4 | tr -d ' \n')" = abcd ]
+    logged '^            polygraphy debug tactics MODEL --good good/1\.json --bad bad/1\.json --check \.\.\.$'
+    [ "$(grep -n 'debug tactics MODEL' <<<"$output" | cut -d: -f1)" -lt \
+        "$(grep -n 'Found potentially bad' <<<"$output" | cut -d: -f1)" ]
+    python3 - <<'END'
+import json
+ranking = json.load(open("result.json"))["ranking"]
+first = ranking["suspects"][0]
+assert first["probability"] > 0.9 and first["tactics"] == [], first
+kernel = first["kernels"][0]
+assert (kernel["kernel"], kernel["scope"], kernel["layers"]) == ("cpu:wrong", "implementation", ["a", "b", "c", "d"])
+assert len(kernel["tactics"]) == 4 and kernel["tactics"][0]["algorithm"]["name"] == "cpu:wrong plain", kernel
+assert ranking["varying_kernels"] == 1, ranking
+assert ranking["pair"]["bad"].endswith("bad/1.json"), ranking["pair"]
+END
+}
+
+@test "the list of what only bad builds have ends after ten layers unless -v is given" {
+    replay bad/0.json l{1..12}=1
+    diff_tactics
+    [ "$(grep -c '^\[I\] Layer: ' <<<"$output")" -eq 10 ]
+    logged '^\[I\] And 2 more layer\(s\); -v shows them\.$'
+    diff_tactics -v
+    [ "$(grep -c '^\[.\] Layer: ' <<<"$output")" -eq 12 ]
+}
+
 @test "--json writes what is shown, and every suspect" {
     cd "$golden/tactics_noisy"
     diff_tactics --json "$BATS_TEST_TMPDIR/result.json"
@@ -203,7 +255,7 @@ compatible_output()
     logged '^                "good_with": 1,$'
     logged '"name": "jit_wino_4x3"'
     logged '^        "fixed_layers": 1,$'
-    logged '^        "more_builds": 7$'
+    logged '^        "more_builds": 7,$'
 }
 
 @test "--json of builds of one kind has no ranking" {
@@ -230,7 +282,8 @@ compatible_output()
 }
 
 @test "the page about it shows what the program shows" {
-    run polygraphy inspect diff-tactics --dir "$golden/tactics_noisy"
+    cd "$golden"
+    run polygraphy inspect diff-tactics --dir tactics_noisy
     diff <(sed -n '/^\$ polygraphy inspect diff-tactics --dir tactics_noisy$/,/^```$/p' \
         "$POLYGRAPHY_ROOT/docs/diff-tactics.md" | sed '1d;$d') <(echo "$output")
 }

@@ -5,10 +5,11 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/text/shell_line.h"
 #include "cli/commands.h"
 #include "cli/inspect/diff_tactics_json.h"
 #include "cli/options/groups.h"
-#include "debug/tactics/diff.h"
+#include "debug/tactics/pair.h"
 
 struct diff_tactics_values {
     const char *dir;
@@ -64,6 +65,8 @@ static int load(struct tactic_builds *builds, const char *kind, const char *path
     return rc;
 }
 
+#define LISTED 10 /* layers or tactics in one list, without -v */
+
 /* The algorithms of a layer that only bad builds have, as a list in Python's syntax. Returns how many there are. */
 static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tactic_layer *layer,
                                struct string_builder *ret)
@@ -93,19 +96,21 @@ static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tact
 static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 {
     struct string_builder algorithms;
-    bool found = false;
+    size_t found = 0;
 
     string_init(&algorithms);
     for (size_t i = 0; i < diff->layers.count; i++) {
         string_clear(&algorithms);
         if (list_only_in_bad(diff, &diff->layers.items[i], &algorithms) == 0)
             continue;
-        if (!found)
+        if (found == 0)
             log_message(log, LOG_INFO, "Found potentially bad tactics:");
-        found = true;
-        log_message(log, LOG_INFO, "Layer: %s\n    Algorithms: %s", diff->layers.items[i].name, algorithms.data);
+        log_message(log, found++ < LISTED ? LOG_INFO : LOG_VERBOSE, "Layer: %s\n    Algorithms: %s",
+                    diff->layers.items[i].name, algorithms.data);
     }
-    if (!found)
+    if (found > LISTED && !log_shows(log, LOG_VERBOSE))
+        log_message(log, LOG_INFO, "And %zu more layer(s); -v shows them.", found - LISTED);
+    if (found == 0)
         log_message(log, LOG_INFO,
                     "Could not determine potentially bad tactics. Try generating more tactic replay files?");
     string_release(&algorithms);
@@ -115,7 +120,6 @@ static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 
 #define LEADING_SUSPECTS 5       /* at the most so many are shown without being asked for */
 #define LEADING_PROBABILITY 0.01 /* and only with at least this probability, but for the first */
-#define LEADING_TACTICS 10       /* of one suspect, at the most */
 
 /* "43 %"; "0.3 %" and "99.7 %" near the ends, and never more certain than that. */
 static const char *percent(double probability, char ret[16])
@@ -142,12 +146,65 @@ static void add_tactic(struct string_builder *text, const struct tactic_diff *di
         string_add_format(text, "\n       Name: %s", tactic->algorithm->name);
 }
 
+/* A kernel, with the layers that have it. */
+static void add_pool(struct string_builder *text, const struct tactic_diff *diff, const struct tactic_pool *pool,
+                     bool all)
+{
+    static const char *const scopes[] = {
+        [POOL_IMPLEMENTATION] = "", [POOL_TACTIC] = " as one tactic", [POOL_TENSORS] = " with the same tensors"};
+    size_t count = pool->layers.count, listed = all || count <= LISTED ? count : LISTED;
+
+    string_add(text, "\n   Kernel: ");
+    tactic_pool_name(diff, pool, text);
+    string_add_format(text, ", in %zu layer%s%s:", count, count == 1 ? "" : "s", scopes[pool->scope]);
+    for (size_t i = 0; i < listed; i++)
+        string_add_format(text, "\n       %s", diff->layers.items[pool->layers.items[i]].name);
+    if (listed < count)
+        string_add_format(text, "\n       and %zu more; -v shows them.", count - listed);
+}
+
+/* "2 tactics"; "1 kernel and 2 tactics". */
+static void add_count(struct string_builder *text, size_t tactics, size_t pools)
+{
+    if (pools > 0)
+        string_add_format(text, "%zu kernel%s", pools, pools == 1 ? "" : "s");
+    if (pools > 0 && tactics > 0)
+        string_add(text, " and ");
+    if (tactics > 0)
+        string_add_format(text, "%zu tactic%s", tactics, tactics == 1 ? "" : "s");
+}
+
+/* Kernels first, which stand behind the tactics in the table. */
+static void add_columns(struct string_builder *text, const struct tactic_diff *diff,
+                        const struct blame_suspect *suspect, bool all)
+{
+    size_t count = suspect->column_count, tactics = 0;
+    size_t listed = all || count <= LISTED ? count : LISTED;
+
+    while (tactics < count && tactic_diff_pool(diff, suspect->columns[tactics]) == NULL)
+        tactics++;
+    if (count > 1) {
+        string_add(text, "\n   ");
+        add_count(text, tactics, count - tactics);
+        string_add(text, " that always occurred together and cannot be told apart:");
+    }
+    for (size_t i = 0; i < listed; i++) {
+        size_t column = suspect->columns[(tactics + i) % count];
+        const struct tactic_pool *pool = tactic_diff_pool(diff, column);
+
+        if (pool)
+            add_pool(text, diff, pool, all);
+        else
+            add_tactic(text, diff, &diff->tactics.items[column]);
+    }
+    if (listed < count)
+        string_add_format(text, "\n   %zu more; -v shows them.", count - listed);
+}
+
 static void log_suspect(const struct tactic_diff *diff, size_t rank, enum log_level level, struct log *log)
 {
     const struct blame_suspect *suspect = &diff->blame.items[rank];
     const struct association *builds = &suspect->association;
-    bool all = suspect->column_count <= LEADING_TACTICS || log_shows(log, LOG_VERBOSE);
-    size_t listed = all ? suspect->column_count : LEADING_TACTICS;
     struct string_builder text;
     char buffer[16];
 
@@ -156,13 +213,7 @@ static void log_suspect(const struct tactic_diff *diff, size_t rank, enum log_le
                       percent(suspect->probability, buffer), builds->failed_with,
                       builds->failed_with + builds->passed_with, builds->failed_without,
                       builds->failed_without + builds->passed_without);
-    if (suspect->column_count > 1)
-        string_add_format(
-            &text, "\n   %zu tactics that always occurred together and cannot be told apart:", suspect->column_count);
-    for (size_t i = 0; i < listed; i++)
-        add_tactic(&text, diff, &diff->tactics.items[suspect->columns[i]]);
-    if (listed < suspect->column_count)
-        string_add_format(&text, "\n   %zu more; -v shows them.", suspect->column_count - listed);
+    add_columns(&text, diff, suspect, log_shows(log, LOG_VERBOSE));
     string_add_format(&text, "\n   Difference of failure rates: %+.0f %% (95 %% interval: %+.0f to %+.0f %%)",
                       whole_percent(suspect->difference.value), whole_percent(suspect->difference.low),
                       whole_percent(suspect->difference.high));
@@ -195,10 +246,27 @@ static void log_more_builds(const struct blame *blame, struct log *log)
         log_message(log, LOG_INFO, "If 1. is the culprit, about %ld more build(s) should settle it.",
                     blame->more_builds);
     else if (blame->more_builds == 0)
-        log_message(log, LOG_INFO,
-                    "That is as far as statistics go. For proof, make a build with this tactic forced, or replaced.");
+        log_message(log, LOG_INFO, "That is as far as statistics go.");
     else
         log_message(log, LOG_INFO, "Too little is known to say how many more builds would settle it.");
+}
+
+/* How the first suspect is proven. The model and the check are those of the builds, which replays do not know. */
+static void log_next(const struct tactic_diff *diff, struct log *log)
+{
+    static const struct shell_quotes none;
+    struct tactic_pair pair;
+    struct string_builder text;
+
+    if (tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) < 0)
+        return; /* builds of unlike precisions prove nothing */
+    string_init(&text);
+    string_add(&text, "polygraphy debug tactics MODEL --good ");
+    shell_add_word(&text, pair.good->path, &none);
+    string_add(&text, " --bad ");
+    shell_add_word(&text, pair.bad->path, &none);
+    log_message(log, LOG_INFO, "Proof, with the model and the check of these builds:\n    %s --check ...", text.data);
+    string_release(&text);
 }
 
 static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
@@ -218,6 +286,7 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
         log_suspects(diff, log);
         log_message(log, LOG_INFO, "Probability that no tactic is to blame: %s", percent(blame->no_culprit, buffer));
         log_more_builds(blame, log);
+        log_next(diff, log);
     }
     log_indent(log, -1);
 }
@@ -238,9 +307,9 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
             log, LOG_WARNING,
             "No tactic replay was found at all: --dir names the folder that holds the folders `good` and `bad`");
     tactic_diff_compare(diff);
-    show_only_in_bad(diff, log);
     if (tactic_diff_is_ranked(diff))
         tactic_ranking_log(diff, log);
+    show_only_in_bad(diff, log);
     return json->path ? tactic_diff_save(diff, json->path, err) : 0;
 }
 
@@ -261,14 +330,14 @@ const struct command cmd_inspect_diff_tactics = {
     .name = "diff-tactics",
     .summary = "find out which tactic makes builds fail",
     .description = "Compares the tactic replays of good and bad builds, "
-                   "as `debug build` or `debug repeat` have sorted them, first in Polygraphy's way: "
-                   "what do bad builds have that no good build has? That is exact as long as every verdict is, "
-                   "and misses the culprit when it fails only now and then.\n\n"
-                   "Then the tactics are ranked by evidence: "
+                   "as `debug build` or `debug repeat` have sorted them. Tactics are ranked by evidence: "
                    "how probable is it, after these builds, that a tactic is to blame, "
+                   "or a kernel in all layers that use it, "
                    "and how probable that none is? The model behind it is in docs/diff-tactics.md. "
-                   "Tactics are not chosen by lot, so that a high probability is no proof: "
-                   "for that, make a build with the tactic forced.\n\n"
+                   "A high probability is no proof: the line below the ranking says how to get one.\n\n"
+                   "Then comes what Polygraphy shows: what do bad builds have that no good build has? "
+                   "That is exact as long as every verdict is, "
+                   "and misses the culprit when it fails only now and then.\n\n"
                    "With --json, the file gets the paths of the replays (\"good\", \"bad\"), what only bad builds have "
                    "(\"only_in_bad\") and the \"ranking\", with all suspects.",
     .example =

@@ -1,6 +1,8 @@
 /* cli/inspect/diff_tactics_json.c: writes a comparison of tactics. */
 #include "cli/inspect/diff_tactics_json.h"
 
+#include "debug/tactics/pair.h"
+
 static void write_count(struct json_writer *writer, const char *key, size_t count)
 {
     json_writer_key(writer, key);
@@ -62,16 +64,57 @@ static void write_tactic(struct json_writer *writer, const struct tactic_diff *d
     json_writer_end_object(writer);
 }
 
+static void write_pool(struct json_writer *writer, const struct tactic_diff *diff, const struct tactic_pool *pool)
+{
+    static const char *const scopes[] = {
+        [POOL_IMPLEMENTATION] = "implementation", [POOL_TACTIC] = "tactic", [POOL_TENSORS] = "tensors"};
+    struct string_builder name;
+
+    string_init(&name);
+    tactic_pool_name(diff, pool, &name);
+    json_writer_begin_object(writer);
+    write_string(writer, "kernel", name.data);
+    write_string(writer, "scope", scopes[pool->scope]);
+    json_writer_key(writer, "layers");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < pool->layers.count; i++)
+        json_writer_string(writer, diff->layers.items[pool->layers.items[i]].name);
+    json_writer_end_array(writer);
+    json_writer_key(writer, "tactics");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < pool->tactics.count; i++)
+        write_tactic(writer, diff, &diff->tactics.items[pool->tactics.items[i]]);
+    json_writer_end_array(writer);
+    json_writer_end_object(writer);
+    string_release(&name);
+}
+
+/* The suspect's tactics, or its kernels. */
+static void write_columns(struct json_writer *writer, const struct tactic_diff *diff,
+                          const struct blame_suspect *suspect, bool pools)
+{
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < suspect->column_count; i++) {
+        size_t column = suspect->columns[i];
+        const struct tactic_pool *pool = tactic_diff_pool(diff, column);
+
+        if (pools && pool)
+            write_pool(writer, diff, pool);
+        else if (!pools && !pool)
+            write_tactic(writer, diff, &diff->tactics.items[column]);
+    }
+    json_writer_end_array(writer);
+}
+
 static void write_suspect(struct json_writer *writer, const struct tactic_diff *diff,
                           const struct blame_suspect *suspect)
 {
     json_writer_begin_object(writer);
     write_number(writer, "probability", suspect->probability);
     json_writer_key(writer, "tactics");
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < suspect->column_count; i++)
-        write_tactic(writer, diff, &diff->tactics.items[suspect->columns[i]]);
-    json_writer_end_array(writer);
+    write_columns(writer, diff, suspect, false);
+    json_writer_key(writer, "kernels");
+    write_columns(writer, diff, suspect, true);
     write_count(writer, "bad_with", suspect->association.failed_with);
     write_count(writer, "good_with", suspect->association.passed_with);
     write_count(writer, "bad_without", suspect->association.failed_without);
@@ -85,6 +128,21 @@ static void write_suspect(struct json_writer *writer, const struct tactic_diff *
     write_number(writer, "ochiai", suspect->ochiai);
     write_number(writer, "fisher_p", suspect->fisher);
     write_number(writer, "holm_p", suspect->holm);
+    json_writer_end_object(writer);
+}
+
+static void write_pair(struct json_writer *writer, const struct tactic_diff *diff)
+{
+    struct tactic_pair pair;
+
+    json_writer_key(writer, "pair");
+    if (diff->blame.count == 0 || tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) < 0) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_object(writer);
+    write_string(writer, "good", pair.good->path);
+    write_string(writer, "bad", pair.bad->path);
     json_writer_end_object(writer);
 }
 
@@ -102,12 +160,14 @@ static void write_ranking(struct json_writer *writer, const struct tactic_diff *
     write_count(writer, "layers", blame->layer_count);
     write_count(writer, "fixed_layers", blame->fixed_layer_count);
     write_count(writer, "varying_tactics", blame->varying_count);
+    write_count(writer, "varying_kernels", blame->pool_count);
     write_count(writer, "distinct_tactics", blame->distinct_count);
     json_writer_key(writer, "more_builds");
     if (blame->more_builds >= 0)
         json_writer_integer(writer, blame->more_builds);
     else
         json_writer_null(writer);
+    write_pair(writer, diff);
     json_writer_end_object(writer);
 }
 

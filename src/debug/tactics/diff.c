@@ -2,6 +2,7 @@
 #include "debug/tactics/diff.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/container/name_map.h"
 #include "base/file/file.h"
@@ -98,6 +99,12 @@ void tactic_diff_init(struct tactic_diff *diff)
     *diff = (struct tactic_diff){0};
 }
 
+static void release_pool(struct tactic_pool *pool)
+{
+    free(pool->tactics.items);
+    free(pool->layers.items);
+}
+
 void tactic_diff_release(struct tactic_diff *diff)
 {
     blame_release(&diff->blame);
@@ -106,6 +113,9 @@ void tactic_diff_release(struct tactic_diff *diff)
         free(diff->layers.items[i].tactics.items);
     free(diff->layers.items);
     free(diff->tactics.items);
+    for (size_t i = 0; i < diff->pools.count; i++)
+        release_pool(&diff->pools.items[i]);
+    free(diff->pools.items);
     builds_release(&diff->good);
     builds_release(&diff->bad);
     tactic_diff_init(diff);
@@ -152,6 +162,113 @@ static void tabulate(struct tactic_diff *diff, struct name_map *names, const str
     }
 }
 
+/* ---- Pools ---- */
+
+static bool have_in_common(const struct tactic_algorithm *a, const struct tactic_algorithm *b,
+                           enum tactic_pool_scope scope)
+{
+    switch (scope) {
+    case POOL_IMPLEMENTATION:
+        return a->implementation == b->implementation;
+    case POOL_TACTIC:
+        return a->implementation == b->implementation && a->tactic == b->tactic;
+    default:
+        return tactic_algorithm_equal(a, b);
+    }
+}
+
+static bool are_equal(const struct tactic_indices *a, const struct tactic_indices *b)
+{
+    return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof(*a->items)) == 0;
+}
+
+/* Keeps the pool unless it says nothing that another one does not. */
+static void keep_pool(struct tactic_diff *diff, struct tactic_pool *pool)
+{
+    bool known = pool->tactics.count < 2;
+
+    for (size_t i = 0; i < diff->pools.count && !known; i++)
+        known = are_equal(&diff->pools.items[i].tactics, &pool->tactics);
+    if (known)
+        release_pool(pool);
+    else
+        *VECTOR_APPEND(&diff->pools) = *pool;
+}
+
+/* The pool of all tactics that have this in common with `first`; none that comes before does. */
+static struct tactic_pool gather_pool(const struct tactic_diff *diff, size_t first, enum tactic_pool_scope scope,
+                                      bool *taken)
+{
+    struct tactic_pool pool = {.scope = scope};
+    struct bitset layers;
+
+    bitset_init(&layers, diff->layers.count);
+    for (size_t i = first; i < diff->tactics.count; i++) {
+        const struct seen_tactic *tactic = &diff->tactics.items[i];
+
+        if (taken[i] || !have_in_common(diff->tactics.items[first].algorithm, tactic->algorithm, scope))
+            continue;
+        taken[i] = true;
+        *VECTOR_APPEND(&pool.tactics) = i;
+        bitset_add(&layers, tactic->layer);
+    }
+    for (size_t i = bitset_next(&layers, 0); i < layers.size; i = bitset_next(&layers, i + 1))
+        *VECTOR_APPEND(&pool.layers) = i;
+    bitset_release(&layers);
+    return pool;
+}
+
+static void pool_tactics(struct tactic_diff *diff)
+{
+    for (int scope = POOL_IMPLEMENTATION; scope <= POOL_TENSORS; scope++) {
+        bool *taken = memory_alloc_zero(diff->tactics.count, sizeof(*taken));
+
+        for (size_t i = 0; i < diff->tactics.count; i++)
+            if (!taken[i]) {
+                struct tactic_pool pool = gather_pool(diff, i, (enum tactic_pool_scope)scope, taken);
+
+                keep_pool(diff, &pool);
+            }
+        free(taken);
+    }
+    for (size_t i = 0; i < diff->pools.count; i++) {
+        const struct tactic_indices *tactics = &diff->pools.items[i].tactics;
+        struct bitset *builds = blame_table_add(&diff->table, BLAME_POOL);
+
+        for (size_t k = 0; k < tactics->count; k++)
+            bitset_unite(builds, &diff->table.items[tactics->items[k]].builds);
+    }
+}
+
+const struct tactic_pool *tactic_diff_pool(const struct tactic_diff *diff, size_t column)
+{
+    return column < diff->tactics.count ? NULL : &diff->pools.items[column - diff->tactics.count];
+}
+
+void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *pool, struct string_builder *ret)
+{
+    const struct tactic_algorithm *first = diff->tactics.items[pool->tactics.items[0]].algorithm;
+    const char *name = first->name;
+    size_t length = name ? strlen(name) : 0;
+
+    if (name && pool->scope == POOL_IMPLEMENTATION)
+        length = strcspn(name, " ");
+    for (size_t i = 1; i < pool->tactics.count; i++) {
+        const char *other = diff->tactics.items[pool->tactics.items[i]].algorithm->name;
+
+        if (!other || strncmp(other, name, length) != 0)
+            name = NULL;
+        if (!name)
+            break;
+    }
+    if (name)
+        string_add_text(ret, (struct text){name, length});
+    else
+        string_add_format(
+            ret, pool->scope == POOL_IMPLEMENTATION ? "Implementation: %lld" : "(Implementation: %lld, Tactic: %lld)",
+            (long long)first->implementation, (long long)first->tactic);
+}
+
 void tactic_diff_compare(struct tactic_diff *diff)
 {
     struct name_map names;
@@ -163,6 +280,7 @@ void tactic_diff_compare(struct tactic_diff *diff)
     tabulate(diff, &names, &diff->bad, 0);
     tabulate(diff, &names, &diff->good, diff->bad.count);
     name_map_release(&names);
+    pool_tactics(diff);
     blame_rank(&diff->blame, &diff->table);
 }
 

@@ -11,7 +11,7 @@
  *   tactic_diff_compare(&diff);
  *
  * A tactic is an algorithm for a layer: the same algorithm in two layers is two tactics, and layers are the same when
- * their names are.
+ * their names are. Tactics that have their kernel in common are a pool: what is wrong with it may be wrong in all.
  */
 #ifndef DEBUG_TACTICS_DIFF_H
 #define DEBUG_TACTICS_DIFF_H
@@ -41,12 +41,27 @@ struct seen_tactic {
     const struct tactic_algorithm *algorithm;
 };
 
+struct tactic_indices {
+    size_t *items;
+    size_t count, capacity;
+};
+
 struct tactic_layer {
     const char *name;
-    struct tactic_indices { /* of its tactics, in the order in which they appeared */
-        size_t *items;
-        size_t count, capacity;
-    } tactics;
+    struct tactic_indices tactics; /* in the order in which they appeared */
+};
+
+/* What the tactics of a pool have in common, and nothing outside of it has. */
+enum tactic_pool_scope {
+    POOL_IMPLEMENTATION, /* the implementation's number */
+    POOL_TACTIC,         /* the tactic's, too: the layout, or with TensorRT the kernel */
+    POOL_TENSORS,        /* types and strides of all tensors as well, hence shapes */
+};
+
+struct tactic_pool {
+    enum tactic_pool_scope scope;
+    struct tactic_indices tactics; /* ascending; at least two */
+    struct tactic_indices layers;  /* that those are of, ascending */
 };
 
 struct tactic_diff {
@@ -62,7 +77,11 @@ struct tactic_diff {
         struct seen_tactic *items;
         size_t count, capacity;
     } tactics;
-    struct blame_table table; /* its columns are the tactics; its builds the bad ones, then the good ones */
+    struct {
+        struct tactic_pool *items;
+        size_t count, capacity;
+    } pools;
+    struct blame_table table; /* columns: the tactics, then the pools; builds: the bad ones, then the good ones */
     struct blame blame;
 };
 
@@ -75,6 +94,13 @@ void tactic_diff_compare(struct tactic_diff *diff);
 /* Whether bad builds have the tactic and no good build has: docs/compatibility.md, "Tactics that only
  * bad builds have". */
 bool tactic_diff_only_in_bad(const struct tactic_diff *diff, size_t tactic);
+
+/* The pool that a column of the table is, or NULL: it is a tactic. */
+const struct tactic_pool *tactic_diff_pool(const struct tactic_diff *diff, size_t column);
+
+/* What a pool is called: what its tactics' names have in common, up to a blank and no further, for as long as it is
+ * about implementations, so that --exclude-tactics takes it; or the numbers, where there are no names. */
+void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *pool, struct string_builder *ret);
 
 /* Whether the blame says anything: that takes good and bad builds. */
 bool tactic_diff_is_ranked(const struct tactic_diff *diff);

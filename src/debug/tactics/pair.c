@@ -56,20 +56,19 @@ static bool is_better(const struct tactic_pair *pair, size_t differences)
     return pair->differences == 0 ? differences > 0 : differences > 0 && differences < pair->differences;
 }
 
-int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_builds *bad, struct tactic_pair *ret,
-                       struct error *err)
+/* Of the bad builds that are in `with` and the good ones that are not; NULL: of all. */
+static struct tactic_pair choose(const struct tactic_builds *good, const struct tactic_builds *bad,
+                                 const struct bitset *with)
 {
     struct tactic_pair pair = {0};
 
-    if (good->count == 0)
-        return refuse_empty("good", err);
-    if (bad->count == 0)
-        return refuse_empty("bad", err);
     for (size_t i = 0; i < good->count; i++)
         for (size_t k = 0; k < bad->count; k++) {
             const struct tactic_build *one = &good->items[i], *other = &bad->items[k];
             size_t differences;
 
+            if (with && (bitset_has(with, bad->count + i) || !bitset_has(with, k)))
+                continue;
             if (!are_alike(&one->replay.precision, &other->replay.precision))
                 continue;
             pair.count++;
@@ -84,8 +83,31 @@ int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_bui
                 pair.same_bad = other;
             }
         }
+    return pair;
+}
+
+int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_builds *bad, struct tactic_pair *ret,
+                       struct error *err)
+{
+    struct tactic_pair pair;
+
+    if (good->count == 0)
+        return refuse_empty("good", err);
+    if (bad->count == 0)
+        return refuse_empty("bad", err);
+    pair = choose(good, bad, NULL);
     if (pair.good == NULL)
         return refuse_unlike(&good->items[0], &bad->items[0], err);
+    *ret = pair;
+    return 0;
+}
+
+int tactic_pair_choose_for(const struct tactic_diff *diff, size_t column, struct tactic_pair *ret, struct error *err)
+{
+    struct tactic_pair pair = choose(&diff->good, &diff->bad, &diff->table.items[column].builds);
+
+    if (pair.good == NULL)
+        return tactic_pair_choose(&diff->good, &diff->bad, ret, err);
     *ret = pair;
     return 0;
 }

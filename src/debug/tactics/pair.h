@@ -19,4 +19,8 @@ struct tactic_pair {
 int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_builds *bad, struct tactic_pair *ret,
                        struct error *err);
 
+/* The pair to prove a suspect on: the same of bad builds that have this column of the table, and good ones that do
+ * not; where there is none, of all. */
+int tactic_pair_choose_for(const struct tactic_diff *diff, size_t column, struct tactic_pair *ret, struct error *err);
+
 #endif

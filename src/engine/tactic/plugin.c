@@ -205,7 +205,7 @@ static int list_names(struct plugin_provider *provider, const struct kernel_requ
         if (is_listed(ret, first, full))
             return error_set(err, ERR_INVALID, "plug-in '%s' has two tactics '%s' for layer '%s'", provider->base.name,
                              name, layer->name);
-        tactic_list_add(ret, &provider->base, request->layer, text_of(full), text_of(full));
+        tactic_list_add(ret, &provider->base, request->layer, text_of(name), text_of(full));
     }
     return 0;
 }

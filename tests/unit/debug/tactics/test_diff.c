@@ -85,6 +85,78 @@ static void tactic_of_another_layer_does_not_clear_one(void **state)
     tactic_diff_release(&diff);
 }
 
+/* Adds a choice with these numbers, and one tensor of this stride. */
+static void choose(struct tactic_replay *replay, const char *layer, const char *name, int64_t tactic, int64_t stride)
+{
+    struct tactic_algorithm *algorithm = tactic_replay_set(replay, layer);
+
+    algorithm->implementation = name[0];
+    algorithm->tactic = tactic;
+    algorithm->name = strdup(name);
+    tactic_tensors_add(&algorithm->inputs, text_of("DataType.FLOAT"), &stride, 1);
+}
+
+static void save(struct tactic_replay *replay, const char *path)
+{
+    struct error err;
+
+    if (tactic_replay_save(replay, path, &err) < 0)
+        fail_msg("%s", err.message);
+    tactic_replay_release(replay);
+    tactic_replay_init(replay);
+}
+
+static void assert_pool(const struct tactic_diff *diff, size_t pool, enum tactic_pool_scope scope, const char *name,
+                        size_t tactics, size_t layers)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    assert_true(tactic_diff_pool(diff, diff->tactics.count + pool) == &diff->pools.items[pool]);
+    assert_int_equal(diff->pools.items[pool].scope, scope);
+    assert_int_equal(diff->pools.items[pool].tactics.count, tactics);
+    assert_int_equal(diff->pools.items[pool].layers.count, layers);
+    tactic_pool_name(diff, &diff->pools.items[pool], &text);
+    assert_string_equal(text.data, name);
+    string_release(&text);
+}
+
+/* The kernel w in four layers: twice in one layout, of which twice with the same shape, and one more in another. */
+static void tactics_with_a_kernel_in_common_are_pools(void **state)
+{
+    struct association association;
+    struct tactic_replay replay;
+    struct tactic_diff diff;
+
+    tactic_replay_init(&replay);
+    choose(&replay, "a", "w:x 1", 1, 8);
+    choose(&replay, "b", "w:x 1", 1, 8);
+    choose(&replay, "c", "other", 1, 8);
+    save(&replay, "pools/bad/0.json");
+    choose(&replay, "a", "w:x 1", 1, 9);
+    choose(&replay, "c", "w:x 2", 2, 9);
+    save(&replay, "pools/bad/1.json");
+    choose(&replay, "a", "other", 1, 9);
+    choose(&replay, "b", "more", 1, 9);
+    save(&replay, "pools/good/0.json");
+    tactic_diff_init(&diff);
+    load(&diff.good, "pools/good", NULL);
+    load(&diff.bad, "pools/bad", NULL);
+    tactic_diff_compare(&diff);
+    assert_int_equal(diff.tactics.count, 7);
+    assert_int_equal(diff.pools.count, 4);
+    assert_pool(&diff, 0, POOL_IMPLEMENTATION, "w:x", 4, 3);
+    assert_pool(&diff, 1, POOL_IMPLEMENTATION, "other", 2, 2);
+    assert_pool(&diff, 2, POOL_TACTIC, "w:x 1", 3, 2);
+    assert_pool(&diff, 3, POOL_TENSORS, "w:x 1", 2, 2);
+    association = blame_table_association(&diff.table, 7);
+    assert_int_equal(association.failed_with, 2);
+    assert_int_equal(association.passed_with, 0);
+    assert_null(tactic_diff_pool(&diff, 6));
+    tactic_diff_release(&diff);
+    tactic_replay_release(&replay);
+}
+
 static void nothing_at_all_can_be_compared(void **state)
 {
     struct tactic_diff diff;
@@ -184,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(table_has_a_column_for_each_tactic_and_bad_builds_first),
         TEST(tactic_of_another_layer_does_not_clear_one),
+        TEST(tactics_with_a_kernel_in_common_are_pools),
         TEST(nothing_at_all_can_be_compared),
         TEST(replays_come_in_the_order_of_their_paths),
         TEST(what_is_skipped_is_said_and_why),
