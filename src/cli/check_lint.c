@@ -150,6 +150,9 @@ static const struct option_group *const groups[] = {
     &onnxrt_options,  &onnxrt_bounds_options, &lint_options,      &json_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o", "--input-shapes", "--load-inputs", "--json", "-v", NULL};
+
 const struct command cmd_check_lint = {
     .name = "lint",
     .summary = "say what is wrong with a model, and at which node",
@@ -168,6 +171,7 @@ const struct command cmd_check_lint = {
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = check_lint_run,
 };

@@ -426,6 +426,25 @@ static const struct option_group *const groups[] = {
     &tensorrt_convert_options, &tensorflow_convert_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o",
+                                        "--convert-to",
+                                        "--fp-to-fp16",
+                                        "--keep-float32",
+                                        "--fp16",
+                                        "--int8",
+                                        "--calibration-cache",
+                                        "--load-inputs",
+                                        "--layer-precisions",
+                                        "--precision-constraints",
+                                        "--save-tactics",
+                                        "--load-tactics",
+                                        "--save-timing-cache",
+                                        "--onnx-outputs",
+                                        "--save-external-data",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_convert = {
     .name = "convert",
     .summary = "write a model in another form: in float16, or compiled as an engine",
@@ -445,6 +464,7 @@ const struct command cmd_convert = {
                "polygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = convert_run,
 };

@@ -99,7 +99,7 @@ static void print_help(struct parse *parse, struct log_sink *sink)
     struct string_builder text;
 
     string_init(&text);
-    help_render(parse, help_width(), &text);
+    help_render(parse, help_extent_wanted(parse), help_width(), &text);
     log_sink_print(sink, (struct text){text.data, text.size});
     string_release(&text);
 }

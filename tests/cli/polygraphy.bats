@@ -75,11 +75,16 @@ END
         [[ ${lines[0]} == "usage: polygraphy ${words:+$words }[options]"* ]]
         logged '^Example:$'
     done
+    logged '^[0-9]+ more options: polygraphy run --help-all$'
+    run polygraphy run --help-all
+    [ "$status" -eq 0 ]
+    logged '^TensorRT only:$'
+    not_logged 'more options'
 }
 
 @test "help fits the terminal" {
     for width in 60 80 100; do
-        COLUMNS=$width run polygraphy debug reduce --help
+        COLUMNS=$width run polygraphy debug reduce --help-all
         # Examples are there to be copied, and are not broken.
         output=$(sed '/^Example:/,$d' <<<"$output")
         not_logged ".{$((width + 1))}"

@@ -177,6 +177,12 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &tensorrt_options,
                                                     &json_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"--check",        "--until",       "--explore",    "--explore-within",
+                                        "--save-tactics", "--artifacts",   "--art-dir",    "--fp16",
+                                        "--int8",         "--load-inputs", "--fail-regex", "--flaky",
+                                        "--show-output",  "--json",        "-v",           NULL};
+
 const struct command cmd_debug_build = {
     .name = "build",
     .summary = "build an engine repeatedly and sort its tactics into good and bad",
@@ -201,6 +207,7 @@ const struct command cmd_debug_build = {
                "polygraphy debug diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_build_run,

@@ -369,6 +369,23 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &precision_options,
                                                     &json_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"--check",
+                                        "--fp16",
+                                        "--int8",
+                                        "--mode",
+                                        "--emit",
+                                        "--output-onnx",
+                                        "--load-inputs",
+                                        "--fail-regex",
+                                        "--flaky",
+                                        "-j",
+                                        "--load-debug-replay",
+                                        "--show-output",
+                                        "--json",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_debug_precision = {
     .name = "precision",
     .summary = "find the layers that have to run in higher precision",
@@ -393,6 +410,7 @@ const struct command cmd_debug_precision = {
                "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_precision_run,

@@ -401,6 +401,25 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &reduce_options,
                                                     &json_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"--check",
+                                        "-o",
+                                        "--mode",
+                                        "--load-inputs",
+                                        "--fail-regex",
+                                        "--check-timeout",
+                                        "--flaky",
+                                        "--min-good",
+                                        "--iter-inputs",
+                                        "--iter-golden",
+                                        "--simplify",
+                                        "-j",
+                                        "--load-debug-replay",
+                                        "--show-output",
+                                        "--json",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_debug_reduce = {
     .name = "reduce",
     .summary = "cut a failing ONNX model down to the smallest part that still fails",
@@ -447,6 +466,7 @@ const struct command cmd_debug_reduce = {
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_reduce_run,

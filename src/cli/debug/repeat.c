@@ -40,6 +40,12 @@ static const struct option_group *const groups[] = {&logging_options,   &check_o
                                                     &iteration_options, &until_options, &replay_options,
                                                     &json_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"--check",      "--until",     "--artifacts",        "--art-dir",
+                                        "--fail-regex", "--fail-code", "--ignore-fail-code", "--check-timeout",
+                                        "--on-timeout", "--flaky",     "--show-output",      "--json",
+                                        "-v",           NULL};
+
 const struct command cmd_debug_repeat = {
     .name = "repeat",
     .summary = "run a command repeatedly and sort its artifacts into good and bad",
@@ -58,6 +64,7 @@ const struct command cmd_debug_repeat = {
                "polygraphy debug repeat --until 100 --check-timeout 60 --check ./test.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_repeat_run,

@@ -322,6 +322,23 @@ static const struct option_group *const groups[] = {
     &onnxrt_library_options, &engine_config_options,   &engine_network_options, &engine_cache_options,
     &tensorrt_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"--check",
+                                        "--dir",
+                                        "--good",
+                                        "--bad",
+                                        "--fp16",
+                                        "--int8",
+                                        "--load-inputs",
+                                        "--fail-regex",
+                                        "--flaky",
+                                        "-j",
+                                        "--load-debug-replay",
+                                        "--show-output",
+                                        "--json",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_debug_tactics = {
     .name = "tactics",
     .summary = "prove which tactics make a build fail",
@@ -347,6 +364,7 @@ const struct command cmd_debug_tactics = {
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_tactics_run,

@@ -406,6 +406,9 @@ static const struct option_group *const groups[] = {
     &convert_save_options, &capability_options,       &json_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o", "--with-partitioning", "--providers", "--json", "-v", NULL};
+
 const struct command cmd_inspect_capability = {
     .name = "capability",
     .summary = "show which nodes the built-in engine cannot run, or which providers ONNX Runtime has here",
@@ -426,6 +429,7 @@ const struct command cmd_inspect_capability = {
                "polygraphy inspect capability --providers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = inspect_capability_run,
 };

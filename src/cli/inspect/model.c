@@ -508,6 +508,10 @@ static const struct option_group *const groups[] = {
     &report_options,         &tensorflow_inspect_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {
+    "--show", "--layer-info", "--profile", "--build-log", "--list-unbounded-dds", "--convert-to", "--json", "-v", NULL};
+
 const struct command cmd_inspect_model = {
     .name = "model",
     .summary = "show what a model consists of",
@@ -529,5 +533,6 @@ const struct command cmd_inspect_model = {
                "polygraphy inspect model model.onnx --display-as trt --show layers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .run = inspect_model_run,
 };

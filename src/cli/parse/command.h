@@ -37,10 +37,14 @@ struct missing_command {
 struct command {
     const char *name;                         /* as typed */
     const char *summary;                      /* one line for the list of commands */
-    const char *description;                  /* what it is good for: a paragraph or more, separated by blank lines */
+    const char *description;                  /* what it is good for: paragraphs, separated by blank lines */
     const char *example;                      /* command lines that teach, one per line, for the end of --help */
     const struct option_group *const *groups; /* in the order in which they are checked and shown */
     size_t group_count;
+
+    /* Names of the options that --help shows, in this order, behind the words without a name; ends with NULL. It then
+     * shows the first paragraph of the description, too; the rest is in --help-all. NULL: --help shows everything. */
+    const char *const *essential;
     const struct command *const *subcommands; /* when not NULL the first positional word names one of these */
     size_t subcommand_count;
     const struct missing_command *missing; /* ends with a name that is NULL; NULL: there are none */

@@ -1,6 +1,7 @@
 /* cli/parse/help.c: rendering help from option tables. */
 #include "cli/parse/help.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #define DEFAULT_WIDTH 80
 #define LEAST_WIDTH 40
 #define MOST_WIDTH 120
-#define HELP_COLUMN 28 /* where explanations begin */
+#define LONG_SENTENCE 208 /* bytes: four lines */
+#define HELP_COLUMN 28    /* where explanations begin */
 
 size_t help_width(void)
 {
@@ -63,10 +65,10 @@ static void add_wrapped(struct string_builder *ret, const char *paragraph, size_
     string_add_char(ret, '\n');
 }
 
-/* Paragraphs are separated by blank lines ("\n\n"). */
-static void add_paragraphs(struct string_builder *ret, const char *text, size_t width)
+/* The first ones, which are separated by blank lines ("\n\n"). */
+static void add_paragraphs(struct string_builder *ret, const char *text, size_t count, size_t width)
 {
-    while (text && *text) {
+    for (size_t i = 0; text && *text && i < count; i++) {
         const char *end = strstr(text, "\n\n");
         size_t length = end ? (size_t)(end - text) : strlen(text);
         char *paragraph = memory_copy(text, length);
@@ -131,15 +133,43 @@ static void add_positional(struct string_builder *ret, const struct option *opti
                       option->kind == OPTION_MANY ? " ..." : "");
 }
 
-static void add_option(struct string_builder *ret, const struct option *option, size_t width)
+/* How much of an option's help says what it is: the first sentence; of a long one what is before the first colon or
+ * semicolon. */
+static size_t first_sentence(const char *help)
+{
+    const char *end = strstr(help, ". ");
+    size_t length = end != NULL ? (size_t)(end - help) : strlen(help);
+    size_t clause = 0;
+
+    if (length <= LONG_SENTENCE)
+        return length;
+    while (clause < length && !(strchr(":;", help[clause]) != NULL && help[clause + 1] == ' '))
+        clause++;
+    return clause;
+}
+
+/* All names, or on a page the first short one and the first long one. */
+static void add_names(struct string_builder *ret, const struct option *option, enum help_extent extent)
+{
+    bool has_long = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(option->names) && option->names[i]; i++) {
+        bool is_long = strncmp(option->names[i], "--", 2) == 0;
+
+        if (extent == HELP_ALL || !has_long)
+            string_add_format(ret, "%s%s", i == 0 ? "" : ", ", option->names[i]);
+        has_long |= is_long;
+    }
+}
+
+static void add_option(struct string_builder *ret, const struct option *option, enum help_extent extent, size_t width)
 {
     size_t start = ret->size;
     size_t length;
     struct string_builder text;
 
     string_add(ret, "  ");
-    for (size_t i = 0; i < ARRAY_LEN(option->names) && option->names[i]; i++)
-        string_add_format(ret, "%s%s", i == 0 ? "" : ", ", option->names[i]);
+    add_names(ret, option, extent);
     if (!option_is_positional(option))
         add_values(ret, option);
     length = ret->size - start;
@@ -150,7 +180,7 @@ static void add_option(struct string_builder *ret, const struct option *option, 
     add_blanks(ret, HELP_COLUMN - length);
 
     string_init(&text);
-    string_add(&text, option->help);
+    string_add_bytes(&text, option->help, extent == HELP_ALL ? strlen(option->help) : first_sentence(option->help));
     if (option->fallback && option->fallback[0])
         string_add_format(&text, " (default: %s)", option->fallback);
     add_wrapped(ret, text.data, HELP_COLUMN, HELP_COLUMN, width);
@@ -176,7 +206,7 @@ static void add_group(struct string_builder *ret, const struct option_group *gro
     }
     for (size_t i = 0; i < group->count; i++)
         if (!group->options[i].refusal)
-            add_option(ret, &group->options[i], width);
+            add_option(ret, &group->options[i], HELP_ALL, width);
 }
 
 static void add_subcommands(struct string_builder *ret, const struct command *command, size_t width)
@@ -236,23 +266,92 @@ void help_usage(struct parse *parse, struct string_builder *ret)
     string_add(ret, command->subcommand_count > 0 ? "} ...\n" : "\n");
 }
 
-void help_render(struct parse *parse, size_t width, struct string_builder *ret)
+static const struct option_group *visible_group(const struct parse *parse, size_t i)
 {
-    const struct command *command = parse_command(parse);
+    return parse->groups[parse->visible[i]]->group;
+}
+
+static void add_all_groups(struct parse *parse, size_t width, struct string_builder *ret)
+{
     const char *title = NULL;
 
-    help_usage(parse, ret);
-    add_paragraphs(ret, command->description, width);
-    if (command->subcommands)
-        add_subcommands(ret, command, width);
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct option_group *group = parse->groups[parse->visible[i]]->group;
+        const struct option_group *group = visible_group(parse, i);
 
         if (!is_shown(group))
             continue;
         add_group(ret, group, title, width);
         title = group->title;
     }
+}
+
+static const struct option *find_option(const struct parse *parse, const char *name)
+{
+    struct option_match match;
+
+    return option_find(parse, text_of(name), &match) ? option_of(&match) : NULL;
+}
+
+static size_t count_options(const struct parse *parse)
+{
+    size_t ret = 0;
+
+    for (size_t i = 0; i < parse->visible_count; i++)
+        for (size_t k = 0; k < visible_group(parse, i)->count; k++)
+            ret += visible_group(parse, i)->options[k].refusal == NULL;
+    return ret;
+}
+
+/* In one list, whatever groups they are of. Returns how many options there are besides. */
+static size_t add_essential_options(struct parse *parse, size_t width, struct string_builder *ret)
+{
+    const struct command *command = parse_command(parse);
+    size_t shown = 0;
+
+    string_add(ret, "\nOptions:\n");
+    for (size_t i = 0; i < command->group_count; i++) {
+        const struct option_group *group = command->groups[i];
+
+        for (size_t k = 0; k < group->count; k++) {
+            if (!option_is_positional(&group->options[k]))
+                continue;
+            add_option(ret, &group->options[k], HELP_PAGE, width);
+            shown++;
+        }
+    }
+    for (size_t i = 0; command->essential[i] != NULL; i++) {
+        const struct option *option = find_option(parse, command->essential[i]);
+
+        assert(option != NULL);
+        add_option(ret, option, HELP_PAGE, width);
+        shown++;
+    }
+    return count_options(parse) - shown;
+}
+
+enum help_extent help_extent_wanted(const struct parse *parse)
+{
+    const char *given = parse_given(parse, HELP_ALL_NAME);
+
+    return given != NULL && strcmp(given, HELP_ALL_NAME) == 0 ? HELP_ALL : HELP_PAGE;
+}
+
+void help_render(struct parse *parse, enum help_extent extent, size_t width, struct string_builder *ret)
+{
+    const struct command *command = parse_command(parse);
+    bool all = extent == HELP_ALL || command->essential == NULL;
+    size_t others = 0;
+
+    help_usage(parse, ret);
+    add_paragraphs(ret, command->description, all ? SIZE_MAX : 1, width);
+    if (command->subcommands)
+        add_subcommands(ret, command, width);
+    if (all)
+        add_all_groups(parse, width, ret);
+    else
+        others = add_essential_options(parse, width, ret);
     if (command->example)
         add_example(ret, command->example);
+    if (others > 0)
+        string_add_format(ret, "\n%zu more options: %s " HELP_ALL_NAME "\n", others, parse_command_name(parse));
 }

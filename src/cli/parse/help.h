@@ -1,4 +1,4 @@
-/* cli/parse/help.h: usage lines and --help, made from the tables of the command that was named. */
+/* cli/parse/help.h: usage lines, --help and --help-all, made from the tables of the command that was named. */
 #ifndef CLI_PARSE_HELP_H
 #define CLI_PARSE_HELP_H
 
@@ -8,8 +8,13 @@
 /* Appends "usage: polygraphy debug reduce [options] model_file" and a line break. */
 void help_usage(struct parse *parse, struct string_builder *ret);
 
-/* Appends the whole help of the innermost command, no line longer than `width` columns if it can be helped. */
-void help_render(struct parse *parse, size_t width, struct string_builder *ret);
+/* Appends the help of the innermost command, no line longer than `width` columns if it can be helped: all of it, or a
+ * page with the first paragraph of the description, the options that matter most, and the examples. */
+enum help_extent { HELP_PAGE, HELP_ALL };
+void help_render(struct parse *parse, enum help_extent extent, size_t width, struct string_builder *ret);
+
+/* What --help or --help-all, whichever was given, asks for. */
+enum help_extent help_extent_wanted(const struct parse *parse);
 
 /* The width to render for: $COLUMNS, else the terminal's, else 80. */
 size_t help_width(void);

@@ -86,7 +86,7 @@ struct option {
 
 #define OPTION_FIELD(type, member) .values = #type, .values_size = sizeof(type), .offset = offsetof(type, member)
 
-/* Options that belong together: one section of --help. */
+/* Options that belong together: one section of --help-all. */
 struct option_group {
     const char *title;
     const char *description; /* one sentence under the title; may be NULL */

@@ -15,10 +15,10 @@ struct builtin_values {
 };
 
 static const struct option help_rows[] = {
-    {.names = {"-h", "--help"},
+    {.names = {"-h", "--help", HELP_ALL_NAME},
      .kind = OPTION_FLAG,
      OPTION_FIELD(struct builtin_values, help),
-     .help = "show this help and end"},
+     .help = "show a page of help, or all of it, and end"},
 };
 
 static const struct option version_rows[] = {

@@ -23,9 +23,11 @@
 
 #include "cli/parse/parse.h"
 
+#define HELP_ALL_NAME "--help-all"
+
 enum parse_outcome {
     PARSE_DONE,
-    PARSE_HELP,         /* -h or --help was met: help about parse_command() is wanted */
+    PARSE_HELP,         /* -h, --help or --help-all was met: help about parse_command() is wanted */
     PARSE_VERSION,      /* -v or --version directly after the program's name */
     PARSE_REFUSED,      /* `err` says why; to be shown under a usage line, exit status 2 */
     PARSE_UNRECOGNIZED, /* `err` lists what nobody knows, with a suggestion; exit status 1 */

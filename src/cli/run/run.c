@@ -434,6 +434,27 @@ static const struct option_group *const groups[] = {
     &tensorflow_run_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"--onnxrt",
+                                        "--trt",
+                                        "--runner",
+                                        "--load-inputs",
+                                        "--input-shapes",
+                                        "--save-inputs",
+                                        "--save-outputs",
+                                        "--load-outputs",
+                                        "--atol",
+                                        "--rtol",
+                                        "--compare",
+                                        "--validate",
+                                        "--onnx-outputs",
+                                        "--first-divergence",
+                                        "--fp16",
+                                        "--int8",
+                                        "--json",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_run = {
     .name = "run",
     .summary = "run a model and compare its outputs with others",
@@ -453,6 +474,7 @@ const struct command cmd_run = {
         "    --onnxrt-optimization-level none --atol 1e-3",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = run,
 };

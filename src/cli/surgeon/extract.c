@@ -365,6 +365,17 @@ static const struct option_group *const groups[] = {
     &onnxrt_bounds_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o",
+                                        "--inputs",
+                                        "--outputs",
+                                        "--model-input-shapes",
+                                        "--load-inputs",
+                                        "--force-fallback-shape-inference",
+                                        "--save-external-data",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_surgeon_extract = {
     .name = "extract",
     .summary = "cut a part out of an ONNX model",
@@ -383,6 +394,7 @@ const struct command cmd_surgeon_extract = {
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = surgeon_extract_run,
 };

@@ -145,6 +145,10 @@ static const struct option_group *const groups[] = {&insert_options,         &lo
                                                     &onnx_load_options,      &onnx_save_required_options,
                                                     &onnxrt_library_options, &onnxrt_bounds_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {
+    "-o", "--inputs", "--outputs", "--op", "--name", "--attrs", "--save-external-data", "-v", NULL};
+
 const struct command cmd_surgeon_insert = {
     .name = "insert",
     .summary = "put a node into an ONNX model",
@@ -163,5 +167,6 @@ const struct command cmd_surgeon_insert = {
                "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .run = surgeon_insert_run,
 };

@@ -66,6 +66,9 @@ static int surgeon_prune_run(const struct command_context *context, struct error
 static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
                                                     &onnx_save_required_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o", "--save-external-data", "-v", NULL};
+
 const struct command cmd_surgeon_prune = {
     .name = "prune",
     .summary = "give the weights of a model the 2:4 sparsity pattern",
@@ -78,6 +81,7 @@ const struct command cmd_surgeon_prune = {
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = surgeon_prune_run,
 };

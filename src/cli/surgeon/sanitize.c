@@ -191,6 +191,20 @@ static const struct option_group *const groups[] = {
     &sanitize_options,
 };
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o",
+                                        "--fold-constants",
+                                        "--cleanup",
+                                        "--toposort",
+                                        "--outputs",
+                                        "--exclude-outputs",
+                                        "--override-input-shapes",
+                                        "--num-passes",
+                                        "--fold-size-threshold",
+                                        "--save-external-data",
+                                        "-v",
+                                        NULL};
+
 const struct command cmd_surgeon_sanitize = {
     .name = "sanitize",
     .summary = "simplify a model: fold constants, remove what is not needed, sort nodes",
@@ -209,6 +223,7 @@ const struct command cmd_surgeon_sanitize = {
                "image:[1,3,224,224]",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = surgeon_sanitize_run,
 };

@@ -83,6 +83,9 @@ static int surgeon_weight_reconstruct_run(const struct command_context *context,
 static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
                                                     &onnx_save_required_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o", "--save-external-data", "-v", NULL};
+
 const struct command cmd_surgeon_weight_reconstruct = {
     .name = "weight-reconstruct",
     .summary = "put proxies in place of weights that were stripped",
@@ -96,6 +99,7 @@ const struct command cmd_surgeon_weight_reconstruct = {
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = surgeon_weight_reconstruct_run,
 };

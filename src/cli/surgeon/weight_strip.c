@@ -187,6 +187,9 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
 static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
                                                     &onnx_save_required_options, &weight_strip_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {"-o", "--exclude-list", "-v", NULL};
+
 const struct command cmd_surgeon_weight_strip = {
     .name = "weight-strip",
     .summary = "take the values out of a model's weights",
@@ -205,6 +208,7 @@ const struct command cmd_surgeon_weight_strip = {
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .framed = true,
     .run = surgeon_weight_strip_run,
 };

@@ -5,8 +5,7 @@
 
 #define ROW(how_many, what, field, name, text)                                                                         \
     {                                                                                                                  \
-        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct trtexec_settings, field),                 \
-        .help = "TensorRT: " text,                                                                                     \
+        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct trtexec_settings, field), .help = text,   \
     }
 
 static const struct option rows[] = {
@@ -17,7 +16,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         OPTION_FIELD(struct trtexec_settings, lean_runtime),
-        .help = "TensorRT: run the engine, which is version compatible, with this lean runtime library",
+        .help = "run the engine, which is version compatible, with this lean runtime library",
     },
     ROW(OPTION_ONE, OPTION_INTEGER, optimization_profile, "--optimization-profile",
         "the number of the profile that the engine runs with, from 0 on"),
@@ -26,7 +25,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"static", "profile", "runtime", NULL},
         OPTION_FIELD(struct trtexec_settings, allocation_strategy),
-        .help = "TensorRT: what device memory is allocated for: any profile, the one that is used, or its shapes",
+        .help = "what device memory is allocated for: any profile, the one that is used, or its shapes",
     },
     ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
         "how much device memory weights may take, in bytes or percent"),
@@ -55,7 +54,7 @@ static const struct option rows[] = {
         .kind = OPTION_MANY,
         .value_name = "POOL:SIZE",
         OPTION_FIELD(struct trtexec_settings, pool_limits),
-        .help = "TensorRT: how large memory pools may be, in bytes or with K, M or G: workspace:1G",
+        .help = "how large memory pools may be, in bytes or with K, M or G: workspace:1G",
     },
     ROW(OPTION_ANY, OPTION_TEXT, preview_features, "--preview-features", "features to enable, by name"),
     ROW(OPTION_ANY, OPTION_TEXT, quantization_flags, "--quantization-flags", "not there with trtexec"),
@@ -83,7 +82,9 @@ static const struct option rows[] = {
 
 #define TENSORRT_GROUP(first, end)                                                                                     \
     {                                                                                                                  \
-        .title = "TensorRT only", .options = rows + (first), .count = (end) - (first),                                 \
+        .title = "TensorRT only",                                                                                      \
+        .description = "Where it is not installed, these have no effect, and one warning lists them.",                 \
+        .options = rows + (first), .count = (end) - (first),                                                           \
     }
 
 const struct option_group tensorrt_run_options = TENSORRT_GROUP(0, ARRAY_LEN(rows) - CONVERT_ONLY);

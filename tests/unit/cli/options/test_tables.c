@@ -17,6 +17,8 @@
 #include "base/text/string_builder.h"
 #include "cli/commands.h"
 #include "cli/options/runners/engine.h"
+#include "cli/parse/help.h"
+#include "support/command_line.h"
 
 /* ---- Intended differences ---- */
 
@@ -46,6 +48,9 @@ static const char *const new_options[] = {
     "--snr-threshold",
     "--nmse-tolerance",
     "--json",
+    "--norm-tolerance",
+    "--report",
+    "--report-data",
     "--decide-branches",
     "--skip-code",
     "--on-timeout",
@@ -441,6 +446,44 @@ static void convert_has_polygraphys_options(void **state)
     compare_command(&cmd_convert, "polygraphy convert");
 }
 
+/* ---- Pages of help ---- */
+
+enum { PAGE_LINES = 64 };
+
+static void check_page(const struct command *root, const char *first, const char *second)
+{
+    struct command_line line;
+    struct string_builder page;
+    size_t lines = 0;
+
+    COMMAND_LINE(&line, root, first, second != NULL ? second : "--help", "--help");
+    string_init(&page);
+    help_render(&line.parse, HELP_PAGE, 80, &page);
+    for (size_t i = 0; i < page.size; i++)
+        lines += page.data[i] == '\n';
+    if (lines > PAGE_LINES)
+        fail_msg("--help of %s %s has %zu lines: name the options that matter in .essential", first,
+                 second != NULL ? second : "", lines);
+    string_release(&page);
+    command_line_release(&line);
+}
+
+/* What a page shows is there: help_render() asserts it. */
+static void every_help_is_a_page(void **state)
+{
+    static const struct command *const tools[] = {
+        &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
+    };
+    static const struct command root = {
+        .name = "polygraphy", .subcommands = tools, .subcommand_count = ARRAY_LEN(tools)};
+
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        check_page(&root, tools[i]->name, NULL);
+        for (size_t k = 0; k < tools[i]->subcommand_count; k++)
+            check_page(&root, tools[i]->name, tools[i]->subcommands[k]->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +504,7 @@ int main(void)
         cmocka_unit_test(inspect_sparsity_has_polygraphys_options),
         cmocka_unit_test(data_to_input_has_polygraphys_options),
         cmocka_unit_test(check_lint_has_polygraphys_options),
+        cmocka_unit_test(every_help_is_a_page),
         cmocka_unit_test(debug_build_has_polygraphys_options),
         cmocka_unit_test(debug_precision_has_polygraphys_options),
         cmocka_unit_test(inspect_capability_has_polygraphys_options),

@@ -35,24 +35,32 @@ static const struct command leaf = {.name = "leaf",
                                     .example = "program leaf m\nprogram leaf n",
                                     .groups = groups,
                                     .group_count = ARRAY_LEN(groups)};
-static const struct command *const leaves[] = {&leaf};
-static const struct command root = {.name = "program", .subcommands = leaves, .subcommand_count = 1};
+static const char *const essential[] = {"-p", "--until", NULL};
+static const struct command paged = {.name = "paged",
+                                     .summary = "do more",
+                                     .description = "First paragraph.\n\nSecond\nparagraph.",
+                                     .example = "program paged m",
+                                     .groups = groups,
+                                     .group_count = ARRAY_LEN(groups),
+                                     .essential = essential};
+static const struct command *const leaves[] = {&leaf, &paged};
+static const struct command root = {.name = "program", .subcommands = leaves, .subcommand_count = ARRAY_LEN(leaves)};
 
 static struct string_builder text;
 
-static void render(const char *word, size_t width)
+static void render(const char *word, const char *option, size_t width)
 {
     struct command_line line;
 
     string_clear(&text);
-    COMMAND_LINE(&line, &root, word, "--help");
-    help_render(&line.parse, width, &text);
+    COMMAND_LINE(&line, &root, word, option);
+    help_render(&line.parse, help_extent_wanted(&line.parse), width, &text);
     command_line_release(&line);
 }
 
 static void help_of_a_command_is_made_from_its_tables(void **state)
 {
-    render("leaf", 80);
+    render("leaf", "--help-all", 80);
     assert_string_equal(text.data, "usage: program leaf [options] --until UNTIL model_file\n"
                                    "\n"
                                    "First paragraph.\n"
@@ -60,7 +68,7 @@ static void help_of_a_command_is_made_from_its_tables(void **state)
                                    "Second paragraph.\n"
                                    "\n"
                                    "Options:\n"
-                                   "  -h, --help                show this help and end\n"
+                                   "  -h, --help, --help-all    show a page of help, or all of it, and end\n"
                                    "\n"
                                    "Search:\n"
                                    "  --until UNTIL             when to stop\n"
@@ -78,13 +86,38 @@ static void help_of_a_command_is_made_from_its_tables(void **state)
                                    "  program leaf n\n");
 }
 
+static void a_page_has_the_first_paragraph_and_what_is_essential(void **state)
+{
+    render("paged", "-h", 80);
+    assert_string_equal(text.data, "usage: program paged [options] --until UNTIL model_file\n"
+                                   "\n"
+                                   "First paragraph.\n"
+                                   "\n"
+                                   "Options:\n"
+                                   "  model_file                the model, a file whose name says nothing about what\n"
+                                   "                            is in it, and which is only looked at when it is\n"
+                                   "                            needed\n"
+                                   "  -p, --a-rather-long-name PATH ...\n"
+                                   "                            paths\n"
+                                   "  --until UNTIL             when to stop\n"
+                                   "\n"
+                                   "Example:\n"
+                                   "  program paged m\n"
+                                   "\n"
+                                   "3 more options: program paged --help-all\n");
+    render("paged", "--help-all", 80);
+    assert_non_null(strstr(text.data, "Second paragraph.\n"));
+    assert_non_null(strstr(text.data, "  --mode {fast,slow} "));
+    assert_null(strstr(text.data, "more options"));
+}
+
 static void help_of_a_tool_lists_its_subtools(void **state)
 {
     struct command_line line;
 
     COMMAND_LINE(&line, &root, "--help");
-    help_render(&line.parse, 80, &text);
-    assert_non_null(strstr(text.data, "usage: program [options] {leaf} ...\n"));
+    help_render(&line.parse, HELP_PAGE, 80, &text);
+    assert_non_null(strstr(text.data, "usage: program [options] {leaf,paged} ...\n"));
     assert_non_null(strstr(text.data, "\nTools:\n  leaf        do it\n"));
     assert_non_null(strstr(text.data, "  -v, --version             show the version and end\n"));
     command_line_release(&line);
@@ -92,7 +125,7 @@ static void help_of_a_tool_lists_its_subtools(void **state)
 
 static void no_line_is_wider_than_the_terminal(void **state)
 {
-    render("leaf", 60);
+    render("leaf", "--help-all", 60);
     for (const char *line = text.data; *line; line += strcspn(line, "\n") + 1)
         assert_in_range(strcspn(line, "\n"), 0, 60);
 }
@@ -125,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_TEXT(help_of_a_command_is_made_from_its_tables),
+        TEST_TEXT(a_page_has_the_first_paragraph_and_what_is_essential),
         TEST_TEXT(help_of_a_tool_lists_its_subtools),
         TEST_TEXT(no_line_is_wider_than_the_terminal),
         TEST_TEXT(width_comes_from_columns_within_reason),
