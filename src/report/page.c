@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/memory.h"
 
 /* The files of report/page/ are in the program, byte for byte. The assembler finds them from the root of the tree,
  * where the compiler runs. */
@@ -13,9 +14,22 @@
 
 EMBED("report_page_html", "src/report/page/page.html");
 EMBED("report_page_css", "src/report/page/page.css");
+EMBED("report_elements_js", "src/report/page/elements.js");
+EMBED("report_tables_js", "src/report/page/tables.js");
+EMBED("report_graph_js", "src/report/page/graph.js");
+EMBED("report_curves_js", "src/report/page/curves.js");
 EMBED("report_page_js", "src/report/page/page.js");
 
-extern const char report_page_html[], report_page_css[], report_page_js[];
+extern const char report_page_html[], report_page_css[], report_elements_js[], report_tables_js[], report_graph_js[],
+    report_curves_js[], report_page_js[];
+
+/* What page.html names "{{page.css}}". */
+static const struct {
+    const char *name, *content;
+} parts[] = {
+    {"page.css", report_page_css}, {"elements.js", report_elements_js}, {"tables.js", report_tables_js},
+    {"graph.js", report_graph_js}, {"curves.js", report_curves_js},     {"page.js", report_page_js},
+};
 
 /* For the content of an element and for attributes in quotes. */
 static void add_escaped(struct string_builder *out, const char *text)
@@ -68,12 +82,11 @@ void report_page_make(const char *title, const char *sentence, struct text docum
             add_escaped(ret, sentence);
         else if (text_equal_string(name, "nonce"))
             string_add(ret, nonce);
-        else if (text_equal_string(name, "style"))
-            string_add(ret, report_page_css);
-        else if (text_equal_string(name, "script"))
-            string_add(ret, report_page_js);
         else if (text_equal_string(name, "document"))
             add_document(ret, document);
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+            if (text_equal_string(name, parts[i].name))
+                string_add(ret, parts[i].content);
         rest = mark + 2 + name.size + 2;
     }
     string_add(ret, rest);

@@ -221,6 +221,7 @@ void report_add_layer(struct report *report, const struct report_layer *layer)
         json_writer_string(writer, layer->nodes.items[i]);
     json_writer_end_array(writer);
     json_writer_end_object(writer);
+    report_network_add_layer(report->network, &layer->nodes);
 }
 
 static void add_range(struct json_writer *writer, const char *key, const struct report_range *range)
@@ -270,6 +271,8 @@ void report_add_tensor(struct report *report, const struct report_tensor *tensor
         json_writer_end_object(writer);
     }
     json_writer_end_object(writer);
+    if (tensor->outcome == REPORT_DIFFERS && tensor->name != NULL)
+        report_network_add_bad_tensor(report->network, tensor->name);
 }
 
 /* ---- Tables, histograms, pictures ---- */
@@ -430,8 +433,10 @@ static const char *sentence_of(const struct report *report)
     return report->sentence.size > 0 ? report->sentence.data : "";
 }
 
-static void write_document(struct report *report, struct json_writer *document)
+static int write_document(struct report *report, struct json_writer *document, struct log *log, struct error *err)
 {
+    int rc;
+
     json_writer_begin_object(document);
     add_text(document, "title", report->title);
     json_writer_key(document, "verdict");
@@ -445,24 +450,24 @@ static void write_document(struct report *report, struct json_writer *document)
     for (size_t i = 0; i < SECTION_COUNT; i++)
         if (!report->sections[i].empty) /* a section without items is left out */
             end_section(document, section_names[i], &report->sections[i]);
-    report_network_write(report->network, document);
+    rc = report_network_write(report->network, document, log, err);
     json_writer_end_object(document);
+    return rc;
 }
 
 int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err)
 {
     struct json_writer document;
     struct string_builder page;
-    int rc = 0;
+    int rc;
 
     if (report == NULL)
         return 0;
-    (void)log;
     json_writer_init(&document);
     document.compact = true;
-    write_document(report, &document);
     string_init(&page);
-    if (files->data != NULL)
+    rc = write_document(report, &document, log, err);
+    if (rc == 0 && files->data != NULL)
         rc = file_write(files->data, document.text.data, document.text.size, FILE_DURABLE, err);
     if (rc == 0 && files->page != NULL) {
         report_page_make(report->title, sentence_of(report), (struct text){document.text.data, document.text.size},

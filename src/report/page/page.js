@@ -1,15 +1,140 @@
-// The page of a report: draws the document that stands in the page. Text becomes text nodes, never markup.
-"use strict";
+// page.js: the sections of the page, in their order.
 
 const report = JSON.parse(document.getElementById("document").textContent);
 
-function element(name, ...children) {
-    const made = document.createElement(name);
-    made.append(...children);
-    return made;
+const VERDICTS = { cause: "cause proven", failed: "fails", passed: "passes", unknown: "" };
+
+function commandLine(line) {
+    return make("pre", { class: "command", tabindex: "0" }, make("code", {}, line));
 }
 
-const main = document.getElementById("report");
-for (const line of report.verdict.proof)
-    main.append(element("p", line));
-main.append(element("pre", JSON.stringify(report, null, 1)));
+function addVerdict() {
+    const header = document.querySelector("header");
+    header.classList.add(report.verdict.kind);
+    if (VERDICTS[report.verdict.kind])
+        header.querySelector(".subject").before(make("p", { class: "kind" }, VERDICTS[report.verdict.kind]));
+    if (report.verdict.proof.length > 0)
+        header.append(make("ul", { class: "proof" }, ...report.verdict.proof.map((line) => make("li", {}, line))));
+}
+
+function addSteps(steps) {
+    addSection("steps", "Steps", make("ol", { class: "steps" }, ...steps.map((step) => make("li", {},
+        make("p", { class: "what" }, make("b", {}, step.what), step.seconds === undefined ? "" :
+            make("span", { class: "time" }, duration(step.seconds))),
+        step.why ? make("p", { class: "why" }, step.why) : null,
+        make("p", {}, step.outcome ?? "not finished"),
+        step.command ? make("details", {}, make("summary", {}, "command"), commandLine(step.command)) : null))));
+}
+
+function addCommands(commands) {
+    addSection("commands", "Commands", ...commands.flatMap((command) =>
+        [command.what ? make("p", {}, command.what) : null, commandLine(command.line)]));
+}
+
+function addEnvironment(environment) {
+    addSection("environment", "Environment", make("dl", {}, ...environment.flatMap((item) =>
+        [make("dt", {}, item.name), make("dd", {}, item.value)])));
+}
+
+const COLUMNS = ["number", "tensor", "shape", "type", "outcome", "largest absolute error", "tolerance", "largest relative error",
+    "signal to noise, dB", "cosine similarity", "mismatches", "of", "reference", "suspect", "first bad element"];
+
+function addTensors(tensors, choose) {
+    const rows = tensors.map((tensor, i) => [i + 1, { show: nameOf(tensor.name), text: tensor.name }, tensor.shape ?? "",
+        tensor.precision ?? tensor.type ?? "", { show: make("span", { class: `outcome ${tensor.outcome}` }, tensor.outcome),
+            text: tensor.outcome },
+        tensor.absolute_error ?? null, tensor.absolute_tolerance ?? null, tensor.relative_error ?? null, tensor.signal_to_noise ?? null,
+        tensor.cosine_similarity ?? null, tensor.mismatches ?? null, tensor.elements ?? null,
+        { show: range(tensor.reference), text: range(tensor.reference), sort: magnitude(tensor.reference) },
+        { show: range(tensor.suspect), text: range(tensor.suspect), sort: magnitude(tensor.suspect) },
+        tensor.first_bad ? `${tensor.first_bad.index}: ${digits(tensor.first_bad.reference)} → ${digits(tensor.first_bad.suspect)}` : ""]);
+    addSection("tensors", "Tensors", makeTable(COLUMNS, rows, { caption: "tensors", choose: (i) => choose(tensors[i].name) }));
+}
+
+function builds(failed, passed) {
+    return { show: `${failed} of ${failed + passed}`, text: `${failed} of ${failed + passed}`, sort: failed / (failed + passed) };
+}
+
+function addEvidence(evidence) {
+    const rows = evidence.map((item, i) => [i + 1, { show: nameOf(item.tactic ?? ""), text: item.tactic ?? "" }, item.layer ?? "",
+        builds(item.failed_with, item.passed_with), builds(item.failed_without, item.passed_without),
+        item.probability === undefined ? null : withBar(valueOf(item.probability), 1, `${digits(Math.round(item.probability * 1000) / 10)} %`),
+        item.finding ?? ""]);
+    addSection("evidence", "Tactics under suspicion", make("p", { class: "note" }, "How many builds failed with each tactic, and without it. " +
+        "A probability says what to try; what was proven says so."),
+    makeTable(["rank", "tactic", "layer", "failed with it", "failed without", "probability", "finding"], rows, { caption: "tactics" }));
+}
+
+function addLayers(layers) {
+    const longest = Math.max(...layers.map((layer) => layer.seconds ?? 0));
+    const total = layers.reduce((sum, layer) => sum + (layer.seconds ?? 0), 0);
+    const rows = layers.map((layer, i) => [i, { show: nameOf(layer.name), text: layer.name }, layer.kind ?? "", layer.precision ?? "",
+        { show: nameOf(layer.tactic ?? ""), text: layer.tactic ?? "" }, layer.seconds === undefined ? null :
+            withBar(layer.seconds, longest, milliseconds(layer.seconds)),
+        layer.seconds === undefined ? null : Math.round(layer.seconds / total * 1000) / 10, layer.nodes.length]);
+    addSection("layers", "Layers", total > 0 ? make("p", {}, `${digits(layers.length)} layers, ${milliseconds(total)} ms in all.`) : null,
+        makeTable(["number", "layer", "kind", "precision", "tactic", "ms", "% of all", "nodes"], rows, { caption: "layers" }));
+}
+
+function candidate(item, what) {
+    const head = [make("b", {}, String(item.number)), make("span", { class: `outcome ${item.verdict}` }, item.verdict ?? ""),
+        item.size === undefined ? null : `${digits(item.size)} ${what}`, item.seconds === undefined ? null : duration(item.seconds)];
+    const summary = make("summary", {}, ...head.filter((part) => part !== null).map((part) => make("span", {}, part)));
+    return make("details", { class: "candidate" }, summary, item.note ? make("p", {}, item.note) : null,
+        item.log ? make("pre", { tabindex: "0" }, item.log) : make("p", { class: "note" }, "no output was kept"));
+}
+
+function addSearch(candidates, what) {
+    const list = make("div", { class: "candidates" }, ...candidates.slice(0, FIRST_ROWS).map((item) => candidate(item, what)));
+    const more = make("button", { type: "button", class: "more" }, `show all ${candidates.length} candidates`);
+    more.hidden = candidates.length <= FIRST_ROWS;
+    more.addEventListener("click", () => {
+        list.append(...candidates.slice(FIRST_ROWS).map((item) => candidate(item, what)));
+        more.hidden = true;
+    });
+    addSection("search", "Search", candidates.some((item) => item.size !== undefined) ? searchCurve(candidates, what) : null, list, more);
+}
+
+function picture(item) {
+    return make("figure", {}, make("figcaption", {}, item.title ?? ""), make("img", { alt: item.title ?? "", class: "picture",
+        src: `data:image/svg+xml,${encodeURIComponent(item.svg)}` }));
+}
+
+function addNavigation() {
+    const links = sections.map(([identifier, title]) => make("a", { href: `#${identifier}` }, title));
+    document.querySelector("header").append(make("nav", { "aria-label": "sections" }, ...links));
+}
+
+function addAll() {
+    let choose = () => {};
+    addVerdict();
+    if (report.steps)
+        addSteps(report.steps);
+    if (report.commands)
+        addCommands(report.commands);
+    if (report.environment)
+        addEnvironment(report.environment);
+    if (report.network)
+        choose = addNetwork(report);
+    if (report.tensors) {
+        addErrors(report, choose);
+        addTensors(report.tensors, choose);
+    }
+    if (report.evidence)
+        addEvidence(report.evidence);
+    if (report.candidates)
+        addSearch(report.candidates, report.search ?? "nodes");
+    if (report.layers)
+        addLayers(report.layers);
+    if (report.histograms)
+        addSection("histograms", "Histograms", make("div", { class: "figures" }, ...report.histograms.map(histogram)));
+    if (report.pictures)
+        addSection("pictures", "Pictures", make("div", { class: "figures" }, ...report.pictures.map(picture)));
+    (report.tables ?? []).forEach((table, i) => {
+        if (table.rows.length > 0)
+            addSection(`table-${i}`, table.title, makeTable(table.columns, table.rows, { caption: table.title }));
+    });
+    addNavigation();
+}
+
+addAll();
