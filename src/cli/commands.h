@@ -16,6 +16,7 @@ extern const struct command cmd_data;
 extern const struct command cmd_data_to_input;
 extern const struct command cmd_convert;
 extern const struct command cmd_debug;
+extern const struct command cmd_debug_accuracy;
 extern const struct command cmd_debug_build;
 extern const struct command cmd_debug_precision;
 extern const struct command cmd_debug_reduce;

@@ -32,6 +32,12 @@ struct words {
     size_t count;
 };
 
+/* The same while it is put together; `items` is malloc'd, the words are somebody else's. */
+struct word_list {
+    const char **items;
+    size_t count, capacity;
+};
+
 static inline struct text span_text(struct span span)
 {
     return (struct text){(const char *)span.data, span.size};

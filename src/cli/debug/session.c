@@ -21,9 +21,7 @@ static bool has_word(const char *const *words, const char *beginning)
     return false;
 }
 
-/* In the fork server of a check that runs this program: what its runners use is loaded once for all of them, unless it
- * names an ONNX Runtime of its own. What cannot be loaded is left to the check to complain about. */
-static void preload_libraries(void *words)
+void debug_preload_libraries(void *words)
 {
     const struct onednn *onednn;
 
@@ -45,7 +43,7 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
 
     ret.check.self = context->program;
     ret.check.self_main = context->main;
-    ret.check.self_prepare = preload_libraries;
+    ret.check.self_prepare = debug_preload_libraries;
     ret.check.ask = prompt_ask;
     if (model != NULL)
         ret.model = model->path;

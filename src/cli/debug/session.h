@@ -23,6 +23,11 @@
  * terminal, show its progress there, and find this program. Borrows from the context and its parse. */
 struct loop_settings debug_loop_settings(const struct command_context *context);
 
+/* In the fork server of checks that run this program with these words (NULL-terminated): what their runners use is
+ * loaded once for all of them, unless they name an ONNX Runtime of their own. What cannot be loaded is left to the
+ * check to complain about. */
+void debug_preload_libraries(void *words);
+
 /* The result for other programs. */
 struct debug_report {
     bool wanted; /* --json was given, and the file is open */

@@ -55,6 +55,43 @@ void parse_list_given_of_group(const struct parse *parse, const struct option_gr
         list_if_given(parse, group->options[i].names[0], ret);
 }
 
+static bool is_among(const char *const *names, const char *name)
+{
+    for (; names != NULL && *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+void parse_add_given_of_group(const struct parse *parse, const struct option_group *group, const char *const *except,
+                              struct word_list *ret)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const struct option *option = &group->options[i];
+        struct option_match match;
+        const struct option_state *state;
+
+        if (option_is_positional(option) || option->kind == OPTION_ORDERED || is_among(except, option->names[0]) ||
+            !option_find(parse, text_of(option->names[0]), &match))
+            continue;
+        state = &match.state->options[match.index];
+        if (state->name == NULL)
+            continue;
+        if (option->kind == OPTION_ONE) { /* each value behind the name again: some add up */
+            size_t first = option->append || state->count == 0 ? 0 : state->count - 1;
+
+            for (size_t k = first; k < state->count; k++) {
+                *VECTOR_APPEND(ret) = state->name;
+                *VECTOR_APPEND(ret) = state->words[k];
+            }
+            continue;
+        }
+        *VECTOR_APPEND(ret) = state->name;
+        for (size_t k = 0; k < state->count; k++)
+            *VECTOR_APPEND(ret) = state->words[k];
+    }
+}
+
 struct arena *parse_arena(struct parse *parse)
 {
     return &parse->arena;

@@ -67,6 +67,11 @@ const char *parse_last_word(const struct parse *parse, const char *name);
 void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret);
 void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret);
 
+/* Appends to `ret` what was given of a group, as it can be typed again: names and values, but those of the options in
+ * `except` (first names, NULL-terminated; may be NULL). Only options that have values of their own (not ORDERED). */
+void parse_add_given_of_group(const struct parse *parse, const struct option_group *group, const char *const *except,
+                              struct word_list *ret);
+
 struct arena *parse_arena(struct parse *parse);
 struct log *parse_log(struct parse *parse); /* NULL until parse_finish() */
 

@@ -1,0 +1,359 @@
+/* cli/debug/accuracy.c: from "it is wrong" to a cause that was seen. */
+#include "debug/accuracy/accuracy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/debug/session.h"
+#include "cli/frame.h"
+#include "cli/options/groups.h"
+#include "cli/options/runners/engine.h"
+#include "cli/trt.h"
+#include "debug/accuracy/record.h"
+#include "engine/backend.h"
+
+struct accuracy_values {
+    const char *folder;
+    int64_t builds, runs, explored_builds, max_checks;
+    double deadline;
+};
+
+/* Of several loads and comparisons a few options would have another meaning in each step. */
+static int finish_accuracy(struct parse *parse, struct error *err)
+{
+    static const char *const refused[] = {"--load-outputs",
+                                          "--validate",
+                                          "--first-divergence",
+                                          "--fail-fast",
+                                          "--save-heatmaps",
+                                          "--save-error-metrics-plot",
+                                          NULL};
+    const struct accuracy_values *values = PARSE_VALUES(parse, struct accuracy_values);
+    struct string_builder given;
+    int rc = 0;
+
+    if (values->builds < 1 || values->runs < 1 || values->explored_builds < 0)
+        return error_set(err, ERR_INVALID, "--builds and --runs are at least 1, --explored-builds at least 0");
+    if (values->max_checks < 0 || values->deadline < 0)
+        return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
+    string_init(&given);
+    parse_list_given(parse, refused, &given);
+    if (given.size > 0)
+        rc = error_set(err, ERR_INVALID, "%s: this tool decides itself when that is done; leave it out", given.data);
+    string_release(&given);
+    return rc;
+}
+
+static const struct option accuracy_rows[] = {
+    {
+        .names = {"-o", "--output"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .fallback = "polygraphy_accuracy",
+        .file = OPTION_WRITES_FOLDER,
+        OPTION_FIELD(struct accuracy_values, folder),
+        .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
+                "its log. With what an earlier session of the same question has left there, it goes on",
+    },
+    {
+        .names = {"--builds"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "3",
+        OPTION_FIELD(struct accuracy_values, builds),
+        .help = "how often the suspect is built to see whether it fails",
+    },
+    {
+        .names = {"--runs"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "2",
+        OPTION_FIELD(struct accuracy_values, runs),
+        .help = "how often each build is run for that; one more is run ten times",
+    },
+    {
+        .names = {"--explored-builds"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "16",
+        OPTION_FIELD(struct accuracy_values, explored_builds),
+        .help = "how many builds with tactics drawn by lot may be made where builds differ, or none has failed; "
+                "built-in engine only",
+    },
+    {
+        .names = {"--max-checks"},
+        .kind = OPTION_ONE,
+        .type = OPTION_INTEGER,
+        .value_name = "N",
+        .fallback = "0",
+        OPTION_FIELD(struct accuracy_values, max_checks),
+        .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit",
+    },
+    {
+        .names = {"--deadline"},
+        .kind = OPTION_ONE,
+        .type = OPTION_FLOAT,
+        .value_name = "SECONDS",
+        .fallback = "0",
+        OPTION_FIELD(struct accuracy_values, deadline),
+        .help = "the same for time: no experiment begins later than this",
+    },
+};
+
+static const struct option_group accuracy_options = {
+    .title = "Investigation",
+    .options = accuracy_rows,
+    .count = ARRAY_LEN(accuracy_rows),
+    .finish = finish_accuracy,
+};
+
+/* ---- The two runners ---- */
+
+static const struct option_group *const engine_groups[] = {&engine_config_options, &engine_network_options,
+                                                           &tensorrt_options};
+
+/* What makes an engine compute in less than float32. */
+static const char *const lower_precision[] = {"--fp16",
+                                              "--bf16",
+                                              "--int8",
+                                              "--fp8",
+                                              "--precision-constraints",
+                                              "--precision-policy",
+                                              "--layer-precisions",
+                                              "--tensor-dtypes",
+                                              "--calibration-cache",
+                                              "--calib-base-cls",
+                                              "--quantile",
+                                              NULL};
+
+struct given {
+    const struct command_context *context;
+    struct arena arena; /* owns the words */
+};
+
+static void add(struct word_list *list, const char *word)
+{
+    *VECTOR_APPEND(list) = word;
+}
+
+static struct words take_words(struct given *given, struct word_list *list)
+{
+    const char **items = arena_alloc_zero(&given->arena, list->count + 1, sizeof(*items));
+    struct words ret = {.items = items, .count = list->count};
+
+    for (size_t i = 0; i < list->count; i++)
+        items[i] = list->items[i];
+    free(list->items);
+    *list = (struct word_list){0};
+    return ret;
+}
+
+static struct words words_of_group(struct given *given, const struct option_group *group, const char *const *except)
+{
+    struct word_list list = {0};
+
+    parse_add_given_of_group(given->context->parse, group, except, &list);
+    return take_words(given, &list);
+}
+
+static struct words words_of_engine(struct given *given, const char *const *except)
+{
+    struct word_list list = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(engine_groups); i++)
+        parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
+    return take_words(given, &list);
+}
+
+static const char *line_word(struct given *given, const struct runner_line *line, const char *command)
+{
+    return line->name != NULL ? arena_printf(&given->arena, "%s=%s", line->name, command) : command;
+}
+
+static void add_runner_line(struct given *given, size_t runner, struct word_list *list)
+{
+    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
+    size_t index = 0;
+
+    for (size_t i = 0; i < runner; i++)
+        index += strcmp(values->names.items[i], "runner") == 0;
+    add(list, "--runner");
+    add(list, line_word(given, &values->commands.items[index], values->commands.items[index].line));
+    if (values->build_commands[index] != NULL) {
+        add(list, "--runner-build");
+        add(list, line_word(given, &values->commands.items[index], values->build_commands[index]));
+    }
+    if (values->timeout > 0) {
+        add(list, "--runner-timeout");
+        add(list, arena_printf(&given->arena, "%g", values->timeout));
+    }
+}
+
+/* Runner number `runner` of the command line with what it takes; without what is in `except`. */
+static struct words words_of_runner(struct given *given, size_t runner, const char *const *except)
+{
+    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
+    const char *name = values->names.items[runner];
+    struct word_list list = {0};
+
+    if (strcmp(name, "runner") == 0)
+        add_runner_line(given, runner, &list);
+    else
+        add(&list, arena_printf(&given->arena, "--%s", name));
+    if (strcmp(name, "onnxrt") == 0)
+        parse_add_given_of_group(given->context->parse, &onnxrt_options, NULL, &list);
+    for (size_t i = 0; strcmp(name, "trt") == 0 && i < ARRAY_LEN(engine_groups); i++)
+        parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
+    return take_words(given, &list);
+}
+
+static void choose_precision(const struct engine_request *request, struct accuracy_settings *settings)
+{
+    static const double roundoffs[PRECISION_COUNT] = {
+        [PRECISION_FLOAT32] = 0x1p-24, [PRECISION_TF32] = 0x1p-11,     [PRECISION_BFLOAT16] = 0x1p-8,
+        [PRECISION_FLOAT16] = 0x1p-11, [PRECISION_INT8] = 1.0 / 254.0,
+    };
+    enum precision lowest = PRECISION_FLOAT32;
+
+    for (int i = 0; settings->suspect_has_engine && i < PRECISION_COUNT; i++)
+        if (request->builder.precision.enabled[i] && roundoffs[i] > roundoffs[lowest])
+            lowest = (enum precision)i;
+    settings->precision = precision_name(lowest);
+    settings->unit_roundoff = roundoffs[lowest];
+}
+
+static int make_settings(struct given *given, struct accuracy_settings *ret, struct error *err)
+{
+    static const char *const all_precisions[] = {"--fp16", "--bf16", "--int8", "--fp8", NULL};
+    const struct parse *parse = given->context->parse;
+    const struct accuracy_values *values = PARSE_VALUES(parse, struct accuracy_values);
+    const struct model_values *model = PARSE_VALUES(parse, struct model_values);
+    const struct runner_values *runners = PARSE_VALUES(parse, struct runner_values);
+    const struct trtexec *program = NULL;
+    struct string_builder lowered;
+    int rc;
+
+    if (runners->names.count != 2)
+        return error_set(err, ERR_INVALID,
+                         "two runners are compared, the first one being the reference: --onnxrt --trt, say; here are "
+                         "%zu",
+                         runners->names.count);
+    *ret = (struct accuracy_settings){
+        .model = model->path,
+        .folder = values->folder,
+        .reference = words_of_runner(given, 0, NULL),
+        .suspect = words_of_runner(given, 1, NULL),
+        .engine = words_of_engine(given, NULL),
+        .loading = words_of_group(given, &onnx_load_options, NULL),
+        .data = words_of_group(given, &data_loader_options, NULL),
+        .data_are_given = parse_given(parse, "--load-inputs") != NULL,
+        .tolerance = words_of_group(given, &comparison_options, NULL),
+        .suspect_has_engine = strcmp(runners->names.items[1], "trt") == 0,
+        .reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0,
+        .builds = values->builds,
+        .runs = values->runs,
+        .explored_builds = values->explored_builds,
+        .deadline = values->deadline,
+        .max_checks = values->max_checks,
+        .program = given->context->program,
+        .self_main = given->context->main,
+        .self_prepare = debug_preload_libraries,
+    };
+    if (model->shapes.count > 0) {
+        struct word_list list = {0};
+
+        for (size_t i = 0; i < ret->data.count; i++)
+            add(&list, ret->data.items[i]);
+        parse_add_given_of_group(parse, &run_model_options, NULL, &list);
+        ret->data = take_words(given, &list);
+    }
+    choose_precision(PARSE_VALUES(parse, struct engine_request), ret);
+    string_init(&lowered);
+    parse_list_given(parse, all_precisions, &lowered);
+    if (ret->suspect_has_engine && lowered.size > 0)
+        ret->suspect_in_float = words_of_runner(given, 1, lower_precision);
+    string_release(&lowered);
+    if (!ret->suspect_has_engine)
+        return 0;
+    rc = trt_choose(given->context->log, model->path, &program, err);
+    ret->suspect_is_builtin = rc == 0 && program == NULL;
+    return rc;
+}
+
+/* What is known is told after an interruption, too. */
+static int tell(struct investigation *investigation, struct debug_report *report, int rc, struct error *err)
+{
+    accuracy_record_log(investigation);
+    if (rc == ERR_INTERRUPTED) {
+        log_message(investigation->log, LOG_CRITICAL, "The same command goes on where it was");
+        return rc;
+    }
+    rc = debug_report_save(report, NULL, accuracy_record_write, investigation, err);
+    if (rc < 0)
+        return rc;
+    return accuracy_found_out(investigation) ? 0 : EXIT_STATUS_ERROR;
+}
+
+static int debug_accuracy_run(const struct command_context *context, struct error *err)
+{
+    struct given given = {.context = context};
+    struct accuracy_settings settings;
+    struct investigation *investigation = NULL;
+    struct debug_report report = {0};
+    int rc;
+
+    arena_init(&given.arena);
+    rc = make_settings(&given, &settings, err);
+    if (rc < 0)
+        goto done;
+    rc = debug_report_open(&report, context, err);
+    if (rc < 0)
+        goto done;
+    rc = accuracy_begin(&settings, context->log, &investigation, err);
+    if (rc < 0)
+        goto done;
+    rc = accuracy_run(investigation, err);
+    if (rc == 0 || rc == ERR_INTERRUPTED)
+        rc = tell(investigation, &report, rc, err);
+done:
+    debug_report_close(&report);
+    investigation_free(investigation);
+    arena_release(&given.arena);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,   &accuracy_options,      &json_options,           &run_model_options,
+    &runner_options,    &data_loader_options,   &comparison_options,     &onnxrt_options,
+    &onnx_load_options, &engine_config_options, &engine_network_options, &tensorrt_options};
+
+const struct command cmd_debug_accuracy = {
+    .name = "accuracy",
+    .summary = "from 'it is wrong' to a cause that was seen, by itself",
+    .description =
+        "Finds out why a model that was compiled gives other outputs than a runtime that you trust. "
+        "The first runner is that reference, the second one the suspect, each with its options of `polygraphy run`.\n\n"
+        "It goes the way of docs/finding-the-cause.md: whether the question is sound; whether it fails always, by "
+        "build or by run; then tactics, precision, layer by layer, fusions, a reduction, as far as they apply. "
+        "A cause is named when it was seen: the smallest case fails anew, and with the one thing changed the "
+        "whole model passes.\n\n"
+        "Every experiment is a command of this program, which is shown with -v and kept in the folder with its "
+        "log. After Ctrl-C, or worse, the same command goes on where it was.\n\n"
+        "Without tolerances (--atol, --rtol, --norm-tolerance, ...) they are derived from the lowest precision "
+        "and the depth of the model. "
+        "The exit status is 0 when a cause was proven or nothing fails, 1 when it fails and no cause was found.",
+    .example = "# a float16 engine against ONNX Runtime, with data for which it fails\n"
+               "polygraphy debug accuracy model.onnx --onnxrt --trt --fp16 --load-inputs inputs.json\n"
+               "# any other engine\n"
+               "polygraphy debug accuracy model.onnx --onnxrt --runner './infer {model} {inputs} {outputs}' -o why",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .exact_names = true,
+    .framed = true,
+    .run = debug_accuracy_run,
+};

@@ -1,0 +1,191 @@
+/* debug/accuracy/accuracy.c: the order of the questions. See accuracy.h. */
+#include "debug/accuracy/accuracy.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/process/fork_server.h"
+#include "base/process/guard.h"
+#include "base/system.h"
+#include "debug/accuracy/questions.h"
+#include "format/json/writer.h"
+
+/* ---- The folder ---- */
+
+static struct hash hash_words(struct hash hash, struct words words)
+{
+    for (size_t i = 0; i < words.count; i++)
+        hash = hash_combine(hash, hash_bytes(words.items[i], strlen(words.items[i])));
+    return hash_combine(hash, hash_bytes(&words.count, sizeof(words.count)));
+}
+
+/* What experiments belong to: the model's content, and everything that their commands are made of. */
+static int identify(const struct accuracy_settings *settings, char ret[HASH_TEXT_SIZE], struct error *err)
+{
+    const struct words words[] = {settings->reference, settings->suspect, settings->suspect_in_float, settings->engine,
+                                  settings->loading,   settings->data,    settings->tolerance};
+    const int64_t numbers[] = {settings->builds, settings->runs, settings->explored_builds};
+    struct hash hash;
+    int rc = hash_file(settings->model, &hash, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        hash = hash_words(hash, words[i]);
+    hash = hash_combine(hash, hash_bytes(numbers, sizeof(numbers)));
+    hash = hash_combine(hash, hash_bytes(POLYGRAPHY_VERSION, strlen(POLYGRAPHY_VERSION)));
+    hash_to_text(hash, ret);
+    return 0;
+}
+
+static int write_session(const char *path, const char *identity, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "polygraphy_accuracy");
+    json_writer_integer(&writer, 1);
+    json_writer_key(&writer, "question");
+    json_writer_string(&writer, identity);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+static int read_session(const char *path, const char *identity, struct error *err)
+{
+    struct experiment session = {0};
+    int rc = json_reader_open(&session.result, path, err);
+
+    if (rc == 0 && strcmp(result_text(&session, session.result.root, "question"), identity) != 0)
+        rc = error_set(err, ERR_EXISTS,
+                       "'%s' is from another model, or from a question with other options, or of another version of "
+                       "this program: give another folder with -o, or remove that one",
+                       path);
+    json_reader_release(&session.result);
+    return rc;
+}
+
+static bool folder_is_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    size_t entries = 0;
+
+    if (folder == NULL)
+        return false;
+    while (readdir(folder) != NULL)
+        entries++;
+    closedir(folder);
+    return entries <= 2; /* "." and ".." */
+}
+
+static int open_folder(struct investigation *investigation, struct error *err)
+{
+    const char *folder = investigation->settings->folder;
+    const char *session = investigation_path(investigation, "session.json");
+    char identity[HASH_TEXT_SIZE];
+    int rc = identify(investigation->settings, identity, err);
+
+    if (rc < 0)
+        return rc;
+    if (file_exists(session)) {
+        rc = read_session(session, identity, err);
+        if (rc == 0)
+            log_message(investigation->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
+    } else if (file_exists(folder) && !folder_is_empty(folder)) {
+        rc = error_set(err, ERR_EXISTS, "'%s' is there already, and not of debug accuracy: give another folder with -o",
+                       folder);
+    } else {
+        rc = file_make_folders(folder, err);
+        if (rc == 0)
+            rc = write_session(session, identity, err);
+    }
+    if (rc < 0)
+        return rc;
+    return session_lock_take(&investigation->lock, session, "keeps its experiments beside", "-o", investigation->log,
+                             err);
+}
+
+int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct investigation **ret,
+                   struct error *err)
+{
+    struct investigation *investigation = memory_alloc_zero(1, sizeof(*investigation));
+    struct call call;
+    int rc;
+
+    *investigation = (struct investigation){
+        .settings = settings, .log = log, .start = stopwatch_now(), .lock = {.fd = -1}, .verdict = ""};
+    arena_init(&investigation->arena);
+    rc = open_folder(investigation, err);
+    if (rc < 0) {
+        investigation_free(investigation);
+        return rc;
+    }
+    process_guard_start();
+    call_begin(&call, investigation, "", "");
+    call_add_words(&call, settings->reference);
+    call_add_words(&call, settings->suspect);
+    investigation->server =
+        fork_server_start(settings->self_main, settings->self_prepare, (void *)call_keep(&call).items);
+    *ret = investigation;
+    return 0;
+}
+
+/* ---- The way ---- */
+
+static bool always(const struct investigation *investigation)
+{
+    (void)investigation;
+    return true;
+}
+
+/* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
+static const struct {
+    bool (*applies)(const struct investigation *investigation);
+    int (*ask)(struct investigation *investigation, struct error *err);
+} questions[] = {
+    {always, accuracy_ask_question},
+    {always, accuracy_ask_occurrence},
+};
+
+static bool is_open(const struct investigation *investigation)
+{
+    return investigation->outcome == OUTCOME_OPEN && investigation->cause.kind == CAUSE_UNKNOWN;
+}
+
+static int find_out(struct investigation *investigation, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(questions) && is_open(investigation); i++)
+        if (questions[i].applies(investigation)) {
+            int rc = questions[i].ask(investigation, err);
+
+            if (rc < 0)
+                return rc;
+        }
+    if (investigation->outcome != OUTCOME_OPEN)
+        return 0;
+    investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It fails, and no cause was found");
+    return 0;
+}
+
+int accuracy_run(struct investigation *investigation, struct error *err)
+{
+    int rc = find_out(investigation, err);
+
+    if (rc == ERR_INTERRUPTED)
+        investigation_conclude(investigation, OUTCOME_NO_CAUSE, "Interrupted: this is what is known so far");
+    if (rc < 0 && investigation->out_of_budget) {
+        investigation_conclude(investigation, OUTCOME_NO_CAUSE,
+                               "The budget (--deadline, --max-checks) is used up: this is what is known so far");
+        rc = 0;
+    }
+    return rc;
+}

@@ -1,0 +1,470 @@
+/* debug/accuracy/investigation.c: see investigation.h. */
+#include "debug/accuracy/investigation.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/process/fork_server.h"
+#include "base/process/guard.h"
+#include "base/process/process.h"
+#include "base/system.h"
+#include "base/text/shell_line.h"
+#include "debug/check/report.h"
+#include "format/json/writer.h"
+
+const char *investigation_path(struct investigation *investigation, const char *name)
+{
+    return arena_printf(&investigation->arena, "%s/%s", investigation->settings->folder, name);
+}
+
+const char *investigation_text(struct investigation *investigation, const char *format, ...)
+{
+    struct string_builder text;
+    const char *ret;
+    va_list args;
+
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    ret = arena_strdup(&investigation->arena, text.data);
+    string_release(&text);
+    return ret;
+}
+
+/* ---- Commands ---- */
+
+void call_begin(struct call *ret, struct investigation *investigation, const char *name, const char *why)
+{
+    *ret = (struct call){.investigation = investigation, .name = name, .why = why, .has_result = true};
+}
+
+void call_add(struct call *call, const char *first, ...)
+{
+    va_list rest;
+
+    va_start(rest, first);
+    for (const char *word = first; word != NULL; word = va_arg(rest, const char *))
+        *VECTOR_APPEND(&call->words) = arena_strdup(&call->investigation->arena, word);
+    va_end(rest);
+}
+
+void call_add_words(struct call *call, struct words more)
+{
+    for (size_t i = 0; i < more.count; i++)
+        *VECTOR_APPEND(&call->words) = more.items[i];
+}
+
+void call_begin_comparison(struct call *ret, struct investigation *investigation, const struct failing_case *subject,
+                           const char *name, const char *why)
+{
+    call_begin(ret, investigation, name, why);
+    call_add(ret, "run", subject->model, NULL);
+    call_add_words(ret, investigation->settings->loading);
+    call_add(ret, "--load-inputs", subject->inputs, "--load-outputs", subject->golden, NULL);
+    call_add_words(ret, subject->tolerance);
+}
+
+void call_add_inputs(struct call *call, int64_t times)
+{
+    call_add(call, "--load-inputs", NULL);
+    for (int64_t i = 0; i < times; i++)
+        call_add(call, call->investigation->whole.inputs, NULL);
+}
+
+static double seconds_left(const struct investigation *investigation)
+{
+    double deadline = investigation->settings->deadline;
+
+    return deadline > 0 ? deadline - (stopwatch_now() - investigation->start) : INFINITY;
+}
+
+void call_add_budget(struct call *call)
+{
+    struct investigation *investigation = call->investigation;
+    int64_t most = investigation->settings->max_checks;
+    double left = seconds_left(investigation);
+
+    if (most > 0)
+        call_add(call, "--max-checks",
+                 investigation_text(investigation, "%lld", (long long)(most - investigation_checks(investigation))),
+                 NULL);
+    if (isfinite(left))
+        call_add(call, "--deadline", investigation_text(investigation, "%.0f", fmax(1, left)), NULL);
+}
+
+struct words call_keep(struct call *call)
+{
+    size_t count = call->words.count;
+    const char **items = arena_alloc_zero(&call->investigation->arena, count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < count; i++)
+        items[i] = call->words.items[i];
+    free(call->words.items);
+    call->words = (struct word_list){0};
+    return (struct words){.items = items, .count = count};
+}
+
+static const char *experiment_name(const struct call *call)
+{
+    return arena_printf(&call->investigation->arena, "%02zu-%s", call->investigation->experiments.count + 1,
+                        call->name);
+}
+
+const char *call_folder(struct call *call)
+{
+    const char *ret = arena_printf(&call->investigation->arena, "%s/steps/%s", call->investigation->settings->folder,
+                                   experiment_name(call));
+
+    file_make_folders(ret, NULL); /* who writes there says what is wrong */
+    return ret;
+}
+
+/* The line of the shell that does the same. */
+static const char *command_line(const struct call *call)
+{
+    const struct shell_quotes outside = {0};
+    struct string_builder line;
+    const char *ret;
+
+    string_init(&line);
+    string_add(&line, "polygraphy");
+    for (size_t i = 0; i < call->words.count; i++) {
+        string_add_char(&line, ' ');
+        shell_add_word(&line, call->words.items[i], &outside);
+    }
+    ret = arena_strdup(&call->investigation->arena, line.data);
+    string_release(&line);
+    return ret;
+}
+
+/* ---- Experiments ---- */
+
+void investigation_begin_step(struct investigation *investigation, const char *question)
+{
+    investigation->step = question;
+    log_message(investigation->log, LOG_START, "%s", question);
+}
+
+int64_t investigation_checks(const struct investigation *investigation)
+{
+    int64_t ret = 0;
+
+    for (size_t i = 0; i < investigation->experiments.count; i++)
+        ret += investigation->experiments.items[i]->checks;
+    return ret;
+}
+
+int64_t investigation_builds(const struct investigation *investigation)
+{
+    int64_t ret = 0;
+
+    for (size_t i = 0; i < investigation->experiments.count; i++)
+        ret += investigation->experiments.items[i]->builds;
+    return ret;
+}
+
+static int check_budget(struct investigation *investigation, struct error *err)
+{
+    int64_t most = investigation->settings->max_checks;
+
+    investigation->out_of_budget =
+        seconds_left(investigation) <= 0 || (most > 0 && investigation_checks(investigation) >= most);
+    if (!investigation->out_of_budget)
+        return 0;
+    return error_set(err, ERR_UNSUPPORTED, "the budget (--deadline, --max-checks) is used up");
+}
+
+/* The last line of a log that begins with a mark of errors, without it; NULL: there is none. */
+static const char *last_complaint(struct investigation *investigation, struct text said)
+{
+    const char *ret = NULL;
+
+    for (const char *line = said.data, *end = said.data + said.size; line < end;) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        struct text text = {line, stop != NULL ? (size_t)(stop - line) : (size_t)(end - line)};
+
+        if (text_begins_with(text, "[!] ") || text_begins_with(text, "[E] "))
+            ret = arena_text(&investigation->arena, (struct text){text.data + 4, text.size - 4});
+        line += text.size + 1;
+    }
+    return ret;
+}
+
+static int save_log(const struct experiment *experiment, const struct process_result *result, struct error *err)
+{
+    char *path = file_join(experiment->folder, "log.txt");
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    string_add_format(&text, "$ %s\n", experiment->command);
+    check_output_render(&result->out, &text);
+    check_output_render(&result->error_out, &text);
+    rc = file_write(path, text.data, text.size, FILE_INTERMEDIATE, err);
+    string_release(&text);
+    free(path);
+    return rc;
+}
+
+/* From here on the experiment is not run again. */
+static int save_done(const struct experiment *experiment, struct error *err)
+{
+    char *path = file_join(experiment->folder, "done.json");
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, path, err);
+
+    free(path);
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_key(&writer, "command");
+    json_writer_string(&writer, experiment->command);
+    json_writer_key(&writer, "exit_status");
+    json_writer_integer(&writer, experiment->exit_status);
+    json_writer_key(&writer, "seconds");
+    json_writer_number(&writer, experiment->seconds);
+    json_writer_key(&writer, "complaint");
+    json_writer_string(&writer, experiment->complaint != NULL ? experiment->complaint : "");
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+/* Whether this very command has ended here before; then what is kept of it is filled in. */
+static bool find_done(struct investigation *investigation, struct experiment *experiment)
+{
+    char *path = file_join(experiment->folder, "done.json");
+    struct experiment kept = {0};
+    bool ret = file_exists(path) && json_reader_open(&kept.result, path, NULL) == 0 && json_is_object(kept.result.root);
+
+    free(path);
+    if (ret)
+        ret = strcmp(result_text(&kept, kept.result.root, "command"), experiment->command) == 0;
+    if (ret) {
+        const char *complaint = result_text(&kept, kept.result.root, "complaint");
+
+        experiment->exit_status = (int)result_number(&kept, kept.result.root, "exit_status", 1);
+        experiment->seconds = result_number(&kept, kept.result.root, "seconds", 0);
+        experiment->complaint = *complaint != '\0' ? arena_strdup(&investigation->arena, complaint) : NULL;
+    }
+    json_reader_release(&kept.result);
+    return ret;
+}
+
+static int execute(const struct call *call, struct experiment *experiment, struct error *err)
+{
+    /* As in the check of a debug tool the exit status says whose fault it was (docs/verdicts.md). */
+    static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
+    struct investigation *investigation = call->investigation;
+    const char **arguments = arena_alloc_zero(&investigation->arena, call->words.count + 2, sizeof(*arguments));
+    const struct process_request request = {.arguments = arguments,
+                                            .program = investigation->settings->program,
+                                            .server = investigation->server,
+                                            .server_arguments = arguments,
+                                            .environment = environment,
+                                            .without_input = true};
+    struct process_result result;
+    int rc;
+
+    arguments[0] = "polygraphy";
+    for (size_t i = 0; i < call->words.count; i++)
+        arguments[i + 1] = call->words.items[i];
+    rc = process_run(&request, &result, err);
+    if (rc < 0)
+        return rc;
+    experiment->exit_status = result.end == PROCESS_EXITED ? result.code : 128 + result.code;
+    experiment->seconds = result.seconds;
+    experiment->complaint = last_complaint(investigation, (struct text){result.error_out.data, result.error_out.size});
+    if (experiment->complaint == NULL)
+        experiment->complaint = last_complaint(investigation, (struct text){result.out.data, result.out.size});
+    rc = save_log(experiment, &result, err);
+    process_result_release(&result);
+    return rc;
+}
+
+/* Behind --check everything is the check's. */
+static void add_result(struct call *call, const char *path)
+{
+    struct word_list *words = &call->words;
+    size_t at = 0;
+
+    while (at < words->count && strcmp(words->items[at], "--check") != 0)
+        at++;
+    call_add(call, "--json", path, NULL);
+    memmove(&words->items[at + 2], &words->items[at], (words->count - at - 2) * sizeof(*words->items));
+    words->items[at] = "--json";
+    words->items[at + 1] = path;
+}
+
+int call_run(struct call *call, struct experiment **ret, struct error *err)
+{
+    struct investigation *investigation = call->investigation;
+    struct experiment *experiment = arena_alloc_zero(&investigation->arena, 1, sizeof(*experiment));
+    const char *folder = call_folder(call);
+    const char *result = investigation_text(investigation, "%s/result.json", folder);
+    int rc = 0;
+
+    if (call->has_result)
+        add_result(call, result);
+    *experiment = (struct experiment){.name = experiment_name(call),
+                                      .folder = folder,
+                                      .step = investigation->step,
+                                      .why = call->why,
+                                      .command = command_line(call)};
+    log_message(investigation->log, LOG_INFO, "    %s", call->why);
+    log_message(investigation->log, LOG_VERBOSE, "    $ %s", experiment->command);
+    if (!find_done(investigation, experiment)) {
+        rc = check_budget(investigation, err);
+        if (rc == 0)
+            rc = execute(call, experiment, err);
+        if (rc == 0)
+            rc = save_done(experiment, err);
+    }
+    free(call->words.items);
+    call->words = (struct word_list){0};
+    if (rc < 0)
+        return rc;
+    *VECTOR_APPEND(&investigation->experiments) = experiment;
+    if (call->has_result && file_exists(result)) {
+        rc = json_reader_open(&experiment->result, result, err);
+        if (rc < 0)
+            return rc;
+        experiment->has_result = json_is_object(experiment->result.root);
+    }
+    *ret = experiment;
+    return 0;
+}
+
+static int refuse_end(const struct experiment *experiment, struct error *err)
+{
+    return error_set(err, ERR_BACKEND, "`%s` ends with %d: %s", experiment->command, experiment->exit_status,
+                     experiment->complaint != NULL ? experiment->complaint : "it does not say why");
+}
+
+int call_judge(struct call *call, struct experiment **ret, struct error *err)
+{
+    static const char *const outcomes[] = {[AGREES] = "agrees", [DIFFERS] = "differs", [REFUSES] = "does not run"};
+    struct experiment *experiment;
+    int rc = call_run(call, &experiment, err);
+
+    if (rc < 0)
+        return rc;
+    if (experiment->exit_status == 0 && experiment->has_result)
+        experiment->agreement = AGREES;
+    else if (experiment->exit_status == 1 && experiment->has_result)
+        experiment->agreement = DIFFERS;
+    else if (experiment->exit_status == 3 || experiment->exit_status > 128)
+        experiment->agreement = REFUSES;
+    else
+        return refuse_end(experiment, err);
+    experiment->checks = 1;
+    experiment->builds = call->investigation->settings->suspect_has_engine;
+    experiment->outcome = outcomes[experiment->agreement];
+    *ret = experiment;
+    return 0;
+}
+
+int call_succeed(struct call *call, struct experiment **ret, struct error *err)
+{
+    int rc = call_run(call, ret, err);
+
+    return rc == 0 && (*ret)->exit_status != 0 ? refuse_end(*ret, err) : rc;
+}
+
+/* ---- Results ---- */
+
+json_t *result_find(const json_t *object, const char *path)
+{
+    const json_t *ret = object;
+
+    while (ret != NULL && *path != '\0') {
+        size_t size = strcspn(path, "/");
+
+        ret = json_object_getn(ret, path, size);
+        path += size + (path[size] == '/');
+    }
+    return (json_t *)ret;
+}
+
+double result_number(struct experiment *experiment, const json_t *object, const char *path, double otherwise)
+{
+    double ret;
+
+    return json_reader_number(&experiment->result, result_find(object, path), &ret) ? ret : otherwise;
+}
+
+const char *result_text(struct experiment *experiment, const json_t *object, const char *path)
+{
+    struct text text;
+    json_t *value = result_find(object, path);
+
+    if (!json_is_string(value) || json_reader_text(&experiment->result, value, &text, NULL) < 0)
+        return "";
+    return text.data;
+}
+
+/* ---- What is known ---- */
+
+void investigation_conclude(struct investigation *investigation, enum outcome outcome, const char *format, ...)
+{
+    struct string_builder text;
+    va_list args;
+
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    investigation->outcome = outcome;
+    investigation->verdict = arena_strdup(&investigation->arena, text.data);
+    string_release(&text);
+}
+
+void cause_add_proof(struct investigation *investigation, const char *format, ...)
+{
+    struct string_builder text;
+    va_list args;
+
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    *VECTOR_APPEND(&investigation->cause.proof) = arena_strdup(&investigation->arena, text.data);
+    string_release(&text);
+    log_message(investigation->log, LOG_INFO, "    Seen: %s",
+                investigation->cause.proof.items[investigation->cause.proof.count - 1]);
+}
+
+const char *cause_kind_name(enum cause_kind kind)
+{
+    static const char *const names[] = {
+        [CAUSE_UNKNOWN] = "unknown",     [CAUSE_NAN] = "nan",
+        [CAUSE_NODE] = "node",           [CAUSE_OVERFLOW] = "overflow",
+        [CAUSE_UNDERFLOW] = "underflow", [CAUSE_PRECISION] = "precision",
+        [CAUSE_TACTIC] = "tactic",       [CAUSE_FUSION] = "fusion",
+        [CAUSE_RACE] = "race",           [CAUSE_REFUSED] = "refused",
+        [CAUSE_PART] = "part",
+    };
+
+    return names[kind];
+}
+
+void investigation_free(struct investigation *investigation)
+{
+    if (investigation == NULL)
+        return;
+    for (size_t i = 0; i < investigation->experiments.count; i++)
+        json_reader_release(&investigation->experiments.items[i]->result);
+    free(investigation->experiments.items);
+    free(investigation->cause.proof.items);
+    fork_server_stop(investigation->server);
+    process_guard_stop();
+    session_lock_release(&investigation->lock);
+    arena_release(&investigation->arena);
+    free(investigation);
+}

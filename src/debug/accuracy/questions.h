@@ -1,0 +1,28 @@
+/* debug/accuracy/questions.h: the questions of an investigation, each a file of its name.
+ *
+ * Each returns 0 and leaves in the investigation what it has found out; with `outcome` still open the next question is
+ * asked. Errors are those of investigation_run().
+ */
+#ifndef DEBUG_ACCURACY_QUESTIONS_H
+#define DEBUG_ACCURACY_QUESTIONS_H
+
+#include "debug/accuracy/investigation.h"
+
+/* Is the question sound? Makes input data and golden outputs (`whole`), decides on tolerances, and has the reference
+ * answer twice. Ends the investigation where the model does not run there, or where it makes NaN or infinities itself:
+ * then the first node that does is the cause. */
+int accuracy_ask_question(struct investigation *investigation, struct error *err);
+
+/* Does it fail, and how: always, by build, by run, never? */
+int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
+
+/* Builds of the built-in engine with tactics drawn by lot, sorted. */
+struct exploration {
+    int64_t passed, failed; /* builds */
+    const char *replays;    /* the folder with `good` and `bad` */
+};
+
+int accuracy_explore(struct investigation *investigation, const struct failing_case *subject, int64_t builds,
+                     struct exploration *ret, struct error *err);
+
+#endif
