@@ -154,6 +154,7 @@ static const struct {
 } questions[] = {
     {always, accuracy_ask_question},
     {always, accuracy_ask_occurrence},
+    {always, accuracy_ask_reduction},
 };
 
 static bool is_open(const struct investigation *investigation)
@@ -172,6 +173,8 @@ static int find_out(struct investigation *investigation, struct error *err)
         }
     if (investigation->outcome != OUTCOME_OPEN)
         return 0;
+    if (investigation->cause.kind != CAUSE_UNKNOWN)
+        return accuracy_prove(investigation, err);
     investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It fails, and no cause was found");
     return 0;
 }

@@ -265,7 +265,7 @@ static int execute(const struct call *call, struct experiment *experiment, struc
     const char **arguments = arena_alloc_zero(&investigation->arena, call->words.count + 2, sizeof(*arguments));
     const struct process_request request = {.arguments = arguments,
                                             .program = investigation->settings->program,
-                                            .server = investigation->server,
+                                            .server = call->is_fresh ? NULL : investigation->server,
                                             .server_arguments = arguments,
                                             .environment = environment,
                                             .without_input = true};

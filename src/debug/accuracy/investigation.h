@@ -31,6 +31,7 @@ struct call {
     const char *name;       /* of the experiment's folder, behind its number */
     const char *why;        /* what it is to show, for the log and the report */
     bool has_result;        /* it takes --json, and gets it */
+    bool is_fresh;          /* a process that is started anew, not forked off one that has loaded everything */
     struct word_list words; /* behind "polygraphy"; the strings are the investigation's */
 };
 
@@ -99,7 +100,8 @@ struct investigation {
     struct failing_case whole;    /* the user's model */
     const char *repeated_golden;  /* its outputs for RUNS_OF_ONE_BUILD times its inputs, see
                                     call_add_inputs() */
-    const char *values;           /* reference values of all tensors, as input data and as results; NULL: not made */
+    const char *values;           /* of all tensors in the reference, for --load-outputs; NULL: see values.h */
+    const char *layerwise;        /* the same and the inputs, for --load-inputs */
     enum occurrence occurrence;
     double failure_rate;         /* of the suspect's runs when that was asked */
     bool refused;                /* it does not even run the model */

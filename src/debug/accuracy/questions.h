@@ -16,6 +16,13 @@ int accuracy_ask_question(struct investigation *investigation, struct error *err
 /* Does it fail, and how: always, by build, by run, never? */
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
 
+/* What is the smallest part that fails? `debug reduce`, on its own terms. */
+int accuracy_ask_reduction(struct investigation *investigation, struct error *err);
+
+/* Is it true? The minimal case fails in a fresh process, and what was changed mends the whole model. Says the verdict.
+ */
+int accuracy_prove(struct investigation *investigation, struct error *err);
+
 /* Builds of the built-in engine with tactics drawn by lot, sorted. */
 struct exploration {
     int64_t passed, failed; /* builds */

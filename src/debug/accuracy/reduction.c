@@ -1,0 +1,138 @@
+/* debug/accuracy/reduction.c: what is the smallest part that fails? */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+#include "debug/accuracy/questions.h"
+#include "debug/accuracy/values.h"
+
+#define NODES_NAMED 5
+
+/* Parts are compared by the tolerance for layers where the whole model fails by it, too: that of the user may be made
+ * for the scale of the outputs alone. */
+static int choose_tolerance(struct investigation *investigation, struct words *ret, struct error *err)
+{
+    struct failing_case strict = investigation->whole;
+    struct experiment *experiment;
+    struct call call;
+    int rc;
+
+    *ret = investigation->whole.tolerance;
+    if (investigation->refused || investigation->settings->tolerance.count == 0)
+        return 0;
+    strict.tolerance = investigation->layer_tolerance;
+    call_begin_comparison(&call, investigation, &strict, "tolerance", "Does it fail by the tolerance for layers, too?");
+    call_add_words(&call, investigation->settings->suspect);
+    rc = call_judge(&call, &experiment, err);
+    if (rc == 0 && experiment->agreement == DIFFERS)
+        *ret = investigation->layer_tolerance;
+    return rc;
+}
+
+static int reduce(struct investigation *investigation, struct words tolerance, const char *output,
+                  struct experiment **ret, struct error *err)
+{
+    const struct accuracy_settings *settings = investigation->settings;
+    const char *folder, *candidate, *inputs, *golden;
+    struct call call;
+
+    call_begin(&call, investigation, "reduce", "The smallest part that fails");
+    folder = call_folder(&call);
+    candidate = investigation_text(investigation, "%s/candidate.onnx", folder);
+    inputs = investigation_text(investigation, "%s/inputs.json", folder);
+    golden = investigation_text(investigation, "%s/golden.json", folder);
+    call_add(&call, "debug", "reduce", settings->model, "-o", output, "--mode", "minimal", "--load-inputs",
+             investigation->whole.inputs, "--iter-artifact", candidate, "--iter-inputs", inputs, "--save-debug-replay",
+             investigation_text(investigation, "%s/replay.json", folder), "--check-timeout", "auto",
+             "--hide-fail-output", NULL);
+    call_add_words(&call, settings->loading);
+    call_add_budget(&call);
+    if (investigation->occurrence != OCCURS_ALWAYS)
+        call_add(&call, "--flaky", NULL);
+    if (settings->reference_is_onnxrt)
+        call_add(&call, "--iter-golden", golden, NULL);
+    call_add(&call, "--check", "polygraphy", "run", candidate, NULL);
+    if (!settings->reference_is_onnxrt) /* golden values would be ONNX Runtime's: so both are run */
+        call_add_words(&call, settings->reference);
+    call_add_words(&call, settings->suspect);
+    call_add(&call, "--load-inputs", inputs, NULL);
+    if (settings->reference_is_onnxrt)
+        call_add(&call, "--load-outputs", golden, NULL);
+    call_add_words(&call, tolerance);
+    return call_run(&call, ret, err);
+}
+
+/* The names of its nodes, and a sentence about them. */
+static void take_nodes(struct investigation *investigation, struct experiment *experiment)
+{
+    const json_t *nodes = result_find(experiment->result.root, "nodes"), *node;
+    struct cause *cause = &investigation->cause;
+    const char **names = arena_alloc_zero(&investigation->arena, json_array_size(nodes) + 1, sizeof(*names));
+    struct string_builder text;
+    size_t i;
+
+    string_init(&text);
+    json_array_foreach (nodes, i, node) {
+        names[i] = arena_strdup(&investigation->arena, result_text(experiment, node, "name"));
+        if (i < NODES_NAMED) {
+            string_add(&text, i > 0 ? ", " : "");
+            string_add_quoted(&text, names[i]);
+            string_add_format(&text, " (%s)", result_text(experiment, node, "op_type"));
+        }
+    }
+    if (json_array_size(nodes) > NODES_NAMED)
+        string_add_format(&text, " and %zu more", json_array_size(nodes) - NODES_NAMED);
+    cause->nodes = (struct words){.items = names, .count = json_array_size(nodes)};
+    cause->kind = cause->nodes.count == 1 ? CAUSE_NODE : CAUSE_PART;
+    if (investigation->refused)
+        cause->kind = CAUSE_REFUSED;
+    else if (investigation->occurrence == OCCURS_BY_RUN)
+        cause->kind = CAUSE_RACE;
+    cause->sentence =
+        cause->kind == CAUSE_REFUSED ? investigation_text(investigation, "the suspect does not run %s", text.data)
+        : cause->kind == CAUSE_RACE
+            ? investigation_text(investigation, "%s: computed otherwise from run to run", text.data)
+        : cause->kind == CAUSE_NODE
+            ? investigation_text(investigation, "%s is computed wrongly", text.data)
+            : investigation_text(investigation, "%s fail together, none of them without the others", text.data);
+    string_release(&text);
+}
+
+int accuracy_ask_reduction(struct investigation *investigation, struct error *err)
+{
+    const char *output = investigation_path(investigation, "minimal.onnx");
+    struct experiment *experiment;
+    struct words tolerance;
+    int64_t checks;
+    int rc;
+
+    investigation_begin_step(investigation, "What is the smallest part that fails?");
+    rc = choose_tolerance(investigation, &tolerance, err);
+    if (rc < 0)
+        return rc;
+    rc = reduce(investigation, tolerance, output, &experiment, err);
+    if (rc < 0)
+        return rc;
+    checks = (int64_t)(result_number(experiment, experiment->result.root, "checks/failed", 0) +
+                       result_number(experiment, experiment->result.root, "checks/passed", 0) +
+                       result_number(experiment, experiment->result.root, "checks/skipped", 0));
+    experiment->checks = checks;
+    experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
+    if (experiment->exit_status != 0 || !experiment->has_result ||
+        strcmp(result_text(experiment, experiment->result.root, "outcome"), "reduced") != 0) {
+        experiment->outcome = experiment->complaint != NULL ? experiment->complaint : "nothing smaller was found";
+        log_message(investigation->log, LOG_INFO, "    %s", experiment->outcome);
+        return 0;
+    }
+    take_nodes(investigation, experiment);
+    experiment->outcome = investigation_text(investigation, "%.0f nodes became %zu",
+                                             result_number(experiment, experiment->result.root, "original_nodes", 0),
+                                             investigation->cause.nodes.count);
+    if (json_is_true(result_find(experiment->result.root, "one_minimal")))
+        cause_add_proof(investigation, "without any one of %s the failure goes away (%lld checks)",
+                        investigation->cause.nodes.count == 1 ? "its neighbours it fails still; without it" : "them",
+                        (long long)checks);
+    rc = accuracy_make_case(investigation, output, "minimal", &investigation->minimal, err);
+    investigation->minimal.tolerance = tolerance;
+    return rc;
+}
