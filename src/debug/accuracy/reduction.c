@@ -42,7 +42,7 @@ static int reduce(struct investigation *investigation, struct words tolerance, c
     inputs = investigation_text(investigation, "%s/inputs.json", folder);
     golden = investigation_text(investigation, "%s/golden.json", folder);
     call_add(&call, "debug", "reduce", settings->model, "-o", output, "--mode", "minimal", "--load-inputs",
-             investigation->whole.inputs, "--iter-artifact", candidate, "--iter-inputs", inputs, "--save-debug-replay",
+             investigation->layerwise, "--iter-artifact", candidate, "--iter-inputs", inputs, "--save-debug-replay",
              investigation_text(investigation, "%s/replay.json", folder), "--check-timeout", "auto",
              "--hide-fail-output", NULL);
     call_add_words(&call, settings->loading);
@@ -110,6 +110,9 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
     rc = choose_tolerance(investigation, &tolerance, err);
     if (rc < 0)
         return rc;
+    rc = accuracy_make_values(investigation, err);
+    if (rc < 0)
+        return rc;
     rc = reduce(investigation, tolerance, output, &experiment, err);
     if (rc < 0)
         return rc;
@@ -129,8 +132,10 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
                                              result_number(experiment, experiment->result.root, "original_nodes", 0),
                                              investigation->cause.nodes.count);
     if (json_is_true(result_find(experiment->result.root, "one_minimal")))
-        cause_add_proof(investigation, "without any one of %s the failure goes away (%lld checks)",
-                        investigation->cause.nodes.count == 1 ? "its neighbours it fails still; without it" : "them",
+        cause_add_proof(investigation,
+                        investigation->cause.nodes.count == 1
+                            ? "it fails alone, and parts of the model without it pass (%lld checks)"
+                            : "without any one of them the others pass (%lld checks)",
                         (long long)checks);
     rc = accuracy_make_case(investigation, output, "minimal", &investigation->minimal, err);
     investigation->minimal.tolerance = tolerance;

@@ -50,10 +50,7 @@ int accuracy_make_case(struct investigation *investigation, const char *model, c
     const char *folder = investigation->settings->folder;
     struct experiment *experiment;
     struct call call;
-    int rc = accuracy_make_values(investigation, err);
 
-    if (rc < 0)
-        return rc;
     *ret = (struct failing_case){.model = model,
                                  .inputs = investigation_text(investigation, "%s/%s_inputs.json", folder, name),
                                  .golden = investigation_text(investigation, "%s/%s_golden.json", folder, name),

@@ -9,8 +9,8 @@
  * JSON where a tensor is of a type that these do not have. ERR_BACKEND when the model does not run like that. */
 int accuracy_make_values(struct investigation *investigation, struct error *err);
 
-/* Gives a part of the model data of its own: its inputs from `layerwise`, its golden outputs by the reference. The files
- * are called FOLDER/NAME_inputs.json and FOLDER/NAME_golden.json. */
+/* Gives a part of the model data of its own: its inputs from `layerwise` (made before), its golden outputs by the
+ * reference. The files are called FOLDER/NAME_inputs.json and FOLDER/NAME_golden.json. */
 int accuracy_make_case(struct investigation *investigation, const char *model, const char *name,
                        struct failing_case *ret, struct error *err);
 

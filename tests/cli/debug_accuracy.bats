@@ -1,0 +1,63 @@
+# debug_accuracy.bats: from "it is wrong" to a cause that was seen, in one command.
+
+load debug_helper
+
+bats_require_minimum_version 1.5.0
+
+export POLYGRAPHY_TRT=builtin
+attention=$POLYGRAPHY_ROOT/tests/models/attention_overflow.onnx
+
+# What a program reads of the result.
+result()
+{
+    python3 -c 'import json, sys
+value = json.load(open("result.json"))
+for name in sys.argv[1].split("/"):
+    value = value[int(name) if isinstance(value, list) else name]
+print(value)' "$1"
+}
+
+@test "nothing fails: it says how many runs and builds that rests on" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o folder --json result.json
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails: '
+    [ "$(result outcome)" = nothing-fails ]
+    [ "$(result cause)" = None ]
+    [ "$(result builds)" -gt 4 ]
+}
+
+@test "a session goes on with what it has kept, and takes no folder of another question" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o folder --explored-builds 2 --json result.json
+    [ "$status" -eq 0 ]
+    verdict=$(result verdict)
+    rm folder/steps/07-build/done.json
+    touch -d @0 folder/steps/*/log.txt
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o folder --explored-builds 2 --json result.json
+    [ "$status" -eq 0 ]
+    logged "Going on with what is kept in 'folder'"
+    [ "$(result verdict)" = "$verdict" ]
+    [ "$(find folder -name log.txt -newermt @1000)" = folder/steps/07-build/log.txt ]
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'from another model, or from a question with other options'* ]]
+    mkdir mine
+    echo mine >mine/file
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o mine
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'not of debug accuracy'* ]]
+    [ "$(ls mine)" = file ]
+}
+
+@test "with a budget that is used up it says what is known so far" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 --max-checks 1 -o folder --json result.json
+    [ "$status" -eq 1 ]
+    logged 'The budget .* is used up'
+    [ "$(result outcome)" = no-cause ]
+}
+
+@test "one runner is no question" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'two runners are compared'* ]]
+    [ ! -e folder ]
+}
