@@ -278,7 +278,7 @@ def race(net):
 def weight_layout(net):
     """The only square weight is block2/adapt/weight: its shape does not tell which axis is which."""
     x = net.input("x", [1, 12, 32])
-    for block in range(1, 5):
+    for block in range(1, 6):
         x = feed_forward(net, f"block{block}/mlp", x, 32, 48)
         if block == 2:
             x = net.add("block2/tanh", "Tanh", linear(net, "block2/adapt", x, 32, 32))

@@ -113,6 +113,7 @@ def main():
         return 0
     program = os.path.abspath(os.environ["POLYGRAPHY"]) if "POLYGRAPHY" in os.environ else shutil.which("polygraphy")
     os.environ["PATH"] = os.path.dirname(program) + ":" + os.environ["PATH"]  # the compiler's engines run in it, too
+    os.environ["POLYGRAPHY_TRT"] = "builtin"  # plug-ins are for the built-in engine
     lines, wrong = [], 0
     for expected in read_table():
         if arguments.networks and expected.network not in arguments.networks:
