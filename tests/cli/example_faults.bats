@@ -103,6 +103,10 @@ first_divergence_is()
     differs
     compile fusion_of_a_compiler fusion --onnx-outputs block5/sum_out head/add_out
     agrees
+    compile fusion_of_a_compiler fusion --first-divergence
+    [ "$status" -eq 1 ]
+    grep -q 'No tensor of the model differs' <<<"$output"
+    grep -q 'The extra outputs hide the difference' <<<"$output"
     compile fusion_of_a_compiler rounding
     agrees
 }

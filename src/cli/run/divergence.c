@@ -341,6 +341,12 @@ static int compare_again(const struct driver_settings *driver, struct run_result
     return results->count > 1 ? comparison_run(results, &comparison, ret_matched, err) : 0;
 }
 
+bool divergence_is_hidden(const struct divergence_findings *findings)
+{
+    return findings->compared && findings->differing.count == 0 && findings->rechecked && findings->comparable &&
+           !findings->matched;
+}
+
 /* Marking outputs keeps a runtime from fusing nodes, which may be what made the difference, or hide it. */
 static int check_again(const struct divergence_report *report, struct divergence_findings *ret, struct error *err)
 {
@@ -376,6 +382,10 @@ static int check_again(const struct divergence_report *report, struct divergence
                     !ret->comparable ? "have no counterparts of their names"
                     : ret->matched   ? "match"
                                      : "differ");
+    if (divergence_is_hidden(ret))
+        log_message(report->log, LOG_ERROR,
+                    "    The extra outputs hide the difference: they keep nodes apart that are computed together, and "
+                    "wrongly, say. `debug reduce --mode minimal` finds out which ones");
     if (report->driver->validate)
         log_message(
             report->log, LOG_INFO,

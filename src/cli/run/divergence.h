@@ -33,6 +33,9 @@ struct divergence_findings {
     bool comparable, matched, finds_invalid; /* of its own outputs */
 };
 
+/* Whether the model's own outputs differ, and no tensor does as soon as all of them are outputs. */
+bool divergence_is_hidden(const struct divergence_findings *findings);
+
 void divergence_findings_release(struct divergence_findings *findings);
 
 /* Writes them as an object. `model` is the one that all tensors were compared of, `file` as its file has it; NULL: not

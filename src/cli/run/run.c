@@ -302,6 +302,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
         rc = divergence_report(
             &(struct divergence_report){settings, model->model, model_values->path, &options, loader, context->log},
             &divergence, findings, err);
+        *ret_passed &= !divergence_is_hidden(findings);
     }
 done:
     run_results_release(&results);
