@@ -37,6 +37,7 @@ static const struct option explore_rows[] = {
         OPTION_FIELD(struct explore_values, explore),
         .help = "draw each layer's tactic by lot among those that are fast enough, "
                 "instead of waiting for timing noise: few builds then tell tactics apart. "
+                "Every other build avoids half of the kernels in all layers. "
                 "--seed says which lots are drawn",
     },
     {
@@ -195,7 +196,8 @@ const struct command cmd_debug_build = {
                    "Builds differ because tactics are chosen by their times, which are never quite the same. "
                    "With --explore they are drawn by lot among those that are fast enough: "
                    "after a handful of builds, tactics can be told apart that noise would have chosen together for "
-                   "ever.\n\n"
+                   "ever. Every other build also avoids half of the kernels altogether, "
+                   "so that one which is at fault in many layers is found, too.\n\n"
                    "An iteration whose engine cannot be built counts as failed, and the next one begins. "
                    "In the check's environment, POLYGRAPHY_ARTIFACT is the engine's path, "
                    "POLYGRAPHY_ITERATION the number of the iteration, counting from 0. "

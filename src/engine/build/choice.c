@@ -168,6 +168,12 @@ static int pin(struct build *build, const struct kernel_request *request, const 
 
 /* ---- Times ---- */
 
+/* Times beyond this many of the best one are not known well. */
+static double hopeless_factor(const struct builder_settings *settings)
+{
+    return settings->explore ? fmax(HOPELESS, 2 * settings->explore_within) : HOPELESS;
+}
+
 struct timing {
     struct build *build;
     const struct layer_request *request;
@@ -341,7 +347,7 @@ static int time_layer(struct build *build, const struct layer_request *request, 
         .timer = layer_timer_new(request, timing_effort_of(settings->optimization_level)),
         .candidates = candidates,
         .best = INFINITY,
-        .hopeless = settings->explore ? fmax(HOPELESS, 2 * settings->explore_within) : HOPELESS,
+        .hopeless = hopeless_factor(settings),
     };
     int rc = time_candidates(&timing, err);
 
@@ -372,19 +378,49 @@ static uint64_t scramble(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Each layer draws on its own: from the seed and its name, whatever the other layers are. */
-static size_t draw(const struct build *build, const struct candidates *candidates, double bound)
+/* A kernel in many layers is nearly always drawn for one of them, so that no build would clear the others. Therefore
+ * builds with an odd seed avoid half of the kernels in all layers, by lot; and of two such builds with seeds 4k + 1 and
+ * 4k + 3, one avoids those that the other does not. */
+static bool is_avoided(const struct build *build, const struct tactic *tactic)
+{
+    uint64_t seed = build->settings->seed;
+    uint64_t random = scramble(scramble(seed / 4) ^ (uint64_t)tactic->implementation);
+
+    return seed % 2 == 1 && (random ^ seed / 2) % 2 == 1;
+}
+
+static bool is_eligible(const struct build *build, const struct candidate *candidate, double bound, bool avoiding)
+{
+    return candidate->seconds <= bound && !(avoiding && is_avoided(build, candidate->tactic));
+}
+
+/* Each layer draws on its own: from the seed and its name, whatever the other layers are. Returns SIZE_MAX when there
+ * is nothing to draw from. */
+static size_t draw_within(const struct build *build, const struct candidates *candidates, double bound, bool avoiding)
 {
     const char *name = layer_of(build, candidates->layer)->name;
     uint64_t random = scramble(scramble(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
     size_t eligible = 0, i = 0;
 
     for (size_t k = 0; k < candidates->count; k++)
-        eligible += candidates->items[k].seconds <= bound;
+        eligible += is_eligible(build, &candidates->items[k], bound, avoiding);
+    if (eligible == 0)
+        return SIZE_MAX;
     random %= eligible;
-    while (candidates->items[i].seconds > bound || random-- > 0)
+    while (!is_eligible(build, &candidates->items[i], bound, avoiding) || random-- > 0)
         i++;
     return i;
+}
+
+/* What is avoided is so even where the others are a little too slow, but not at any price. */
+static size_t draw(const struct build *build, const struct candidates *candidates, double best)
+{
+    double within = fmax(build->settings->explore_within, 1);
+    size_t chosen = draw_within(build, candidates, best * within, true);
+
+    if (chosen == SIZE_MAX)
+        chosen = draw_within(build, candidates, best * hopeless_factor(build->settings), true);
+    return chosen != SIZE_MAX ? chosen : draw_within(build, candidates, best * within, false);
 }
 
 /* The number of the candidate to take, or SIZE_MAX when none works. The first one of those that are equally good. */
@@ -396,7 +432,7 @@ static size_t pick(const struct build *build, const struct candidates *candidate
     if (!(best < TIMING_FAILED))
         return SIZE_MAX;
     if (candidates->timed && build->settings->explore)
-        return draw(build, candidates, best * fmax(build->settings->explore_within, 1));
+        return draw(build, candidates, best);
     for (size_t i = 1; i < candidates->count; i++) {
         const struct candidate *it = &candidates->items[i], *so_far = &candidates->items[chosen];
 

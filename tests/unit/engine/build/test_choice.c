@@ -242,6 +242,36 @@ static void test_exploration_draws_among_those_that_are_fast_enough(void **state
     builder_fixture_release(&fixture);
 }
 
+/* Two kernels that are always avoided together are drawn as ever; so it takes some pairs of builds. */
+static void test_exploration_avoids_each_kernel_in_all_layers_of_some_builds(void **state)
+{
+    struct fake_tactic tactics[] = {{.name = "a"}, {.name = "b"}, {.name = "slow", .seconds = SLOW}};
+    size_t avoided[2] = {0}, together[2] = {0};
+    struct builder_fixture fixture;
+
+    builder_fixture_init(&fixture, tactics, 3);
+    fixture.settings.cache = timing_cache_new();
+    fixture.settings.explore = true;
+    fixture.settings.explore_within = 1e3;
+    for (uint64_t seed = 0; seed < 80; seed++) {
+        struct engine *engine;
+        size_t count = 0;
+
+        fixture.settings.seed = seed;
+        engine = builder_fixture_build(&fixture);
+        for (size_t i = 0; i < 3; i++)
+            count += strcmp(engine->layers[i].tactic.name, "a") == 0;
+        avoided[seed % 2] += count == 0 || count == 3;
+        together[seed % 2] += count == 0;
+        engine_free(engine);
+    }
+    assert_in_range(avoided[0], 3, 18);  /* of 40: one in four by lot */
+    assert_in_range(avoided[1], 20, 35); /* half, and one in four of the rest */
+    assert_in_range(together[1], 8, 20);
+    timing_cache_free(fixture.settings.cache);
+    builder_fixture_release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_a_layer_that_has_no_other_tactic_is_named),
         cmocka_unit_test(test_an_exclusion_outweighs_a_replay),
         cmocka_unit_test(test_exploration_draws_among_those_that_are_fast_enough),
+        cmocka_unit_test(test_exploration_avoids_each_kernel_in_all_layers_of_some_builds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
