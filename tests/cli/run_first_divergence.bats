@@ -111,7 +111,29 @@ END
     [[ $output == *"--use-subprocess"* ]]
     run_tool "$models/identity.onnx" --onnxrt --trt --first-divergence
     [ "$status" -eq 1 ]
-    [[ $output == *"does not work with --trt: save all tensors of the engine first"* ]]
+    [[ $output == *"with --trt: all tensors have to come out of the engine: add '--onnx-outputs mark all'"* ]]
+    run_tool --load-outputs a.json b.json --first-divergence
+    [ "$status" -eq 1 ]
+    [[ $output == *"needs the ONNX model"* ]]
+}
+
+@test "two saved results are compared over the model's graph, and what neither holds is passed over" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" chain.onnx 12 0 chain
+    golden chain.onnx
+    cp golden.safetensors sound.safetensors
+    damage t3 t4 t7
+    run_tool chain.onnx --load-outputs sound.safetensors golden.safetensors --first-divergence
+    [ "$status" -eq 1 ]
+    logged "First divergence: node 'node_3' \(Neg\) .* \| Bad as well behind it: 2 nodes$"
+    logged "Independent divergence: node 'node_7'.*\['t7'\]$"
+    logged "Not re-checked without the extra outputs"
+    sed -i 's#0/0/t2"#0/0/u2"#' golden.safetensors
+    run_tool chain.onnx --load-outputs sound.safetensors golden.safetensors --first-divergence --json result.json
+    [ "$status" -eq 1 ]
+    logged "^\[W\] 1 tensor of the model was passed over, since no two results hold it: \['t2'\]$"
+    logged "First divergence: node 'node_3' .* \| Or 1 node before it, whose outputs were not compared"
+    [ "$(json_value '[(n["node"]["index"], n["behind"], n["before"]) for n in it["first_divergence"]["nodes"]]')" = \
+        '[(3, 2, 1), (7, 0, 0)]' ]
 }
 
 @test "an engine that saved all its tensors is compared with them" {
@@ -121,6 +143,12 @@ END
         --atol 0.5 --rtol 0.1
     [ "$status" -eq 1 ]
     logged "First divergence: node 'scores' \\(MatMul\\)"
+    run_tool "$model" --onnxrt --trt --fp16 --onnx-outputs mark all --load-inputs in.json --first-divergence --validate \
+        --atol 0.5 --rtol 0.1
+    [ "$status" -eq 1 ]
+    logged "First divergence: node 'scores' \\(MatMul\\)"
+    logged "First NaN or infinity: node 'scores' \\(MatMul\\)"
+    logged 'The first bad element, at \(0, 0, 0\), is inf$'
 }
 
 @test "where float16 begins to differ from float32 in real models is a node that differs alone, too" {

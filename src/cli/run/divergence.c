@@ -45,6 +45,9 @@ static void log_node(const struct divergence_report *report, const char *what, c
     add_names(report->model, node->inputs, &text);
     string_add(&text, " | Outputs: ");
     add_names(report->model, node->outputs, &text);
+    if (blamed->before > 0)
+        string_add_format(&text, " | Or %zu node%s before it, whose outputs were not compared", blamed->before,
+                          blamed->before > 1 ? "s" : "");
     if (blamed->behind > 0)
         string_add_format(&text, " | Bad as well behind it: %zu node%s", blamed->behind, blamed->behind > 1 ? "s" : "");
     log_message(report->log, LOG_ERROR, "%s", text.data);
@@ -140,15 +143,14 @@ static void log_element(const struct divergence_report *report, const struct nod
     string_release(&text);
 }
 
-/* The value of a node's input after its group has run: borrowed, or read from the model. Zeroed when it is not
+/* A node's input, of `values` that were computed: borrowed, or read from the model. Zeroed when it is not
  * there. */
-static int find_input(const struct layerwise_run *run, const struct tensor_list *feed, uint32_t value,
-                      struct tensor *ret, struct error *err)
+static int find_input(const struct model *model, const struct tensor *values, const struct tensor_list *feed,
+                      uint32_t value, struct tensor *ret, struct error *err)
 {
-    const struct model *model = run->plan->model;
     const struct value *v = &model->values.items[value];
     const struct named_tensor *fed = tensor_list_find(feed, v->name);
-    const struct tensor *held = run->values[value].data != NULL || fed == NULL ? &run->values[value] : &fed->tensor;
+    const struct tensor *held = values[value].data != NULL || fed == NULL ? &values[value] : &fed->tensor;
 
     if (held->data != NULL)
         tensor_borrow(held->type, &held->shape, held->data, held->size, ret);
@@ -167,7 +169,7 @@ static int log_input(const struct divergence_report *report, const char *label, 
     return statistics_log(report->log, label, input, &range, err);
 }
 
-static int log_values(const struct divergence_report *report, const struct layerwise_run *run,
+static int log_values(const struct divergence_report *report, const struct tensor *values,
                       const struct tensor_list *feed, uint32_t index, struct divergence_findings *ret,
                       struct error *err)
 {
@@ -179,16 +181,16 @@ static int log_values(const struct divergence_report *report, const struct layer
 
     for (size_t k = 0; k < node->inputs.count; k++) {
         if (model_edge(model, node->inputs, k) != VALUE_NONE)
-            rc = find_input(run, feed, model_edge(model, node->inputs, k), &inputs[k], err);
+            rc = find_input(model, values, feed, model_edge(model, node->inputs, k), &inputs[k], err);
         if (rc < 0)
             goto done;
     }
     for (size_t k = 0; k < node->outputs.count && !ret->seen_again; k++) {
         uint32_t value = model_edge(model, node->outputs, k);
 
-        if (value == VALUE_NONE || run->values[value].data == NULL)
+        if (value == VALUE_NONE || values[value].data == NULL)
             continue;
-        tensor_validate(&run->values[value], &bad);
+        tensor_validate(&values[value], &bad);
         if (bad.nans + bad.infinities == 0)
             continue;
         ret->seen_again = true;
@@ -202,7 +204,7 @@ static int log_values(const struct divergence_report *report, const struct layer
                 rc = log_input(report, label, &inputs[i], err);
             free(label);
         }
-        log_element(report, node, &run->values[value],
+        log_element(report, node, &values[value],
                     bad.nans > 0 && (bad.infinities == 0 || bad.first_nan < bad.first_infinity) ? bad.first_nan
                                                                                                 : bad.first_infinity,
                     inputs, ret);
@@ -238,9 +240,33 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
         tensor_list_release(&outputs);
     }
     if (rc == 0)
-        rc = log_values(report, &run, feed, node, ret, err);
+        rc = log_values(report, run.values, feed, node, ret, err);
     layerwise_run_release(&run);
     layerwise_release(&plan);
+    return rc;
+}
+
+/* Looks in the results for the iteration in which it happened. */
+static int show_held_values(const struct divergence_report *report, uint32_t node, struct divergence_findings *ret,
+                            struct error *err)
+{
+    const struct model *model = report->model;
+    const struct run_results *results = report->results;
+    const struct tensor_list nothing_fed = {0};
+    struct tensor *values = memory_alloc_zero(model->values.count, sizeof(*values));
+    int rc = 0;
+
+    for (size_t r = 0; r < results->count && rc == 0 && !ret->seen_again; r++)
+        for (size_t i = 0; i < results->items[r].count && rc == 0 && !ret->seen_again; i++) {
+            for (uint32_t v = 0; v < model->values.count; v++) {
+                const struct named_tensor *held =
+                    tensor_list_find(&results->items[r].items[i].outputs, model->values.items[v].name);
+
+                values[v] = held != NULL ? held->tensor : (struct tensor){0};
+            }
+            rc = log_values(report, values, &nothing_fed, node, ret, err);
+        }
+    free(values);
     return rc;
 }
 
@@ -281,7 +307,8 @@ static int log_invalid(const struct divergence_report *report, struct divergence
         log_node(report, i == 0 ? "First NaN or infinity" : "Independent NaN or infinity", &nodes->items[i]);
         log_indent(report->log, 1);
         if (i == 0)
-            rc = show_values(report, nodes->items[i].node, ret, err);
+            rc = report->results != NULL ? show_held_values(report, nodes->items[i].node, ret, err)
+                                         : show_values(report, nodes->items[i].node, ret, err);
         log_indent(report->log, -1);
     }
     log_others(report, nodes->count);
@@ -396,6 +423,21 @@ done:
     return rc;
 }
 
+/* Not every runtime gives out every tensor. */
+static void log_unknown(const struct divergence_report *report, const struct first_divergence *divergence)
+{
+    struct string_builder names;
+    size_t count;
+
+    string_init(&names);
+    count = first_divergence_list_unknown(divergence, report->model, &names);
+    if (count > 0)
+        log_message(report->log, LOG_WARNING,
+                    "%zu tensor%s of the model %s passed over, since no two results hold %s: [%s]", count,
+                    count > 1 ? "s" : "", count > 1 ? "were" : "was", count > 1 ? "them" : "it", names.data);
+    string_release(&names);
+}
+
 int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,
                       struct divergence_findings *ret, struct error *err)
 {
@@ -404,11 +446,18 @@ int divergence_report(const struct divergence_report *report, const struct first
     ret->compared = divergence->compared.count > 0;
     ret->validated = report->driver->validate;
     first_divergence_find(divergence, report->model, &ret->differing, &ret->invalid);
+    if (report->results != NULL && ret->compared)
+        log_unknown(report, divergence);
     if (ret->compared)
         log_differing(report, &ret->differing);
     if (ret->validated)
         rc = log_invalid(report, ret, err);
-    return rc == 0 ? check_again(report, ret, err) : rc;
+    if (rc < 0 || report->results == NULL)
+        return rc < 0 ? rc : check_again(report, ret, err);
+    log_message(report->log, LOG_INFO,
+                "Not re-checked without the extra outputs, which can change the result: compare what the runners make "
+                "of the model's own outputs, too");
+    return 0;
 }
 
 /* ---- For other programs ---- */
@@ -464,6 +513,8 @@ static void write_blamed(const struct blamed_node *blamed, const struct model *m
     write_names("outputs", model, node->outputs, json);
     json_writer_key(json, "behind");
     json_writer_integer(json, (int64_t)blamed->behind);
+    json_writer_key(json, "before");
+    json_writer_integer(json, (int64_t)blamed->before);
 }
 
 /* Of the first output that mismatches. */

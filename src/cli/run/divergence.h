@@ -18,7 +18,7 @@ struct divergence_findings {
     bool compared, validated; /* which of the two was asked for */
     struct blamed_nodes differing, invalid;
 
-    /* What the first of the invalid nodes made when it was run again. */
+    /* What the first of the invalid nodes made, in the results or when it was run again. */
     bool seen_again;
     uint32_t bad_output; /* value of the model */
     struct shape bad_shape;
@@ -49,10 +49,12 @@ struct divergence_report {
     const char *path;                      /* of the model as it is */
     const struct backend_request *request; /* options */
     struct data_loader *loader;
+    const struct run_results *results; /* that were compared; NULL: they were not kept, since they came in groups */
     struct log *log;
 };
 
-/* Runs the model up to the first node that makes NaN again, to show what went into it; and the model as it is. */
+/* Shows what went into the first node that makes NaN: from the results, or else running the model up to it again. Then
+ * also the model as it is is run. */
 int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,
                       struct divergence_findings *ret, struct error *err);
 

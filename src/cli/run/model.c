@@ -155,6 +155,15 @@ static int load(struct run_model *ret, const struct command_context *context, st
     return rc;
 }
 
+int run_model_open(struct run_model *model, struct error *err)
+{
+    int rc = model->model == NULL ? model_file_open(model->context, &model->model, err) : 0;
+
+    if (rc == 0)
+        rc = model_lower_constants(model->model, err);
+    return rc == 0 ? model_sort_nodes(model->model, err) : rc;
+}
+
 int run_model_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
                    struct error *err)
 {

@@ -16,7 +16,7 @@ struct run_model {
     const struct command_context *context;
     bool in_groups;      /* the model itself is wanted, with all outputs marked that --first-divergence needs */
     bool loaded;         /* what follows was made */
-    struct model *model; /* in groups */
+    struct model *model; /* in groups, or from run_model_open() */
     char *bytes;         /* the changed model; NULL: the file is run */
     size_t size;
     char *folder;                  /* where its external data lie */
@@ -30,6 +30,9 @@ void run_model_release(struct run_model *model);
 
 /* Whether this backend is among the runners. */
 bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
+
+/* Opens the model, as it is in groups but for its outputs, where nothing has done so yet. */
+int run_model_open(struct run_model *model, struct error *err);
 
 /* Fills in a request for any backend: model and options; in groups, options and the model. The first time, a model that
  * the options change is loaded, changed, and saved if --save-onnx asks for it; `log` hears of it. `data` is a struct

@@ -69,6 +69,19 @@ static bool writes_in_turns(const struct command_context *context)
     return settings->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(settings->save_outputs);
 }
 
+/* All tensors of the model are outputs of every runner, which --first-divergence of an engine needs. */
+static bool marks_all(const struct command_context *context)
+{
+    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
+    const struct output_names *of_engine = &PARSE_VALUES(context->parse, struct engine_request)->network.outputs;
+    bool only_engines = true;
+
+    for (size_t i = 0; i < runners->names.count; i++)
+        only_engines &= find_backend(runners->names.items[i]) == &engine_backend;
+    return PARSE_VALUES(context->parse, struct onnx_load_values)->outputs.mark_all ||
+           (only_engines && of_engine->mark_all);
+}
+
 /* All tensors of a model are run, saved and compared group by group. */
 static bool runs_in_groups(const struct command_context *context)
 {
@@ -78,13 +91,14 @@ static bool runs_in_groups(const struct command_context *context)
     const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
 
     if (comparison->first_divergence)
-        return true;
+        return runners->names.count > 0 && !run_model_has_runner(context, &engine_backend);
     return runners->names.count > 0 && load->outputs.mark_all && settings->memory != UINT64_MAX &&
            !settings->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
 }
 
 static int check_divergence_options(const struct command_context *context, struct error *err)
 {
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
     const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
@@ -92,25 +106,28 @@ static int check_divergence_options(const struct command_context *context, struc
 
     if (!comparison->first_divergence)
         return 0;
-    if (runners->names.count == 0)
-        return error_set(err, ERR_INVALID, "--first-divergence needs the model and a runner: add --onnxrt");
-    if (run_model_has_runner(context, &engine_backend))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "--first-divergence does not work with --trt: save all tensors of the engine first (--trt "
+    if (model->path == NULL || model->type != MODEL_ONNX)
+        return error_set(err, ERR_INVALID,
+                         "--first-divergence needs the ONNX model, whose nodes it names: put it first. Results of all "
+                         "its tensors come from runners, such as --onnxrt, or from files of --load-outputs");
+    if (run_model_has_runner(context, &engine_backend) && !marks_all(context))
+        return error_set(err, ERR_INVALID,
+                         "--first-divergence with --trt: all tensors have to come out of the engine: add "
+                         "'--onnx-outputs mark all'. That changes what it fuses; or save all tensors first (--trt "
                          "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "
                          "--onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
-    if (runners->names.count + comparison->load_outputs.count < 2 && !settings->validate)
+    if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !settings->validate)
         return error_set(
             err, ERR_INVALID,
             "--first-divergence has nothing to compare: give results of all tensors with --load-outputs, or "
             "look for NaN and infinities with --validate");
     if (load->outputs.names.count > 0)
         return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave --onnx-outputs away");
-    if (settings->use_subprocess)
+    if (settings->use_subprocess && !run_model_has_runner(context, &engine_backend))
         return error_set(err, ERR_UNSUPPORTED, "--first-divergence does not work with --use-subprocess");
     if (load->fp_to_fp16)
         return error_set(err, ERR_UNSUPPORTED, "--fp-to-fp16: with --first-divergence, convert the model beforehand");
-    if (!writes_in_turns(context))
+    if (runs_in_groups(context) && !writes_in_turns(context))
         return error_set(
             err, ERR_UNSUPPORTED,
             "--save-outputs: with --first-divergence and several runners only .safetensors can be written");
@@ -297,11 +314,16 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     settings->rule_count = ARRAY_LEN(rules);
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
     rc = driver_run(settings, loader, &results, ret_passed, err);
+    if (rc == 0 && values->first_divergence && !settings->in_groups) {
+        rc = run_model_open(model, err);
+        if (settings->validate)
+            first_divergence_add_all_invalid(&divergence, &results);
+    }
     if (rc == 0 && values->first_divergence) {
         options.log = NULL;
-        rc = divergence_report(
-            &(struct divergence_report){settings, model->model, model_values->path, &options, loader, context->log},
-            &divergence, findings, err);
+        rc = divergence_report(&(struct divergence_report){settings, model->model, model_values->path, &options, loader,
+                                                           settings->in_groups ? NULL : &results, context->log},
+                               &divergence, findings, err);
         *ret_passed &= !divergence_is_hidden(findings);
     }
 done:
@@ -375,6 +397,7 @@ static int run(const struct command_context *context, struct error *err)
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
     settings.in_groups = model.in_groups;
+    settings.keep_outputs = values->first_divergence && !model.in_groups; /* what went into a node is looked up there */
     settings.load_outputs = values->load_outputs.items;
     settings.load_count = values->load_outputs.count;
     settings.postprocess = values->postprocess.items;

@@ -5,6 +5,8 @@
 
 #include "base/container/bitset.h"
 #include "base/memory.h"
+#include "base/text/names.h"
+#include "tensor/compare/validate.h"
 
 void first_divergence_init(struct first_divergence *divergence)
 {
@@ -27,6 +29,21 @@ void first_divergence_add_verdict(struct first_divergence *divergence, const cha
 void first_divergence_add_invalid(struct first_divergence *divergence, const char *output)
 {
     *VECTOR_APPEND(&divergence->validated) = (struct tensor_verdict){arena_strdup(&divergence->names, output), false};
+}
+
+void first_divergence_add_all_invalid(struct first_divergence *divergence, const struct run_results *results)
+{
+    struct validation found;
+
+    for (size_t r = 0; r < results->count; r++)
+        for (size_t i = 0; i < results->items[r].count; i++)
+            for (size_t k = 0; k < results->items[r].items[i].outputs.count; k++) {
+                const struct named_tensor *output = &results->items[r].items[i].outputs.items[k];
+
+                tensor_validate(&output->tensor, &found);
+                if (found.nans + found.infinities > 0)
+                    first_divergence_add_invalid(divergence, output->name);
+            }
 }
 
 /* What is known of each value. */
@@ -101,24 +118,63 @@ static size_t count_behind(const struct model *model, const enum state *states, 
     return count;
 }
 
-static void find(const struct model *model, const struct tensor_verdict *verdicts, size_t count,
-                 struct blamed_nodes *ret)
+static void want_unknown(const struct model *model, struct edge_range range, const enum state *states,
+                         struct bitset *wanted)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        uint32_t value = model_edge(model, range, i);
+
+        if (value != VALUE_NONE && states[value] == UNKNOWN)
+            bitset_add(wanted, value);
+    }
+}
+
+/* `wanted` is empty on entry. */
+static size_t count_before(const struct model *model, const enum state *states, uint32_t last, struct bitset *wanted)
+{
+    size_t count = 0;
+
+    want_unknown(model, model->nodes.items[last].inputs, states, wanted);
+    want_unknown(model, model->nodes.items[last].captures, states, wanted);
+    for (uint32_t i = last; i-- > 0;) {
+        const struct node *node = &model->nodes.items[i];
+
+        if (!any_reached(model, node->outputs, wanted))
+            continue;
+        count++;
+        want_unknown(model, node->inputs, states, wanted);
+        want_unknown(model, node->captures, states, wanted);
+    }
+    return count;
+}
+
+static enum state *states_of(const struct model *model, const struct tensor_verdict *verdicts, size_t count)
 {
     enum state *states = memory_alloc_zero(model->values.count, sizeof(*states));
-    enum state *spread = memory_alloc_zero(model->values.count, sizeof(*spread));
-    struct bitset reached;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(model, text_of(verdicts[i].output));
 
         if (value != VALUE_NONE && states[value] != BAD)
-            spread[value] = states[value] = verdicts[i].good ? GOOD : BAD;
+            states[value] = verdicts[i].good ? GOOD : BAD;
     }
+    return states;
+}
+
+/* `all_known`: what no verdict is about is good. */
+static void find(const struct model *model, const struct tensor_verdict *verdicts, size_t count, bool all_known,
+                 struct blamed_nodes *ret)
+{
+    enum state *states = states_of(model, verdicts, count), *spread = states_of(model, verdicts, count);
+    struct bitset reached;
+
     blame_nodes(model, spread, ret);
     bitset_init(&reached, model->values.count);
     for (size_t i = 0; i < ret->count; i++) {
         bitset_clear(&reached);
         ret->items[i].behind = count_behind(model, states, ret->items[i].node, &reached);
+        bitset_clear(&reached);
+        ret->items[i].before = all_known ? 0 : count_before(model, states, ret->items[i].node, &reached);
     }
     bitset_release(&reached);
     free(spread);
@@ -128,6 +184,27 @@ static void find(const struct model *model, const struct tensor_verdict *verdict
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
                            struct blamed_nodes *ret_differing, struct blamed_nodes *ret_invalid)
 {
-    find(model, divergence->compared.items, divergence->compared.count, ret_differing);
-    find(model, divergence->validated.items, divergence->validated.count, ret_invalid);
+    find(model, divergence->compared.items, divergence->compared.count, false, ret_differing);
+    find(model, divergence->validated.items, divergence->validated.count, true, ret_invalid);
+}
+
+size_t first_divergence_list_unknown(const struct first_divergence *divergence, const struct model *model,
+                                     struct string_builder *names)
+{
+    enum state *states = states_of(model, divergence->compared.items, divergence->compared.count);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        struct text name = model->values.items[i].name;
+        char *word;
+
+        if (states[i] != UNKNOWN || model->values.items[i].producer == NODE_NONE)
+            continue;
+        word = memory_copy(name.data, name.size);
+        name_list_add(names, word);
+        free(word);
+        count++;
+    }
+    free(states);
+    return count;
 }

@@ -3,11 +3,13 @@
  *
  * A node is to blame when it makes something bad out of inputs that are all good. Constants and the inputs of the graph
  * are good. Of a tensor that was not compared, nothing is known: it counts as bad when anything bad has gone into it.
+ * Otherwise a node that reads it may be blamed for what a node before it did, so these are counted.
  */
 #ifndef COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
 #define COMPARATOR_COMPARE_FIRST_DIVERGENCE_H
 
 #include "base/container/arena.h"
+#include "format/polygraphy/run_results.h"
 #include "onnx/model/model.h"
 
 struct tensor_verdict {
@@ -29,10 +31,12 @@ void first_divergence_release(struct first_divergence *divergence);
 /* What was found out of an output: whether it matches another result's, or that it holds NaN or infinities. */
 void first_divergence_add_verdict(struct first_divergence *divergence, const char *output, bool matched);
 void first_divergence_add_invalid(struct first_divergence *divergence, const char *output);
+void first_divergence_add_all_invalid(struct first_divergence *divergence, const struct run_results *results);
 
 struct blamed_node {
     uint32_t node;
     size_t behind; /* nodes that read what it makes, directly or not, and have bad outputs, too */
+    size_t before; /* nodes that may be meant in its place: it reads, through no known tensor, what they make unknown */
 };
 
 struct blamed_nodes {
@@ -44,5 +48,10 @@ struct blamed_nodes {
  * `model` has its nodes in order. */
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
                            struct blamed_nodes *ret_differing, struct blamed_nodes *ret_invalid);
+
+/* Adds the names of tensors that nodes make and that were not compared to a list for messages; returns how many there
+ * are. */
+size_t first_divergence_list_unknown(const struct first_divergence *divergence, const struct model *model,
+                                     struct string_builder *names);
 
 #endif
