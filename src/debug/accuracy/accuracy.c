@@ -147,6 +147,12 @@ static bool always(const struct investigation *investigation)
     return true;
 }
 
+/* What is seen of one run holds for all of them. */
+static bool runs_and_fails(const struct investigation *investigation)
+{
+    return investigation->occurrence == OCCURS_ALWAYS && !investigation->refused;
+}
+
 /* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
 static const struct {
     bool (*applies)(const struct investigation *investigation);
@@ -154,6 +160,7 @@ static const struct {
 } questions[] = {
     {always, accuracy_ask_question},
     {always, accuracy_ask_occurrence},
+    {runs_and_fails, accuracy_ask_layers},
     {always, accuracy_ask_reduction},
 };
 

@@ -16,6 +16,13 @@ int accuracy_ask_question(struct investigation *investigation, struct error *err
 /* Does it fail, and how: always, by build, by run, never? */
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
 
+/* Which nodes are computed wrongly? For a suspect that always fails. Where giving out all tensors makes it agree, the
+ * next one is asked. */
+int accuracy_ask_layers(struct investigation *investigation, struct error *err);
+
+/* Giving out all tensors makes it agree: which fusion is it? Leaves a mend, too. */
+int accuracy_ask_fusion(struct investigation *investigation, struct error *err);
+
 /* What is the smallest part that fails? `debug reduce`, on its own terms. */
 int accuracy_ask_reduction(struct investigation *investigation, struct error *err);
 
