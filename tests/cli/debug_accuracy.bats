@@ -61,3 +61,19 @@ print(value)' "$1"
     [[ $stderr == *'two runners are compared'* ]]
     [ ! -e folder ]
 }
+
+@test "a cause leaves a report, the minimal case with its data, and a command that fails" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 --atol 0.5 --rtol 0.1 -o folder \
+        --json result.json --report page.html
+    [ "$status" -eq 0 ]
+    logged "Cause: 'scores' \\(MatMul\\)"
+    [ "$(result outcome)" = cause ]
+    [ "$(result cause/nodes/0)" = scores ]
+    [ "$(result cause/proven)" = True ]
+    grep -q "'scores' (MatMul)" folder/report.html
+    cmp folder/report.html page.html
+    python3 -c 'import json; assert json.load(open("folder/report.json"))["verdict"]["kind"] == "cause"'
+    run sh folder/reproduce.sh
+    [ "$status" -eq 1 ]
+    [[ $output == *"FAILED | Output: 'logits'"* ]]
+}

@@ -6,11 +6,13 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/debug/accuracy_report.h"
 #include "cli/debug/session.h"
 #include "cli/frame.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt.h"
+#include "debug/accuracy/bundle.h"
 #include "debug/accuracy/record.h"
 #include "engine/backend.h"
 
@@ -286,14 +288,26 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 }
 
 /* What is known is told after an interruption, too. */
-static int tell(struct investigation *investigation, struct debug_report *report, int rc, struct error *err)
+static int tell(const struct command_context *context, struct investigation *investigation, struct debug_report *result,
+                int rc, struct error *err)
 {
-    accuracy_record_log(investigation);
+    struct error ignored;
+
+    if (rc == 0)
+        rc = accuracy_make_bundle(investigation, err);
+    if (rc < 0 && rc != ERR_INTERRUPTED)
+        return rc;
     if (rc == ERR_INTERRUPTED) {
+        accuracy_report_write(context, investigation, &ignored);
+        accuracy_record_log(investigation);
         log_message(investigation->log, LOG_CRITICAL, "The same command goes on where it was");
         return rc;
     }
-    rc = debug_report_save(report, NULL, accuracy_record_write, investigation, err);
+    rc = accuracy_report_write(context, investigation, err);
+    if (rc < 0)
+        return rc;
+    accuracy_record_log(investigation);
+    rc = debug_report_save(result, NULL, accuracy_record_write, investigation, err);
     if (rc < 0)
         return rc;
     return accuracy_found_out(investigation) ? 0 : EXIT_STATUS_ERROR;
@@ -304,14 +318,14 @@ static int debug_accuracy_run(const struct command_context *context, struct erro
     struct given given = {.context = context};
     struct accuracy_settings settings;
     struct investigation *investigation = NULL;
-    struct debug_report report = {0};
+    struct debug_report result = {0};
     int rc;
 
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
     if (rc < 0)
         goto done;
-    rc = debug_report_open(&report, context, err);
+    rc = debug_report_open(&result, context, err);
     if (rc < 0)
         goto done;
     rc = accuracy_begin(&settings, context->log, &investigation, err);
@@ -319,18 +333,18 @@ static int debug_accuracy_run(const struct command_context *context, struct erro
         goto done;
     rc = accuracy_run(investigation, err);
     if (rc == 0 || rc == ERR_INTERRUPTED)
-        rc = tell(investigation, &report, rc, err);
+        rc = tell(context, investigation, &result, rc, err);
 done:
-    debug_report_close(&report);
+    debug_report_close(&result);
     investigation_free(investigation);
     arena_release(&given.arena);
     return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,   &accuracy_options,      &json_options,           &run_model_options,
-    &runner_options,    &data_loader_options,   &comparison_options,     &onnxrt_options,
-    &onnx_load_options, &engine_config_options, &engine_network_options, &tensorrt_options};
+    &logging_options,       &accuracy_options,       &json_options,       &report_options, &run_model_options,
+    &runner_options,        &data_loader_options,    &comparison_options, &onnxrt_options, &onnx_load_options,
+    &engine_config_options, &engine_network_options, &tensorrt_options};
 
 const struct command cmd_debug_accuracy = {
     .name = "accuracy",

@@ -56,6 +56,9 @@ extern const struct option_group report_options;
 struct command_context;
 struct report *report_begin(const struct command_context *context, const char *title);
 
+/* The same whatever the options say: for a command that has a page of its own anyway. */
+struct report *report_begin_always(const struct command_context *context, const char *title);
+
 /* Writes the files that were asked for, and frees the report (may be NULL) in any case. */
 int report_finish(const struct command_context *context, struct report *report, struct error *err);
 

@@ -34,13 +34,18 @@ const struct option_group report_options = {
 struct report *report_begin(const struct command_context *context, const char *title)
 {
     const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
-    struct shell_quotes quotes = {0};
-    struct string_builder text;
-    struct report *report;
 
     if (values->files.page == NULL && values->files.data == NULL)
         return NULL;
-    report = report_new(title);
+    return report_begin_always(context, title);
+}
+
+struct report *report_begin_always(const struct command_context *context, const char *title)
+{
+    struct shell_quotes quotes = {0};
+    struct string_builder text;
+    struct report *report = report_new(title);
+
     string_init(&text);
     for (size_t i = 0; context->command_line[i] != NULL; i++) {
         string_add(&text, i > 0 ? " " : "");

@@ -374,7 +374,11 @@ int call_succeed(struct call *call, struct experiment **ret, struct error *err)
 {
     int rc = call_run(call, ret, err);
 
-    return rc == 0 && (*ret)->exit_status != 0 ? refuse_end(*ret, err) : rc;
+    if (rc == 0 && (*ret)->exit_status != 0)
+        rc = refuse_end(*ret, err);
+    if (rc == 0)
+        (*ret)->outcome = "done";
+    return rc;
 }
 
 /* ---- Results ---- */

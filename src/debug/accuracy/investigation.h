@@ -106,6 +106,7 @@ struct investigation {
     double failure_rate;         /* of the suspect's runs when that was asked */
     bool refused;                /* it does not even run the model */
     struct failing_case minimal; /* .model NULL: none yet */
+    struct experiment *errors;   /* of all tensors; NULL: not measured */
     enum outcome outcome;
     const char *verdict; /* one sentence */
     struct cause cause;

@@ -37,6 +37,7 @@ int accuracy_make_values(struct investigation *investigation, struct error *err)
         investigation->values = investigation->layerwise = NULL;
         return rc;
     }
+    experiment->outcome = "done";
     call_begin(&call, investigation, "layerwise", "The same as input data for any part");
     call.has_result = false;
     call_add(&call, "data", "to-input", investigation->whole.inputs, investigation->values, "-o",

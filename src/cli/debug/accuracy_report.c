@@ -1,0 +1,174 @@
+/* cli/debug/accuracy_report.c: see accuracy_report.h. */
+#include "cli/debug/accuracy_report.h"
+
+#include <math.h>
+
+#include "backend/onnxrt/library.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/shell_line.h"
+#include "cli/options/groups.h"
+#include "debug/accuracy/record.h"
+#include "report/report.h"
+
+static void add_verdict(struct report *report, const struct investigation *investigation)
+{
+    const struct cause *cause = &investigation->cause;
+    enum report_verdict verdict = investigation->outcome == OUTCOME_CAUSE           ? REPORT_CAUSE
+                                  : investigation->outcome == OUTCOME_NOTHING_FAILS ? REPORT_PASSED
+                                  : investigation->outcome == OUTCOME_NO_CAUSE      ? REPORT_FAILED
+                                                                                    : REPORT_UNKNOWN;
+
+    report_set_verdict(report, verdict, "%s", investigation->verdict);
+    for (size_t i = 0; i < cause->proof.count; i++)
+        report_add_proof(report, "Seen: %s", cause->proof.items[i]);
+    if (cause->mend.what != NULL)
+        report_add_proof(report, "Mend: %s%s", cause->mend.what,
+                         cause->mend.holds ? "" : " (not seen to hold for the whole model)");
+    for (size_t i = 0; i < cause->nodes.count; i++)
+        report_add_culprit(report, cause->nodes.items[i]);
+}
+
+static void add_environment(struct report *report, const struct investigation *investigation)
+{
+    const struct accuracy_settings *settings = investigation->settings;
+    const struct shell_quotes outside = {0};
+    const struct words *const runners[] = {&settings->reference, &settings->suspect};
+    static const char *const names[] = {"reference", "suspect"};
+    const struct onnxrt *runtime;
+    struct string_builder text;
+
+    string_init(&text);
+    for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
+        string_clear(&text);
+        for (size_t k = 0; k < runners[i]->count; k++) {
+            string_add(&text, k > 0 ? " " : "");
+            shell_add_word(&text, runners[i]->items[k], &outside);
+        }
+        report_add_environment(report, names[i], text.data);
+    }
+    string_release(&text);
+    report_add_environment(report, "model", settings->model);
+    report_add_environment(report, "input data", settings->data_are_given ? "given" : "made up");
+    report_add_environment(report, "tolerance", investigation->tolerance_why);
+    if (onnxrt_load(NULL, &runtime, NULL) == 0)
+        report_add_environment(report, "ONNX Runtime", runtime->version);
+}
+
+static void add_steps(struct report *report, const struct investigation *investigation)
+{
+    for (size_t i = 0; i < investigation->experiments.count; i++) {
+        const struct experiment *experiment = investigation->experiments.items[i];
+
+        report_add_step(report, &(struct report_step){.what = experiment->step,
+                                                      .why = experiment->why,
+                                                      .command = experiment->command,
+                                                      .outcome = experiment->outcome,
+                                                      .seconds = experiment->seconds});
+    }
+}
+
+/* ---- The errors of all tensors ---- */
+
+static struct report_range range_of(struct experiment *errors, const json_t *side)
+{
+    const json_t *finite = result_find(side, "finite");
+
+    return (struct report_range){.known = json_is_object(finite),
+                                 .minimum = result_number(errors, finite, "min", NAN),
+                                 .maximum = result_number(errors, finite, "max", NAN),
+                                 .mean = result_number(errors, finite, "mean", NAN),
+                                 .nan = (uint64_t)result_number(errors, side, "nans", 0),
+                                 .infinities = (uint64_t)result_number(errors, side, "infinities", 0)};
+}
+
+/* "(1, 64, 56)" of a list of numbers. */
+static void list_text(struct experiment *errors, const json_t *list, struct string_builder *ret)
+{
+    const json_t *item;
+    size_t i;
+
+    string_clear(ret);
+    string_add(ret, "(");
+    json_array_foreach (list, i, item)
+        string_add_format(ret, "%s%.0f", i > 0 ? ", " : "", result_number(errors, item, "", 0));
+    string_add(ret, ")");
+}
+
+/* The runner is the first side, recorded reference values are the second. */
+static void add_tensor(struct report *report, struct experiment *errors, const json_t *comparison)
+{
+    const json_t *first_bad = result_find(comparison, "differences/first_bad");
+    struct report_tensor tensor = REPORT_TENSOR_UNKNOWN;
+    struct string_builder shape, position;
+
+    string_init(&shape);
+    string_init(&position);
+    list_text(errors, result_find(comparison, "second/shape"), &shape);
+    tensor.name = result_text(errors, comparison, "output");
+    tensor.type = result_text(errors, comparison, "second/dtype");
+    tensor.shape = shape.data;
+    tensor.reference = range_of(errors, result_find(comparison, "second"));
+    tensor.suspect = range_of(errors, result_find(comparison, "first"));
+    tensor.absolute_error = result_number(errors, comparison, "differences/absolute/max", NAN);
+    tensor.relative_error = result_number(errors, comparison, "differences/relative/max", NAN);
+    tensor.absolute_tolerance = result_number(errors, comparison, "tolerances/atol_in_effect", NAN);
+    tensor.relative_tolerance = result_number(errors, comparison, "tolerances/rtol", NAN);
+    tensor.signal_to_noise = result_number(errors, comparison, "metrics/snr", NAN);
+    tensor.cosine_similarity = result_number(errors, comparison, "metrics/cosine_similarity", NAN);
+    tensor.mismatches = result_number(errors, comparison, "differences/mismatches", NAN);
+    tensor.elements = result_number(errors, comparison, "differences/elements", NAN);
+    tensor.outcome = json_is_true(result_find(comparison, "passed")) ? REPORT_MATCHES : REPORT_DIFFERS;
+    if (json_is_object(first_bad)) {
+        list_text(errors, result_find(first_bad, "position"), &position);
+        tensor.first_bad.index = position.data;
+        tensor.first_bad.reference = result_number(errors, first_bad, "second", NAN);
+        tensor.first_bad.suspect = result_number(errors, first_bad, "first", NAN);
+    }
+    report_add_tensor(report, &tensor);
+    string_release(&position);
+    string_release(&shape);
+}
+
+static void add_tensors(struct report *report, struct experiment *errors)
+{
+    const json_t *comparison;
+    size_t i;
+
+    if (errors == NULL || !errors->has_result)
+        return;
+    json_array_foreach (result_find(errors->result.root, "comparisons"), i, comparison)
+        if (result_number(errors, comparison, "iteration", 0) == 0)
+            add_tensor(report, errors, comparison);
+}
+
+int accuracy_report_write(const struct command_context *context, struct investigation *investigation, struct error *err)
+{
+    const struct report_files own = {.page = investigation_path(investigation, "report.html"),
+                                     .data = investigation_path(investigation, "report.json")};
+    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
+    struct report *report = report_begin_always(
+        context, investigation_text(investigation, "debug accuracy %s", investigation->settings->model));
+    struct model *model = NULL;
+    int rc;
+
+    add_verdict(report, investigation);
+    add_environment(report, investigation);
+    add_steps(report, investigation);
+    rc = model_open(investigation->settings->model, NULL, &model, err);
+    if (rc < 0)
+        goto done;
+    report_add_network(report, model);
+    add_tensors(report, investigation->errors);
+    rc = report_write(report, &own, context->log, err);
+    if (rc < 0)
+        goto done;
+    if (values->files.page != NULL)
+        rc = file_copy(own.page, values->files.page, FILE_DURABLE, err);
+    if (rc == 0 && values->files.data != NULL)
+        rc = file_copy(own.data, values->files.data, FILE_DURABLE, err);
+done:
+    model_free(model);
+    report_free(report);
+    return rc;
+}
