@@ -14,7 +14,7 @@ check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
     worked
     [ "$(reduce_models show reduced_model.onnx)" = 'div [t3->t4] const zero' ]
     logged "^\[I\] Reduced 6 nodes to 1: 'div' \(Div\), 5 iterations in [0-9.]+ s$"
-    run polygraphy run reduced_model.onnx --onnxrt --validate
+    run sh -c "$(sed -n 's/^\[I\] To check it again: //p' <<<"$output")"
     [ "$status" -eq 1 ]
     logged 'Inf Detected'
 }

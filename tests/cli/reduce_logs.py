@@ -44,6 +44,7 @@ DROPPED = [
     r"\[I\] Marking model (inputs|outputs): ",
     # The end says what was achieved.
     r"\[I\] Reduced \d+ nodes to ",
+    r"\[I\] To check it again: ",
     # A replay that names no session.
     r"\[W\] This debug replay does not say which model and which check it belongs to\.",
     # Values to freeze are looked up for candidates with a known verdict, too.

@@ -32,3 +32,23 @@ void shell_add_word(struct string_builder *line, const char *word, const struct 
         string_add_char(line, *word);
     }
 }
+
+void shell_add_argument(struct string_builder *line, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+    if (line->size > 0)
+        string_add_char(line, ' ');
+    if (*word && word[strspn(word, plain)] == '\0') {
+        string_add(line, word);
+        return;
+    }
+    string_add_char(line, '\'');
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            string_add(line, "'\\''");
+        else
+            string_add_char(line, *c);
+    }
+    string_add_char(line, '\'');
+}

@@ -20,4 +20,7 @@ void shell_quotes_step(struct shell_quotes *quotes, char character);
 /* Appends `word` as it has to be written at this place. */
 void shell_add_word(struct string_builder *line, const char *word, const struct shell_quotes *quotes);
 
+/* Appends a blank, unless `line` is empty, and `word`, in quotes if it needs them: lines that are shown to be typed. */
+void shell_add_argument(struct string_builder *line, const char *word);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
+#include "base/text/shell_line.h"
 #include "debug/check/rules.h"
 #include "debug/loop/speculation.h"
 #include "debug/loop/state.h"
@@ -115,6 +116,29 @@ static void warn_of_unnamed_artifact(const struct loop *loop)
         "The check names neither '%s' nor %s nor $POLYGRAPHY_ARTIFACT, as far as can be seen in the command and "
         "in scripts that it names. If it does not look at the candidate, it says the same of all",
         path, check_words_placeholder(CANDIDATE_ARTIFACT));
+}
+
+void loop_tell_check_of(const struct loop *loop, const char *path)
+{
+    struct candidate_paths files = loop->settings.check.files;
+    struct string_builder line;
+    const struct check_words *words;
+    char **items;
+
+    if (check_is_interactive(loop->check) || !check_words_name(check_words(loop->check), CANDIDATE_ARTIFACT))
+        return;
+    words = check_words(loop->check);
+    files.items[CANDIDATE_ARTIFACT] = path;
+    items = check_words_for(words, &files);
+    string_init(&line);
+    if (words->shell && loop->settings.check.launcher.count == 0)
+        string_add(&line, items[words->count - 1]);
+    else
+        for (size_t i = 0; items[i] != NULL; i++)
+            shell_add_argument(&line, items[i]);
+    log_message(loop->log, LOG_INFO, "To check it again: %s", line.data);
+    string_release(&line);
+    check_words_free(items);
 }
 
 int loop_new(const struct loop_settings *settings, const struct hash *model_hash, struct log *log, struct loop **ret,

@@ -121,6 +121,10 @@ bool loop_is_spent(const struct loop *loop); /* so is its budget of checks or ti
 /* True when the replay that was loaded is that of this session: what it has left on its paths may be replaced. */
 bool loop_resumes(const struct loop *loop);
 
+/* Logs the command by which the check looks at the model at `path`, where a result was left. Nothing where it is not
+ * the command that says which model it looks at. */
+void loop_tell_check_of(const struct loop *loop, const char *path);
+
 /* Watches one more file, as it does the model: a check that changes it ends the session before its verdict counts. */
 void loop_watch(struct loop *loop, const char *path);
 

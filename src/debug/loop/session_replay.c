@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file/file.h"
+#include "base/text/shell_line.h"
 #include "base/text/string_builder.h"
 
 /* Refuses a replay whose verdicts are about something else, unless that is wanted. */
@@ -195,32 +196,6 @@ int session_replay_save(struct session_replay *replay, const char *key, const st
 
 #define LOAD_REPLAY "--load-debug-replay"
 
-/* Adds a word so that a POSIX shell reads it as it is. */
-static void add_quoted(struct string_builder *builder, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-    if (*word && word[strspn(word, plain)] == '\0') {
-        string_add(builder, word);
-        return;
-    }
-    string_add_char(builder, '\'');
-    for (const char *c = word; *c; c++) {
-        if (*c == '\'')
-            string_add(builder, "'\\''");
-        else
-            string_add_char(builder, *c);
-    }
-    string_add_char(builder, '\'');
-}
-
-static void add_word(struct string_builder *builder, const char *word)
-{
-    if (builder->size > 0)
-        string_add_char(builder, ' ');
-    add_quoted(builder, word);
-}
-
 /* How many words the option --load-debug-replay takes at this place: 0 when it is something else. */
 static size_t load_replay_words(const char *const *words)
 {
@@ -246,8 +221,8 @@ char *resume_hint_make(const char *const *command_line, const char *replay, bool
     string_init(&builder);
     while (*word) {
         if (!placed && is_check(*word)) {
-            add_word(&builder, LOAD_REPLAY);
-            add_word(&builder, replay);
+            shell_add_argument(&builder, LOAD_REPLAY);
+            shell_add_argument(&builder, replay);
             placed = true;
         }
         size_t left_out = !placed || options_after_check ? load_replay_words(word) : 0;
@@ -255,11 +230,11 @@ char *resume_hint_make(const char *const *command_line, const char *replay, bool
             word += left_out;
             continue;
         }
-        add_word(&builder, *word++);
+        shell_add_argument(&builder, *word++);
     }
     if (!placed) {
-        add_word(&builder, LOAD_REPLAY);
-        add_word(&builder, replay);
+        shell_add_argument(&builder, LOAD_REPLAY);
+        shell_add_argument(&builder, replay);
     }
     return string_take(&builder);
 }

@@ -175,6 +175,8 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
     log_summary(reduce, "Minimum Bad Model:", bad);
     path = path_of_culprit(reduce, reduce->settings->output, number);
     rc = save(reduce, bad, path, err);
+    if (rc == 0)
+        loop_tell_check_of(reduce->loop, path);
     free(path);
     simplified_model_release(&simpler);
     return rc;
