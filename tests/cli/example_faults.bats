@@ -148,3 +148,52 @@ first_divergence_is()
     tolerance=0.05 compare sound_images --trt --fp16
     agrees
 }
+
+# What run.py says of a program that finds the causes given as JSON on standard input, by network.
+judge()
+{
+    cat >found.json
+    cat >program <<'END'
+#!/bin/sh
+# Is called: debug accuracy NETWORK.onnx ... --json FILE
+while [ "$1" != --json ]; do
+    [ "${1%.onnx}" = "$1" ] || network=${1%.onnx}
+    shift
+done
+exec /usr/bin/python3 -c 'import json, sys; print(json.dumps(json.load(open(sys.argv[1]))[sys.argv[2]]))' \
+    "$FOUND" "$network" >"$2"
+END
+    chmod +x program
+    FOUND=$PWD/found.json BUILD=$POLYGRAPHY_TEST_PROGRAMS/.. POLYGRAPHY=$PWD/program \
+        run /usr/bin/python3 "$examples/run.py" -o faults "$@"
+}
+
+@test "a cause is right when its kind, its nodes and its tactic are" {
+    judge fusion kernel_in_one_layer overflow sound <<'END'
+{"fusion": {"outcome": "cause", "cause": {"kind": "fusion", "nodes": ["gate/matmul", "gate/sum", "gate/relu"]}},
+ "kernel_in_one_layer": {"outcome": "cause", "checks": 12, "builds": 3, "cause": {"kind": "tactic",
+    "nodes": ["block3/inner/normalize"], "tactic": "vector_norm:vectors_of_16"}},
+ "overflow": {"outcome": "cause", "cause": {"kind": "overflow",
+    "nodes": ["block2/mlp/norm/mean", "block2/mlp/norm/square"]}},
+ "sound": {"outcome": "nothing-fails", "cause": null}}
+END
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '  right$' <<<"$output")" -eq 4 ]
+    grep -q '^kernel_in_one_layer .* 12  *3 ' <<<"$output"
+    judge fusion kernel_in_one_layer overflow race sound tactic <<'END'
+{"fusion": {"outcome": "cause", "cause": {"kind": "fusion", "nodes": ["gate/matmul", "gate/relu"]}},
+ "kernel_in_one_layer": {"outcome": "cause", "cause": {"kind": "tactic", "nodes": ["block3/inner/normalize"],
+    "tactic": "onednn:lnorm"}},
+ "overflow": {"outcome": "cause", "cause": {"kind": "overflow", "nodes": ["block2/mlp/norm/square", "head/add"]}},
+ "race": {"outcome": "no-cause", "cause": {"kind": "race", "nodes": ["memory/scan"]}},
+ "sound": {"outcome": "cause", "cause": {"kind": "node", "nodes": ["head/add"]}},
+ "tactic": {"outcome": "cause", "cause": {"kind": "node", "nodes": ["embed/unit"]}}}
+END
+    [ "$status" -eq 1 ]
+    grep -q '^fusion .* WRONG: without gate/sum$' <<<"$output"
+    grep -q '^kernel_in_one_layer .* WRONG: another tactic$' <<<"$output"
+    grep -q '^overflow .* WRONG: with head/add$' <<<"$output"
+    grep -q '^race .* WRONG: no cause$' <<<"$output"
+    grep -q '^sound .* WRONG: nothing is wrong there$' <<<"$output"
+    grep -q '^tactic .* WRONG: another kind$' <<<"$output"
+}
