@@ -211,13 +211,15 @@ int graphviz_read_plain(struct text answer, struct drawing *drawing, struct erro
 /* Why it gave no answer. */
 static int failure(const struct process_result *result, struct error *err)
 {
+    const char *end = result->error_out.size > 0 ? memchr(result->error_out.data, '\n', result->error_out.size) : NULL;
+    struct text complaint = {result->error_out.data, end ? (size_t)(end - result->error_out.data) : 0};
+
     if (result->end == PROCESS_TIMED_OUT)
         return error_set(err, ERR_BACKEND, "dot (Graphviz) has not laid out the network in %d s", SECONDS);
     if (result->end == PROCESS_SIGNALED)
         return error_set(err, ERR_BACKEND, "dot (Graphviz) was ended by signal %d", result->code);
     return error_set(err, ERR_BACKEND, "dot (Graphviz) ended with exit code %d: " TEXT_FORMAT, result->code,
-                     TEXT_ARGS(((struct text){result->error_out.data,
-                                              result->error_out.size < 200 ? result->error_out.size : 200})));
+                     TEXT_ARGS(complaint));
 }
 
 static int ask(const char *question, struct drawing *drawing, struct error *err)

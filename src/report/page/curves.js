@@ -1,6 +1,11 @@
 // curves.js: numbers along the network, or along a search, as curves; histograms.
 
-const CURVE = { width: 1000, height: 220, left: 64, right: 12, top: 14, bottom: 24 };
+// Lengths are those of the page, so that letters are as large as elsewhere: a curve is made for the width that it finds.
+const CURVE = { height: 220, left: 64, right: 12, top: 26, bottom: 24 };
+
+function widthOf(most) {
+    return Math.max(280, Math.min(most, document.getElementById("report").clientWidth));
+}
 
 // From values to places, linear or logarithmic, with round marks.
 class Scale {
@@ -47,13 +52,12 @@ class Scale {
     }
 }
 
-function emptyCurve(label, vertical, marked = (value) => digits(Number(value.toPrecision(6)))) {
-    const picture = drawn("svg", { viewBox: `0 0 ${CURVE.width} ${CURVE.height}`, class: "curve", role: "img",
-        "aria-label": label });
+function emptyCurve(label, vertical, width) {
+    const picture = drawn("svg", { viewBox: `0 0 ${width} ${CURVE.height}`, width, class: "curve", role: "img", "aria-label": label });
     for (const mark of vertical.marks()) {
         const y = vertical.place(mark);
-        picture.append(drawn("line", { class: "grid", x1: CURVE.left, x2: CURVE.width - CURVE.right, y1: y, y2: y }),
-            drawn("text", { class: "mark", x: CURVE.left - 8, y: y + 4 }, marked(mark)));
+        picture.append(drawn("line", { class: "grid", x1: CURVE.left, x2: width - CURVE.right, y1: y, y2: y }),
+            drawn("text", { class: "mark", x: CURVE.left - 8, y: y + 4 }, digits(Number(mark.toPrecision(6)))));
     }
     return picture;
 }
@@ -97,7 +101,8 @@ class ErrorCurves {
     constructor(tensors, choose) {
         this.tensors = tensors;
         this.choose = choose;
-        this.horizontal = new Scale([0, tensors.length - 1], CURVE.left + 6, CURVE.width - CURVE.right - 6);
+        this.width = widthOf(1400);
+        this.horizontal = new Scale([0, tensors.length - 1], CURVE.left + 6, this.width - CURVE.right - 6);
         this.first = tensors.findIndex((tensor) => tensor.outcome === "differs");
         this.measures = MEASURES.filter(([key]) => tensors.some((tensor) => tensor[key] !== undefined));
         this.reading = make("p", { class: "reading", "aria-live": "polite" });
@@ -122,8 +127,8 @@ class ErrorCurves {
 
     finish(picture, title) {
         const x = this.horizontal.place(this.first);
-        picture.append(drawn("text", { class: "title", x: CURVE.left, y: CURVE.top - 3 }, title),
-            drawn("text", { class: "axis", x: CURVE.width - CURVE.right, y: CURVE.height - 6 }, "tensors, in topological order →"));
+        picture.append(drawn("text", { class: "title", x: CURVE.left, y: 14 }, title),
+            drawn("text", { class: "axis", x: this.width - CURVE.right, y: CURVE.height - 6 }, "tensors, in topological order →"));
         if (this.first >= 0)
             picture.append(drawn("line", { class: "leaves", x1: x, x2: x, y1: CURVE.top, y2: CURVE.height - CURVE.bottom }));
         picture.append(drawn("line", { class: "cursor", y1: CURVE.top, y2: CURVE.height - CURVE.bottom }));
@@ -136,7 +141,7 @@ class ErrorCurves {
         const values = this.tensors.map((tensor) => valueOf(tensor[key]));
         const tolerances = this.tensors.map((tensor) => valueOf(tensor[key.replace("_error", "_tolerance")]));
         const vertical = verticalScale(logarithmic ? [...values, ...tolerances] : values, logarithmic);
-        const picture = emptyCurve(`${title} of each tensor`, vertical);
+        const picture = emptyCurve(`${title} of each tensor`, vertical, this.width);
         if (logarithmic)
             picture.append(drawn("path", { class: "tolerance", d: path(this.places(tolerances, vertical)) }));
         picture.append(drawn("path", { class: "suspect", d: path(this.places(values, vertical)) }));
@@ -155,21 +160,23 @@ class ErrorCurves {
         const limits = types.flatMap((type) => LIMITS[type].filter((limit) => limit !== null && limit < 1e30 && limit > 1e-30)
             .map((limit) => [type, limit]));
         const vertical = verticalScale([...reference, ...suspect, ...limits.map(([, limit]) => limit)], true);
-        const picture = emptyCurve("the largest magnitude of each tensor in both results", vertical);
-        for (const [type, limit] of limits) {
-            const y = vertical.place(limit);
-            picture.append(drawn("line", { class: "limit", x1: CURVE.left, x2: CURVE.width - CURVE.right, y1: y, y2: y }),
-                drawn("text", { class: "limit", x: CURVE.width - CURVE.right, y: y - 4 },
-                    `${limit < 1 ? "smallest normal" : "largest"} ${type}: ${digits(limit)}`));
-        }
+        const picture = emptyCurve("the largest magnitude of each tensor in both results", vertical, this.width);
         picture.append(drawn("path", { class: "reference", d: path(this.places(reference, vertical)) }),
             drawn("path", { class: "suspect", d: path(this.places(suspect, vertical)) }));
+        for (const [type, limit] of limits) {
+            const y = vertical.place(limit);
+            picture.append(drawn("line", { class: "limit", x1: CURVE.left, x2: this.width - CURVE.right, y1: y, y2: y }),
+                drawn("text", { class: "limit", x: CURVE.left + 6, y: y + 13 },
+                    `${limit < 1 ? "smallest normal" : "largest"} ${type}: ${digits(limit)}`));
+        }
+        if ([...reference, ...suspect].includes(Infinity))
+            picture.append(drawn("text", { class: "mark", x: CURVE.left - 8, y: CURVE.top + 4 }, "∞"));
         return this.finish(picture, "largest magnitude: reference (wide), suspect (thin)");
     }
 
     tensorAt(picture, event) {
         const box = picture.getBoundingClientRect();
-        const x = (event.clientX - box.left) / box.width * CURVE.width;
+        const x = (event.clientX - box.left) / box.width * this.width;
         const share = (x - this.horizontal.from) / (this.horizontal.to - this.horizontal.from);
         return Math.max(0, Math.min(this.tensors.length - 1, Math.round(share * (this.tensors.length - 1))));
     }
@@ -228,13 +235,15 @@ function addErrors(report, choose) {
 function searchCurve(candidates, what) {
     const sizes = candidates.map((candidate) => valueOf(candidate.size));
     const vertical = verticalScale(sizes, Math.max(...sizes) > 200);
-    const horizontal = new Scale([0, candidates.length - 1], CURVE.left + 6, CURVE.width - CURVE.right - 6);
-    const picture = emptyCurve(`${what} in each candidate`, vertical);
+    const width = widthOf(1400);
+    const horizontal = new Scale([0, candidates.length - 1], CURVE.left + 6, width - CURVE.right - 6);
+    const picture = emptyCurve(`${what} in each candidate`, vertical, width);
     let best = NaN;
-    const kept = candidates.map((candidate, i) => {
+    const kept = candidates.flatMap((candidate, i) => {
+        const before = Number.isNaN(best) ? null : [horizontal.place(i), vertical.place(best)];
         if (candidate.verdict === "failed" && !(sizes[i] >= best))
             best = sizes[i];
-        return Number.isNaN(best) ? null : [horizontal.place(i), vertical.place(best)];
+        return [before, Number.isNaN(best) ? null : [horizontal.place(i), vertical.place(best)]];
     });
     picture.append(drawn("path", { class: "suspect", d: path(kept) }));
     candidates.forEach((candidate, i) => {
@@ -243,9 +252,9 @@ function searchCurve(candidates, what) {
                 candidate.verdict === "passed" ? "matches" : "fine", cx: horizontal.place(i), cy: vertical.place(sizes[i]), r: 3.5 },
             drawn("title", {}, `candidate ${candidate.number}: ${count(candidate.size, what, what)}, ${candidate.verdict}`)));
     });
-    picture.append(drawn("text", { class: "title", x: CURVE.left, y: CURVE.top - 3 },
+    picture.append(drawn("text", { class: "title", x: CURVE.left, y: 14 },
         `${what} in each candidate; line: the smallest that fails`),
-    drawn("text", { class: "axis", x: CURVE.width - CURVE.right, y: CURVE.height - 6 }, "checks →"));
+    drawn("text", { class: "axis", x: width - CURVE.right, y: CURVE.height - 6 }, "checks →"));
     return picture;
 }
 
@@ -254,9 +263,10 @@ function searchCurve(candidates, what) {
 function histogram(data) {
     const series = [["reference", data.reference], ["suspect", data.suspect]].filter(([, counts]) => counts);
     const bins = series[0][1].length;
-    const horizontal = new Scale([0, bins], CURVE.left, CURVE.width - CURVE.right);
+    const whole = widthOf(560);
+    const horizontal = new Scale([0, bins], CURVE.left, whole - CURVE.right);
     const vertical = verticalScale([1, ...series.flatMap(([, counts]) => counts)], true);
-    const picture = emptyCurve(data.title, vertical);
+    const picture = emptyCurve(data.title, vertical, whole);
     const width = (horizontal.to - horizontal.from) / bins;
     for (const [name, counts] of series)
         counts.forEach((number, i) => {
@@ -266,6 +276,6 @@ function histogram(data) {
                     height: vertical.from - y }, drawn("title", {}, `${name}: ${digits(number)}`)));
         });
     picture.append(drawn("text", { class: "axis start", x: CURVE.left, y: CURVE.height - 6 }, digits(data.from)),
-        drawn("text", { class: "axis", x: CURVE.width - CURVE.right, y: CURVE.height - 6 }, digits(data.to)));
+        drawn("text", { class: "axis", x: whole - CURVE.right, y: CURVE.height - 6 }, digits(data.to)));
     return make("figure", {}, make("figcaption", {}, data.title, series.length > 1 ? " (wide: reference, narrow: suspect)" : ""), picture);
 }

@@ -25,7 +25,7 @@ function nameOf(text) {
 }
 
 // A number with as many digits as say something; "NaN" and infinities come as text.
-function digits(value) {
+function digits(value, most = 4) {
     if (value === null || value === undefined)
         return "";
     if (value === "Infinity" || value === "-Infinity")
@@ -35,7 +35,8 @@ function digits(value) {
     if (Number.isInteger(value) && Math.abs(value) < 1e7)
         return String(value).replace("-", "−");
     const size = Math.abs(value);
-    const text = size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+    const rounded = Number(value.toPrecision(most));
+    const text = size !== 0 && (size < 1e-3 || size >= 1e6) ? Number(value.toPrecision(most - 1)).toExponential() : String(rounded);
     return text.replace("e+", "e").replaceAll("-", "−");
 }
 

@@ -56,27 +56,32 @@ function severity(tensor) {
 
 // ---- What is known of one node ----
 
-const TENSOR_COLUMNS = ["tensor", "shape", "type", "reference", "suspect", "largest error", "signal to noise, dB"];
-
-function tensorRow(network, number, role) {
+// A tensor of the node: what the model says of it, then what the two results have.
+function describeTensor(network, number, role) {
     const tensor = network.tensors[number];
     const result = network.results.get(tensor.name) ?? {};
-    return [
-        { show: make("span", {}, make("span", { class: "role" }, role), nameOf(tensor.name)), text: tensor.name },
-        { show: result.shape ?? tensor.shape, text: result.shape ?? tensor.shape },
-        { show: result.precision ?? result.type ?? tensor.type, text: result.precision ?? result.type ?? tensor.type },
-        { show: range(result.reference), text: range(result.reference) },
-        { show: range(result.suspect), text: range(result.suspect) },
-        result.absolute_error ?? null,
-        result.signal_to_noise ?? null,
-    ];
+    const type = [result.shape ?? tensor.shape, result.type ?? tensor.type].filter((part) => part).join(" ");
+    const facts = [
+        ["reference", range(result.reference)],
+        [`suspect${result.precision ? `, ${result.precision}` : ""}`, range(result.suspect)],
+        ["largest error", [result.absolute_error === undefined ? "" : `${digits(result.absolute_error)} absolute`,
+            result.relative_error === undefined ? "" : `${digits(result.relative_error)} relative`].filter((part) => part).join(", ")],
+        ["signal to noise", result.signal_to_noise === undefined ? "" : `${digits(result.signal_to_noise)} dB`],
+        ["mismatches", result.mismatches === undefined ? "" :
+            `${digits(result.mismatches)}${result.elements === undefined ? "" : ` of ${digits(result.elements)}`}`],
+    ].filter(([, fact]) => fact !== "");
+    return make("div", { class: "tensor" },
+        make("p", {}, make("span", { class: "role" }, role), nameOf(tensor.name), " ", make("span", { class: "note" }, type),
+            result.outcome && result.outcome !== "not compared" ?
+                make("span", { class: `outcome ${result.outcome}` }, ` ${result.outcome}`) : null),
+        facts.length > 0 ? make("dl", {}, ...facts.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)])) : null);
 }
 
 function firstBad(network, node) {
     return network.resultsOf(node).filter((result) => result.first_bad).map((result) => make("p", { class: "first-bad" },
         "First bad element of ", nameOf(result.name), ` is ${result.first_bad.index}: `,
-        make("b", {}, digits(result.first_bad.suspect)), ` where the reference has `,
-        make("b", {}, digits(result.first_bad.reference)), "."));
+        make("b", {}, digits(result.first_bad.suspect, 8)), " where the reference has ",
+        make("b", {}, digits(result.first_bad.reference, 8)), "."));
 }
 
 function layerLine(layer) {
@@ -88,13 +93,9 @@ function layerLine(layer) {
 
 function describeNode(network, number) {
     const node = network.nodes[number];
-    const constants = network.reads(node).filter((tensor) => network.tensors[tensor].constant);
-    const others = network.reads(node).filter((tensor) => !network.tensors[tensor].constant);
-    const rows = [
-        ...others.map((tensor) => tensorRow(network, tensor, "in")),
-        ...constants.map((tensor) => tensorRow(network, tensor, "const")),
-        ...node.outputs.filter((tensor) => tensor !== null).map((tensor) => tensorRow(network, tensor, "out")),
-    ];
+    const read = (constant) => network.reads(node).filter((tensor) => Boolean(network.tensors[tensor].constant) === constant);
+    const tensors = [["out", node.outputs.filter((tensor) => tensor !== null)], ["in", read(false)], ["constant", read(true)]]
+        .flatMap(([role, numbers]) => numbers.map((tensor) => describeTensor(network, tensor, role)));
     const layer = network.layerOf.get(number);
     return [
         make("h3", {}, nameOf(node.name)),
@@ -102,7 +103,7 @@ function describeNode(network, number) {
             network.isCulprit.has(number) ? ", the culprit" : ""),
         ...firstBad(network, node),
         layer ? layerLine(layer) : null,
-        makeTable(TENSOR_COLUMNS, rows, { caption: "tensors of the node" }),
+        ...tensors,
     ].filter((part) => part !== null);
 }
 
@@ -129,9 +130,14 @@ function scopeOf(network, numbers) {
 
 const LETTER = 6.3; // width of one in a box, on average, where a line is cut off
 
-// The end of a name tells more than its beginning.
 function shortened(text, width) {
-    const letters = Math.floor(width / LETTER);
+    const letters = Math.max(2, Math.floor(width / LETTER));
+    return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
+}
+
+// The end of a name tells more than its beginning.
+function endOf(text, width) {
+    const letters = Math.max(2, Math.floor(width / LETTER));
     return text.length <= letters ? text : `…${text.slice(text.length - letters + 1)}`;
 }
 
@@ -192,7 +198,7 @@ class Drawing {
         return drawn("g", { class: "end" }, drawn("title", {}, `${box.output === undefined ? "input" : "output"} ${name}`),
             drawn("rect", { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height,
                 rx: box.height / 2 }),
-            drawn("text", { x: box.x, y: box.y + 4 }, shortened(name, box.width - 16)));
+            drawn("text", { x: box.x, y: box.y + 4 }, endOf(name, box.width - 16)));
     }
 
     nodeBox(box, i) {
@@ -204,17 +210,19 @@ class Drawing {
         const name = single ? node.name : scopeOf(this.network, box.nodes);
         const above = single ? node.operator : count(box.nodes.length, "node", "nodes");
         const [x, y] = [box.x - box.width / 2, box.y - box.height / 2];
-        const marks = `${layer?.precision ? ` ${layer.precision}` : ""}${state === "differs" ? " ≠" : ""}`;
+        const alone = layer?.precision && layer.numbers.length === 1;
+        const marks = `${alone ? ` ${layer.precision}` : ""}${state === "differs" ? " ≠" : ""}`;
         const group = drawn("g", {
             class: `node ${state}${single ? "" : " folded"}${culprit ? " culprit" : ""}`, role: "button", tabindex: "-1",
             "aria-label": `${above} ${name}${state === "unknown" ? "" : `, ${state}`}${culprit ? ", culprit" : ""}`,
         }, drawn("title", {}, `${name}${layer ? `\n${layer.name}${layer.tactic ? `\n${layer.tactic}` : ""}` : ""}`),
         single ? null : drawn("rect", { class: "behind", x: x + 3, y: y + 3, width: box.width, height: box.height, rx: 4 }),
         drawn("rect", { x, y, width: box.width, height: box.height, rx: 4 }),
+        drawn("rect", { class: "ring", x: x - 4, y: y - 4, width: box.width + 8, height: box.height + 8, rx: 7 }),
         drawn("text", { class: "operator", x: x + 8, y: y + 16 }, shortened(above, box.width - 16 - marks.length * LETTER)),
         drawn("text", { class: "mark", x: x + box.width - 8, y: y + 16 }, marks),
-        drawn("text", { class: "label", x: x + 8, y: y + 30 }, shortened(name, box.width - 12)));
-        group.style.setProperty("--share", `${Math.round(25 + share * 45)}%`);
+        drawn("text", { class: "label", x: x + 8, y: y + 30 }, endOf(name, box.width - 12)));
+        group.style.setProperty("--share", `${Math.round(12 + share * 43)}%`);
         group.addEventListener("click", () => this.choose(i));
         group.addEventListener("keydown", (event) => this.key(event, i));
         this.groups[i] = group;

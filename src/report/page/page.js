@@ -36,6 +36,18 @@ function addEnvironment(environment) {
         [make("dt", {}, item.name), make("dd", {}, item.value)])));
 }
 
+// Both are short: side by side where there is room.
+function addOrigin() {
+    const origin = make("div", { class: "origin" });
+    const main = document.getElementById("report");
+    if (report.commands)
+        addCommands(report.commands);
+    if (report.environment)
+        addEnvironment(report.environment);
+    main.append(origin);
+    origin.append(...main.querySelectorAll("#commands, #environment"));
+}
+
 const COLUMNS = ["number", "tensor", "shape", "type", "outcome", "largest absolute error", "tolerance", "largest relative error",
     "signal to noise, dB", "cosine similarity", "mismatches", "of", "reference", "suspect", "first bad element"];
 
@@ -47,7 +59,7 @@ function addTensors(tensors, choose) {
         tensor.cosine_similarity ?? null, tensor.mismatches ?? null, tensor.elements ?? null,
         { show: range(tensor.reference), text: range(tensor.reference), sort: magnitude(tensor.reference) },
         { show: range(tensor.suspect), text: range(tensor.suspect), sort: magnitude(tensor.suspect) },
-        tensor.first_bad ? `${tensor.first_bad.index}: ${digits(tensor.first_bad.reference)} → ${digits(tensor.first_bad.suspect)}` : ""]);
+        tensor.first_bad ? `${tensor.first_bad.index}: ${digits(tensor.first_bad.reference, 8)} → ${digits(tensor.first_bad.suspect, 8)}` : ""]);
     addSection("tensors", "Tensors", makeTable(COLUMNS, rows, { caption: "tensors", choose: (i) => choose(tensors[i].name) }));
 }
 
@@ -110,10 +122,7 @@ function addAll() {
     addVerdict();
     if (report.steps)
         addSteps(report.steps);
-    if (report.commands)
-        addCommands(report.commands);
-    if (report.environment)
-        addEnvironment(report.environment);
+    addOrigin();
     if (report.network)
         choose = addNetwork(report);
     if (report.tensors) {

@@ -2,6 +2,7 @@
 
 const FIRST_ROWS = 100;
 const ROWS_WITH_FILTER = 15;
+const BRIEF = 24; // letters that stay on one line
 
 // A cell is text, a number, null, or {show: element or text, sort: value, text: for the filter}.
 function cellText(cell) {
@@ -31,7 +32,8 @@ function isNumeric(rows, column) {
 
 function makeCell(cell, numeric, first) {
     const shown = cell !== null && typeof cell === "object" ? cell.show : digits(cell);
-    return make(first ? "th" : "td", { class: numeric ? "number" : null, scope: first ? "row" : null }, shown);
+    const kind = numeric ? "number" : cellText(cell).length <= BRIEF ? "brief" : null;
+    return make(first ? "th" : "td", { class: kind, scope: first ? "row" : null }, shown);
 }
 
 // columns: titles; rows: arrays of cells. `choose`, if given, is called with the number of a row that was clicked.
