@@ -290,6 +290,39 @@ END
     [ ! -s found.json ]
 }
 
+@test "debug tactics blames one kernel in many layers, and one of them where the others do no harm" {
+    cp "$models/pointwise_convolutions.onnx" model.onnx
+    polygraphy convert model.onnx -o it.engine "${hunt[@]}" --deterministic --save-tactics good.json
+    polygraphy convert model.onnx -o it.engine "${hunt[@]}" --deterministic --save-tactics bad.json --exclude-tactics pointwise:careful
+    local command=(model.onnx --good good.json --bad bad.json "${hunt[@]}" --deterministic --save-tactics mixture.json)
+    tactics "${command[@]}" --json found.json --save-mended-tactics mended.json --check sh -c '! grep -q hasty mixture.json'
+    [ "$status" -eq 0 ]
+    logged '^\[I\] The kernel pointwise:hasty makes the difference, in 7 layers:$'
+    logged "^\[I\] Seen: the bad build passes without it in all of them, and the good build fails with it in 'conv[0-9]' alone, and in all of them$"
+    logged '^\[I\] To build without it: --exclude-tactics pointwise:hasty$'
+    run ! grep hasty mended.json
+    polygraphy convert model.onnx -o it.engine "${hunt[@]}" --load-tactics mended.json
+    tactics "${command[@]}" --json one.json \
+        --check python3 -c 'import json; assert "hasty" not in json.load(open("mixture.json"))["replay"]["conv3"]["name"]'
+    [ "$status" -eq 0 ]
+    logged '^\[I\] The same kernel does no harm in 6 other layer\(s\)$'
+    python3 - <<'END'
+import json
+found, one = json.load(open("found.json")), json.load(open("one.json"))
+layers = found["kernel"]["layers"]
+assert found["kernel"]["proven"] and len(layers) == 7 and not found["necessary"], found["kernel"]
+assert found["mend"] == {"exclude_tactics": "pointwise:hasty", "load_tactics": "mended.json"}, found["mend"]
+seen = [(build["replay"], len(build["exchanged"]), build["verdict"]) for build in found["seen"]]
+assert seen == [("good", 0, "passed"), ("bad", 0, "failed"), ("good", 1, "failed"), ("bad", 1, "failed"),
+                ("bad", 7, "passed"), ("good", 7, "failed")], seen
+assert (found["good"], found["bad"]) == ("good.json", "bad.json")
+assert one["necessary"] and not one["kernel"]["proven"] and one["kernel"]["layers"] == layers, one["kernel"]
+assert [tactic["layer"] for tactic in one["tactics"]] == ["conv3"], one["tactics"]
+assert one["seen"][3] == {"replay": "bad", "exchanged": ["conv3"], "verdict": "passed"}, one["seen"]
+assert one["mend"]["load_tactics"] is None, one["mend"]
+END
+}
+
 @test "debug tactics builds in the precision of the replays, and takes the two that differ least" {
     cp "$models/pointwise_convolutions.onnx" model.onnx
     polygraphy run model.onnx --trt --fp16 --tactic-sources onnxrt --save-outputs golden.json

@@ -17,6 +17,7 @@
 struct tactics_values {
     const char *good, *bad; /* NULL: in `dir` */
     const char *dir;
+    const char *mend; /* NULL: not wanted */
 };
 
 /* Which tactics are taken is what the tool decides. */
@@ -63,6 +64,15 @@ static const struct option tactics_rows[] = {
         .value_name = "FOLDER",
         OPTION_FIELD(struct tactics_values, dir),
         .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
+    },
+    {
+        .names = {"--save-mended-tactics"},
+        .kind = OPTION_ONE,
+        .value_name = "PATH",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct tactics_values, mend),
+        .help = "write the bad replay with the tactics at fault replaced by the good one's, "
+                "if such a build was seen to pass: for --load-tactics",
     },
     {
         .names = {"-j", "--jobs"},
@@ -218,6 +228,25 @@ static int hash_session(const struct command_context *context, const struct tact
     return 0;
 }
 
+static int save_mend(struct tactic_isolation *isolation, const char *path, struct log *log, struct error *err)
+{
+    struct tactic_replay mend;
+    int rc;
+
+    if (path == NULL)
+        return 0;
+    if (!tactic_isolation_mend(isolation, &mend)) {
+        log_message(log, LOG_WARNING, "'%s' is not written: no build with the bad one's tactics but a few has passed",
+                    path);
+        return 0;
+    }
+    rc = tactic_replay_save(&mend, path, err);
+    tactic_replay_release(&mend);
+    if (rc == 0)
+        isolation->mend = path;
+    return rc;
+}
+
 static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
                     struct error *err)
 {
@@ -234,6 +263,8 @@ static int run_with(const struct command_context *context, const struct tactic_p
         return rc;
     tactic_isolation_init(&isolation, &pair->good->replay, &pair->bad->replay);
     isolation.log = context->log;
+    isolation.good_path = pair->good->path;
+    isolation.bad_path = pair->bad->path;
     isolation.maker = engine_builds_maker(&builds);
     tactic_isolation_announce(&isolation, context->log);
     rc = take_precision(&builds, pair, &precision, context->log, err);
@@ -247,6 +278,8 @@ static int run_with(const struct command_context *context, const struct tactic_p
         goto done;
     debug_session_watch_data(loop, builds.network->model);
     rc = tactic_isolation_run(&isolation, loop, err);
+    if (rc == 0)
+        rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct tactics_values)->mend, context->log, err);
     if (rc == 0) {
         tactic_isolation_log(&isolation, context->log);
         loop_log_checks(loop);

@@ -1,6 +1,8 @@
 /* cli/debug/tactics_report.c: see tactics_report.h. */
 #include "cli/debug/tactics_report.h"
 
+#include <string.h>
+
 void tactic_isolation_announce(const struct tactic_isolation *isolation, struct log *log)
 {
     if (isolation->only_in_one > 0)
@@ -20,6 +22,93 @@ static void add_algorithm(struct string_builder *ret, const struct tactic_algori
         string_add_format(ret, "%s ", algorithm->name);
     string_add_format(ret, "(Implementation: %lld, Tactic: %lld)", (long long)algorithm->implementation,
                       (long long)algorithm->tactic);
+}
+
+#define LISTED 10 /* layers in one list, without -v */
+
+static void add_layers(const struct tactic_isolation *isolation, const struct bitset *layers, size_t listed,
+                       struct string_builder *ret)
+{
+    size_t count = bitset_count(layers), shown = 0;
+
+    for (size_t i = bitset_next(layers, 0); i < layers->size && shown < listed; i = bitset_next(layers, i + 1), shown++)
+        string_add_format(ret, "\n    %s", isolation->differences.items[i].layer);
+    if (shown < count)
+        string_add_format(ret, "\n    and %zu more; -v shows them.", count - shown);
+}
+
+/* The kernel of the bad build's tactics that were found. */
+static void add_kernel(const struct tactic_isolation *isolation, struct string_builder *ret)
+{
+    tactic_algorithm_kernel_text(isolation->differences.items[bitset_next(&isolation->search.found, 0)].bad, ret);
+}
+
+static void log_kernel(const struct tactic_isolation *isolation, struct log *log)
+{
+    const struct isolation_kernel *kernel = &isolation->kernel;
+    size_t found = bitset_count(&isolation->search.found), count = bitset_count(&kernel->layers);
+    struct string_builder text;
+
+    string_init(&text);
+    string_add(&text, "The kernel ");
+    add_kernel(isolation, &text);
+    string_add_format(&text, " makes the difference, in %zu layers:", count);
+    add_layers(isolation, &kernel->layers, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
+    log_message(log, LOG_INFO, "%s", text.data);
+    string_clear(&text);
+    string_add_format(&text, "Seen: the bad build passes without it in all of them, and the good build fails with it ");
+    string_add_format(&text, found == 1 ? "in '%s' alone" : "in '%s' and %zu more",
+                      isolation->differences.items[bitset_next(&isolation->search.found, 0)].layer, found - 1);
+    string_add(&text, kernel->with == VERDICT_FAIL   ? ", and in all of them"
+                      : kernel->with == VERDICT_PASS ? ", but not with it in all of them"
+                                                     : "");
+    log_message(log, LOG_INFO, "%s", text.data);
+    string_release(&text);
+    if (kernel->kept > 0)
+        log_message(log, LOG_INFO, "It does no harm in %zu layer(s) where the good build has it as well", kernel->kept);
+}
+
+/* Where the fault lies beside the tactics that were found, or does not. */
+static void log_rest(const struct tactic_isolation *isolation, struct log *log)
+{
+    const struct isolation_kernel *kernel = &isolation->kernel;
+    size_t found = bitset_count(&isolation->search.found);
+    size_t others = kernel->known ? bitset_count(&kernel->layers) - found : 0;
+
+    if (tactic_isolation_blames_kernel(isolation))
+        log_kernel(isolation, log);
+    else if (!isolation->search.necessary)
+        log_message(log, LOG_WARNING,
+                    "The bad build also fails without%s: there is another reason among the other %zu layer(s). Correct "
+                    "the bad replay here, and run this again",
+                    kernel->tried ? ", and without this kernel in any layer" : "",
+                    isolation->differences.count - (kernel->tried ? found + others : found));
+    else if (others + kernel->kept > 0)
+        log_message(log, LOG_INFO, "The same kernel does no harm in %zu other layer(s)", others + kernel->kept);
+}
+
+/* Whether builds without the kernel can be asked for by its name. Those of ONNX Runtime say how an operator is run,
+ * whichever it is: to leave one out takes more away than a kernel. */
+static bool can_be_excluded(const struct tactic_isolation *isolation)
+{
+    const char *name = isolation->differences.items[bitset_next(&isolation->search.found, 0)].bad->name;
+
+    return isolation->kernel.known && name && strncmp(name, "onnxrt:", 7) != 0;
+}
+
+static void log_mend(const struct tactic_isolation *isolation, struct log *log)
+{
+    struct string_builder text;
+
+    if (isolation->mend)
+        log_message(log, LOG_INFO, "'%s' has the tactics of the bad build as it was seen to pass: --load-tactics %s",
+                    isolation->mend, isolation->mend);
+    if (!can_be_excluded(isolation))
+        return;
+    string_init(&text);
+    add_kernel(isolation, &text);
+    log_message(log, LOG_INFO, "To build without it: --exclude-tactics %s", text.data);
+    string_release(&text);
 }
 
 static void log_found(const struct tactic_isolation *isolation, struct log *log)
@@ -48,12 +137,8 @@ static void log_found(const struct tactic_isolation *isolation, struct log *log)
                     isolation->search.necessary ? count == 1 ? ", and the bad build passes without it"
                                                              : ", and the bad build passes without them"
                                                 : "");
-    if (!isolation->search.necessary)
-        log_message(
-            log, LOG_WARNING,
-            "The bad build also fails without: there is another reason among the other %zu layer(s). Correct the bad "
-            "replay here, and run this again",
-            others);
+    log_rest(isolation, log);
+    log_mend(isolation, log);
     log_message(log, LOG_INFO, "Found with %zu build(s), those of the replays themselves included", isolation->builds);
 }
 
@@ -89,12 +174,114 @@ static void write_algorithm(struct json_writer *writer, const char *key, const s
     tactic_algorithm_write(algorithm, writer);
 }
 
+static void write_layers(const struct tactic_isolation *isolation, const struct bitset *layers,
+                         struct json_writer *writer)
+{
+    json_writer_begin_array(writer);
+    for (size_t i = bitset_next(layers, 0); i < layers->size; i = bitset_next(layers, i + 1))
+        json_writer_string(writer, isolation->differences.items[i].layer);
+    json_writer_end_array(writer);
+}
+
+/* A build that was checked: the replay that most tactics are of, the layers whose tactics are of the other one. */
+static void write_build(const struct tactic_isolation *isolation, const char *base, const struct bitset *exchanged,
+                        enum verdict verdict, struct json_writer *writer)
+{
+    static const char *const verdicts[] = {
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "skipped"};
+
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "replay");
+    json_writer_string(writer, base);
+    json_writer_key(writer, "exchanged");
+    write_layers(isolation, exchanged, writer);
+    json_writer_key(writer, "verdict");
+    json_writer_string(writer, verdicts[verdict]);
+    json_writer_end_object(writer);
+}
+
+static void write_seen(const struct tactic_isolation *isolation, struct json_writer *writer)
+{
+    const struct bitset *found = &isolation->search.found;
+    struct bitset none;
+
+    bitset_init(&none, isolation->differences.count);
+    json_writer_key(writer, "seen");
+    json_writer_begin_array(writer);
+    write_build(isolation, "good", &none, VERDICT_PASS, writer);
+    write_build(isolation, "bad", &none, VERDICT_FAIL, writer);
+    if (bitset_count(found) < isolation->differences.count) { /* else it is these two */
+        write_build(isolation, "good", found, VERDICT_FAIL, writer);
+        write_build(isolation, "bad", found, isolation->search.necessary ? VERDICT_PASS : VERDICT_FAIL, writer);
+    }
+    if (isolation->kernel.tried)
+        write_build(isolation, "bad", &isolation->kernel.layers, isolation->kernel.without, writer);
+    if (tactic_isolation_blames_kernel(isolation))
+        write_build(isolation, "good", &isolation->kernel.layers, isolation->kernel.with, writer);
+    json_writer_end_array(writer);
+    bitset_release(&none);
+}
+
+static void write_mend(const struct tactic_isolation *isolation, struct json_writer *writer)
+{
+    struct string_builder name;
+
+    string_init(&name);
+    add_kernel(isolation, &name);
+    json_writer_key(writer, "mend");
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "exclude_tactics");
+    if (can_be_excluded(isolation))
+        json_writer_string(writer, name.data);
+    else
+        json_writer_null(writer);
+    json_writer_key(writer, "load_tactics");
+    if (isolation->mend)
+        json_writer_string(writer, isolation->mend);
+    else
+        json_writer_null(writer);
+    json_writer_end_object(writer);
+    string_release(&name);
+}
+
+static void write_kernel(const struct tactic_isolation *isolation, struct json_writer *writer)
+{
+    const struct isolation_kernel *kernel = &isolation->kernel;
+    struct string_builder name;
+
+    json_writer_key(writer, "kernel");
+    if (!kernel->known) {
+        json_writer_null(writer);
+        return;
+    }
+    string_init(&name);
+    add_kernel(isolation, &name);
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "name");
+    json_writer_string(writer, name.data);
+    json_writer_key(writer, "layers");
+    write_layers(isolation, &kernel->layers, writer);
+    json_writer_key(writer, "layers_of_both");
+    json_writer_integer(writer, (int64_t)kernel->kept);
+    json_writer_key(writer, "proven");
+    json_writer_boolean(writer, tactic_isolation_blames_kernel(isolation));
+    json_writer_end_object(writer);
+    string_release(&name);
+}
+
 static void write_found(const struct tactic_isolation *isolation, struct json_writer *writer)
 {
     const struct bitset *found = &isolation->search.found;
 
     json_writer_key(writer, "builds");
     json_writer_integer(writer, (int64_t)isolation->builds);
+    json_writer_key(writer, "good");
+    json_writer_string(writer, isolation->good_path);
+    json_writer_key(writer, "bad");
+    json_writer_string(writer, isolation->bad_path);
+    write_seen(isolation, writer);
+    write_mend(isolation, writer);
+    write_kernel(isolation, writer);
     json_writer_key(writer, "necessary");
     json_writer_boolean(writer, isolation->search.necessary);
     json_writer_key(writer, "tactics");

@@ -248,25 +248,26 @@ const struct tactic_pool *tactic_diff_pool(const struct tactic_diff *diff, size_
 void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *pool, struct string_builder *ret)
 {
     const struct tactic_algorithm *first = diff->tactics.items[pool->tactics.items[0]].algorithm;
-    const char *name = first->name;
-    size_t length = name ? strlen(name) : 0;
+    struct string_builder name;
 
-    if (name && pool->scope == POOL_IMPLEMENTATION)
-        length = strcspn(name, " ");
-    for (size_t i = 1; i < pool->tactics.count; i++) {
+    string_init(&name);
+    if (pool->scope == POOL_IMPLEMENTATION || !first->name)
+        tactic_algorithm_kernel_text(first, &name);
+    else
+        string_add(&name, first->name);
+    for (size_t i = 1; first->name && i < pool->tactics.count; i++) {
         const char *other = diff->tactics.items[pool->tactics.items[i]].algorithm->name;
 
-        if (!other || strncmp(other, name, length) != 0)
-            name = NULL;
-        if (!name)
+        if (!other || strncmp(other, name.data, name.size) != 0) {
+            string_clear(&name);
+            string_add_format(&name, "(Implementation: %lld)", (long long)first->implementation);
             break;
+        }
     }
-    if (name)
-        string_add_text(ret, (struct text){name, length});
-    else
-        string_add_format(
-            ret, pool->scope == POOL_IMPLEMENTATION ? "Implementation: %lld" : "(Implementation: %lld, Tactic: %lld)",
-            (long long)first->implementation, (long long)first->tactic);
+    string_add_text(ret, (struct text){name.data, name.size});
+    if (!first->name && pool->scope != POOL_IMPLEMENTATION)
+        string_add_format(ret, " (Tactic: %lld)", (long long)first->tactic);
+    string_release(&name);
 }
 
 void tactic_diff_compare(struct tactic_diff *diff)

@@ -98,8 +98,8 @@ bool tactic_diff_only_in_bad(const struct tactic_diff *diff, size_t tactic);
 /* The pool that a column of the table is, or NULL: it is a tactic. */
 const struct tactic_pool *tactic_diff_pool(const struct tactic_diff *diff, size_t column);
 
-/* What a pool is called: what its tactics' names have in common, up to a blank and no further, for as long as it is
- * about implementations, so that --exclude-tactics takes it; or the numbers, where there are no names. */
+/* What a pool is called: its tactics' name, or of implementations its beginning, see tactic_algorithm_kernel_text();
+ * numbers where names are missing, or have nothing in common. */
 void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *pool, struct string_builder *ret);
 
 /* Whether the blame says anything: that takes good and bad builds. */

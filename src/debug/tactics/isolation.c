@@ -24,6 +24,7 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
     }
     isolation->only_in_one = good->count - common + (bad->count - common);
     bitset_init(&isolation->chosen, isolation->differences.count);
+    bitset_init(&isolation->kernel.layers, isolation->differences.count);
 }
 
 static void drop_engine(struct tactic_isolation *isolation)
@@ -37,6 +38,7 @@ void tactic_isolation_release(struct tactic_isolation *isolation)
 {
     drop_engine(isolation);
     bitset_release(&isolation->chosen);
+    bitset_release(&isolation->kernel.layers);
     if (isolation->search.count > 0)
         set_isolation_ops.release(&isolation->search);
     free(isolation->differences.items);
@@ -281,6 +283,102 @@ static int check_ends(struct tactic_isolation *isolation, struct loop *loop, str
     return question_whole(isolation, true, verdict, loop, err);
 }
 
+/* ---- The kernel ---- */
+
+/* False when what was found is of several kernels, or the good build has the same one there, in another layout. */
+static bool find_kernel(struct tactic_isolation *isolation)
+{
+    const struct bitset *found = &isolation->search.found;
+    struct isolation_kernel *kernel = &isolation->kernel;
+    int64_t implementation = isolation->differences.items[bitset_next(found, 0)].bad->implementation;
+
+    for (size_t i = 0; i < isolation->differences.count; i++) {
+        const struct tactic_difference *difference = &isolation->differences.items[i];
+        bool has_it = difference->bad->implementation == implementation;
+        bool only_bad = has_it && difference->good->implementation != implementation;
+
+        if (bitset_has(found, i) && !only_bad)
+            return false;
+        if (only_bad)
+            bitset_add(&kernel->layers, i);
+    }
+    for (size_t i = 0; i < isolation->bad->count; i++) {
+        const struct tactic_choice *choice = &isolation->bad->items[i];
+        const struct tactic_algorithm *good = tactic_replay_find(isolation->good, choice->layer);
+
+        kernel->kept +=
+            good && good->implementation == implementation && choice->algorithm.implementation == implementation;
+    }
+    return true;
+}
+
+static int check_kernel(struct tactic_isolation *isolation, bool with, struct loop *loop, enum verdict *ret,
+                        struct error *err)
+{
+    struct given_mixture given = {.expectation = EXPECT_BOUNDARY};
+    struct loop_subject subject = given_subject(isolation, &given);
+    const char *what = with ? "the good replay with the kernel in all these layers"
+                            : "the bad replay without the kernel in any of these layers";
+    int rc;
+
+    take_whole(isolation, !with, &given.from_bad);
+    if (with)
+        bitset_assign(&given.from_bad, &isolation->kernel.layers);
+    else
+        bitset_subtract(&given.from_bad, &isolation->kernel.layers);
+    rc = loop_check_apart(loop, &subject, with ? "_with_kernel" : "_without_kernel", what, ret, err);
+    if (rc == 0 && !with && *ret == VERDICT_PASS)
+        rc = confirm(isolation, &given.from_bad, what, VERDICT_PASS, loop, err);
+    bitset_release(&given.from_bad);
+    return rc;
+}
+
+/* One of the layers is enough to fail, so that the bad build fails without it as long as others have the kernel. */
+static int try_kernel(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    struct isolation_kernel *kernel = &isolation->kernel;
+    int rc;
+
+    kernel->known = find_kernel(isolation);
+    if (!kernel->known || isolation->search.necessary || bitset_equal(&kernel->layers, &isolation->search.found))
+        return 0;
+    log_message(
+        isolation->log, LOG_INFO,
+        "The bad build fails without what was found as well, but has its kernel in %zu layer(s): replacing it in "
+        "all of them",
+        bitset_count(&kernel->layers));
+    rc = check_kernel(isolation, false, loop, &kernel->without, err);
+    if (rc < 0 || kernel->without != VERDICT_PASS) {
+        kernel->with = VERDICT_SKIP;
+        kernel->tried = rc == 0;
+        return rc;
+    }
+    rc = check_kernel(isolation, true, loop, &kernel->with, err);
+    kernel->tried = rc == 0;
+    return rc;
+}
+
+bool tactic_isolation_blames_kernel(const struct tactic_isolation *isolation)
+{
+    return isolation->kernel.tried && isolation->kernel.without == VERDICT_PASS;
+}
+
+bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tactic_replay *ret)
+{
+    bool kernel = tactic_isolation_blames_kernel(isolation);
+    struct bitset from_bad;
+
+    if (isolation->outcome != ISOLATION_FOUND || !(kernel || isolation->search.necessary))
+        return false;
+    take_whole(isolation, true, &from_bad);
+    bitset_subtract(&from_bad, kernel ? &isolation->kernel.layers : &isolation->search.found);
+    mix(isolation, &from_bad, ret);
+    tactic_options_release(&ret->precision);
+    tactic_options_copy(&isolation->bad->precision, &ret->precision);
+    bitset_release(&from_bad);
+    return true;
+}
+
 struct end_check {
     struct tactic_isolation *isolation;
     struct loop *loop;
@@ -314,11 +412,15 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
     rc = check_ends(isolation, loop, err);
     if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
         return rc;
-    if (set_isolation_start(&isolation->search, isolation->differences.count))
+    if (set_isolation_start(&isolation->search, isolation->differences.count)) {
         rc = loop_run(loop, &subject, err);
-    if (rc == 0)
-        rc = loop_look_back(loop, &ends, err);
-    return rc == 0 ? confirm(isolation, &isolation->search.found, "the engine with the tactics that were found",
-                             VERDICT_FAIL, loop, err)
-                   : rc;
+        if (rc < 0)
+            return rc;
+    }
+    rc = loop_look_back(loop, &ends, err);
+    if (rc < 0)
+        return rc;
+    rc = confirm(isolation, &isolation->search.found, "the engine with the tactics that were found", VERDICT_FAIL, loop,
+                 err);
+    return rc == 0 ? try_kernel(isolation, loop, err) : rc;
 }

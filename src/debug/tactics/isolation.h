@@ -26,8 +26,22 @@ enum isolation_outcome {
     ISOLATION_BAD_PASSES, /* the bad one was seen to pass */
 };
 
+/* The kernel whose tactics were found, where they all are of one (of one implementation's number), and the good build
+ * has another one in their layers. */
+struct isolation_kernel {
+    bool known;
+    struct bitset layers; /* differences where the bad build has it and the good one has not: those found, and others */
+    size_t kept;          /* layers that have it in both builds: it does no harm there, for the good one passes */
+    /* Two more builds, of a kernel in more layers than were found, none of which the bad build's failure needs: the bad
+     * replay with the good one's tactics in all of these layers, and the other way round. */
+    bool tried;
+    enum verdict without, with;
+};
+
 struct tactic_isolation {
     const struct tactic_replay *good, *bad; /* borrowed */
+    const char *good_path, *bad_path,
+        *mend; /* files of these, and that of the mend (NULL: none), for who tells of it */
     struct engine_maker maker;
     struct log *log;
 
@@ -39,6 +53,7 @@ struct tactic_isolation {
 
     enum isolation_outcome outcome;
     struct set_isolation search; /* over the differences: search.found is the result */
+    struct isolation_kernel kernel;
 
     struct bitset chosen; /* differences that the candidate that was described last, for now, has of the bad replay */
     void *engine;         /* it, ready to be saved; or NULL */
@@ -51,7 +66,15 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
 void tactic_isolation_release(struct tactic_isolation *isolation);
 
 /* Builds with the tactics of one replay, then with those of the other, to see the one pass and the other fail; then
- * isolates. maker and log are set. */
+ * isolates. Where the bad build fails without what was found as well, but has its kernel in other layers, too, it is
+ * replaced in all of them. maker and log are set. */
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err);
+
+/* Whether the kernel was proven: the bad build passes without it in all layers that were exchanged. */
+bool tactic_isolation_blames_kernel(const struct tactic_isolation *isolation);
+
+/* The bad replay with the tactics at fault replaced by the good one's, into `ret`, which is new: false, and nothing is
+ * there, unless such a build was seen to pass. */
+bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tactic_replay *ret);
 
 #endif

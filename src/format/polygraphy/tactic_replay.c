@@ -225,6 +225,14 @@ static void add_tensors(struct string_builder *text, const char *title, const st
     string_add(text, ")");
 }
 
+void tactic_algorithm_kernel_text(const struct tactic_algorithm *algorithm, struct string_builder *ret)
+{
+    if (algorithm->name)
+        string_add_bytes(ret, algorithm->name, strcspn(algorithm->name, " "));
+    else
+        string_add_format(ret, "(Implementation: %lld)", (long long)algorithm->implementation);
+}
+
 void tactic_algorithm_text(const struct tactic_algorithm *algorithm, struct string_builder *ret)
 {
     string_add_format(ret, "(Implementation: %" PRId64 ", Tactic: %" PRId64 ")", algorithm->implementation,

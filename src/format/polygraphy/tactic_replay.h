@@ -106,6 +106,10 @@ struct tactic_tensor *tactic_tensors_add(struct tactic_tensors *tensors, struct 
 /* The same numbers and layouts. Names are for people: they do not count. */
 bool tactic_algorithm_equal(const struct tactic_algorithm *a, const struct tactic_algorithm *b);
 
+/* Appends what the kernel of an algorithm is called, whatever its layouts: its name up to a blank, which is what
+ * --exclude-tactics takes, or else "(Implementation: 5)". */
+void tactic_algorithm_kernel_text(const struct tactic_algorithm *algorithm, struct string_builder *ret);
+
 /* Appends the algorithm as Polygraphy prints it, in Python's syntax for tuples:
  * "(Implementation: 5, Tactic: 7) | Inputs: (TensorInfo(DataType.FLOAT, (4, 1), -1, 1),) | Outputs: ()". */
 void tactic_algorithm_text(const struct tactic_algorithm *algorithm, struct string_builder *ret);

@@ -75,6 +75,7 @@ static const char *const new_options[] = {
     "--explore",
     "--explore-within",
     "--exclude-tactics",
+    "--save-mended-tactics",
     "--emit",
     "--save-layer-info",
     "--layer-info",
