@@ -13,6 +13,7 @@
 #include "cli/options/runners/engine.h"
 #include "cli/run/divergence.h"
 #include "cli/run/model.h"
+#include "cli/run/report.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
 #include "plot/plots.h"
@@ -195,16 +196,19 @@ static void criteria_for(const void *data, const char *output, struct comparison
 struct watchers {
     struct run_report *report;
     struct plots *plots;
+    struct report *page;
+    size_t drawn; /* outputs, on the page */
 };
 
 static void watch(void *data, const struct compared_outputs *compared)
 {
-    const struct watchers *watchers = data;
+    struct watchers *watchers = data;
 
     if (watchers->report != NULL)
         run_report_add_comparison(watchers->report, compared);
     if (watchers->plots != NULL)
         plots_add_comparison(watchers->plots, compared);
+    run_page_add_comparison(watchers->page, &watchers->drawn, compared);
 }
 
 /* ---- The work ---- */
@@ -343,29 +347,95 @@ static void tell_how_to_see_more(const struct command_context *context, const st
                 "To see more: -v adds histograms, and tensors of up to 100 elements whole; -vv every mismatched value");
 }
 
-/* What came of it, for other programs. Nodes are told by their numbers in the file. */
-static int write_json(const struct run_model *model, const struct run_report *report, bool passed,
-                      const struct divergence_findings *findings, struct json_writer *json, struct error *err)
-{
-    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
-    const struct driver_settings *settings = PARSE_VALUES(model->context->parse, struct driver_settings);
-    struct model *file = NULL;
-    struct run_verdict verdict = {passed, compare_function_names[settings->comparison.function], settings->validate,
-                                  NULL};
+/* Everything that is told of the results, beside the log. */
+struct accounts {
+    struct run_report *results; /* NULL: none of it is wanted */
+    struct json_writer *json;   /* NULL: not wanted */
+    struct report *page;        /* NULL: not wanted */
+    struct divergence_findings findings;
+};
 
-    if (values->path != NULL && values->type == MODEL_ONNX && model_open(values->path, NULL, &file, err) < 0)
-        return err->code;
-    verdict.model = file;
+static void write_json(const struct run_model *model, const struct accounts *accounts, bool passed,
+                       const struct model *file)
+{
+    const struct driver_settings *settings = PARSE_VALUES(model->context->parse, struct driver_settings);
+    const struct run_verdict verdict = {passed, compare_function_names[settings->comparison.function],
+                                        settings->validate, file};
+    struct json_writer *json = accounts->json;
+
     json_writer_begin_object(json);
-    run_report_write(report, &verdict, json);
+    run_report_write(accounts->results, &verdict, json);
     json_writer_key(json, "first_divergence");
     if (model->model != NULL && PARSE_VALUES(model->context->parse, struct comparison_values)->first_divergence)
-        divergence_findings_write(findings, model->model, file, report, json);
+        divergence_findings_write(&accounts->findings, model->model, file, accounts->results, json);
     else
         json_writer_null(json);
     json_writer_end_object(json);
-    model_free(file);
-    return json_writer_commit(json, FILE_DURABLE, err);
+}
+
+/* Nodes are told by their numbers and names in the file. */
+static int write_accounts(const struct run_model *model, struct accounts *accounts, bool passed, struct error *err)
+{
+    const struct command_context *context = model->context;
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    struct report *page = accounts->page;
+    struct run_outcome outcome = {.passed = passed,
+                                  .validated = PARSE_VALUES(context->parse, struct driver_settings)->validate,
+                                  .model = model->model,
+                                  .results = accounts->results,
+                                  .findings = &accounts->findings};
+    int rc = 0;
+
+    if (accounts->results == NULL)
+        return 0;
+    if (values->path != NULL && values->type == MODEL_ONNX)
+        rc = model_open(values->path, NULL, &outcome.file, err);
+    if (rc == 0 && accounts->json != NULL) {
+        write_json(model, accounts, passed, outcome.file);
+        rc = json_writer_commit(accounts->json, FILE_DURABLE, err);
+    }
+    if (rc < 0)
+        goto done;
+    run_page_fill(page, &outcome);
+    accounts->page = NULL;
+    rc = report_finish(context, page, err);
+done:
+    model_free(outcome.file);
+    return rc;
+}
+
+static struct report *begin_page(const struct command_context *context)
+{
+    const char *path = PARSE_VALUES(context->parse, struct model_values)->path;
+    struct string_builder title;
+    struct report *page;
+
+    string_init(&title);
+    string_add_format(&title, "run %s", path != NULL ? path : "--load-outputs");
+    page = report_begin(context, title.data);
+    string_release(&title);
+    return page;
+}
+
+/* But for the runners, and who is told of comparisons. */
+static struct driver_settings driver_settings_of(const struct command_context *context)
+{
+    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+    struct driver_settings ret = *PARSE_VALUES(context->parse, struct driver_settings);
+
+    ret.in_groups = runs_in_groups(context);
+    ret.keep_outputs = values->first_divergence && !ret.in_groups; /* what went into a node is looked up there */
+    ret.load_outputs = values->load_outputs.items;
+    ret.load_count = values->load_outputs.count;
+    ret.postprocess = values->postprocess.items;
+    ret.postprocess_count = values->postprocess.count;
+    /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
+    ret.comparison.strict = check_is_around_us() || values->first_divergence;
+    ret.comparison.criteria_for = criteria_for;
+    ret.comparison.data = values;
+    ret.types = &onnxrt_backend;
+    ret.log = context->log;
+    return ret;
 }
 
 /* What cannot be saved is said before anything is run. */
@@ -380,14 +450,14 @@ static int run(const struct command_context *context, struct error *err)
         .error_plot_folder = values->error_plot_folder,
         .log = context->log,
     };
-    struct driver_settings settings = *PARSE_VALUES(context->parse, struct driver_settings);
+    struct driver_settings settings = driver_settings_of(context);
     struct chosen_runners runners = {0};
     struct run_report report;
     struct json_writer json;
     struct plots plots = {0};
-    struct watchers watchers = {json_path != NULL ? &report : NULL, draws ? &plots : NULL};
+    struct accounts accounts = {.json = json_path != NULL ? &json : NULL};
+    struct watchers watchers = {.plots = draws ? &plots : NULL};
     struct run_model model = {.context = context, .in_groups = runs_in_groups(context)};
-    struct divergence_findings findings = {0};
     int rc = check_request(context, err);
 
     if (rc == 0 && run_model_has_runner(context, &engine_backend))
@@ -396,23 +466,14 @@ static int run(const struct command_context *context, struct error *err)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
-    settings.in_groups = model.in_groups;
-    settings.keep_outputs = values->first_divergence && !model.in_groups; /* what went into a node is looked up there */
-    settings.load_outputs = values->load_outputs.items;
-    settings.load_count = values->load_outputs.count;
-    settings.postprocess = values->postprocess.items;
-    settings.postprocess_count = values->postprocess.count;
-    /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
-    settings.comparison.strict = check_is_around_us() || values->first_divergence;
-    settings.comparison.criteria_for = criteria_for;
-    settings.comparison.data = values;
-    settings.log = context->log;
+    accounts.page = watchers.page = begin_page(context);
+    if (accounts.json != NULL || accounts.page != NULL)
+        accounts.results = watchers.report = &report;
     choose_runners(runner_values, model.program, &runners);
     settings.runners = runners.items;
     settings.count = runners.count;
-    settings.types = &onnxrt_backend;
     settings.report = watchers.report;
-    settings.comparison.on_compared = json_path != NULL || draws ? watch : NULL;
+    settings.comparison.on_compared = watchers.report != NULL || draws ? watch : NULL;
     settings.comparison.on_compared_data = &watchers;
     run_report_init(&report);
     json_writer_init(&json);
@@ -423,7 +484,7 @@ static int run(const struct command_context *context, struct error *err)
     rc = plots_init(&plots, &plots_settings, err);
     if (rc < 0)
         goto done;
-    rc = run_models(&model, &settings, &findings, &passed, err);
+    rc = run_models(&model, &settings, &accounts.findings, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);
@@ -438,23 +499,36 @@ static int run(const struct command_context *context, struct error *err)
         goto done;
     if (draws && plots.saved == 0)
         log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
-    if (json_path != NULL)
-        rc = write_json(&model, &report, passed, &findings, &json, err);
+    rc = write_accounts(&model, &accounts, passed, err);
 done:
     plots_release(&plots);
     release_runners(&runners);
     run_report_release(&report);
     json_writer_release(&json);
-    divergence_findings_release(&findings);
+    divergence_findings_release(&accounts.findings);
+    report_free(accounts.page);
     run_model_release(&model);
     return rc < 0 ? rc : !passed;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,         &run_model_options,      &data_loader_options, &inference_options,
-    &comparison_options,      &runner_options,         &onnxrt_options,      &onnx_load_outputs_options,
-    &shape_inference_options, &run_save_options,       &run_options,         &json_options,
-    &engine_config_options,   &engine_network_options, &engine_file_options, &tensorrt_run_options,
+    &logging_options,
+    &run_model_options,
+    &data_loader_options,
+    &inference_options,
+    &comparison_options,
+    &runner_options,
+    &onnxrt_options,
+    &onnx_load_outputs_options,
+    &shape_inference_options,
+    &run_save_options,
+    &run_options,
+    &json_options,
+    &report_options,
+    &engine_config_options,
+    &engine_network_options,
+    &engine_file_options,
+    &tensorrt_run_options,
     &tensorflow_run_options,
 };
 

@@ -6,46 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "comparator/compare/element_json.h"
-#include "tensor/compare/metrics.h"
-#include "tensor/compare/validate.h"
-#include "tensor/statistics/range.h"
-#include "tensor/statistics/statistics.h"
-
-/* An output; the tensor itself is gone when the report is written. */
-struct described_output {
-    char *runner, *name;
-    size_t iteration;
-    enum data_type type;
-    struct shape shape;
-    bool has_statistics;
-    struct statistics statistics;
-    struct value_range range; /* without statistics only the counts */
-};
-
-/* What two outputs have in one place. */
-struct compared_element {
-    size_t element;
-    struct element_value first, second;
-};
-
-struct compared_record {
-    enum comparison_function function;
-    struct described_output first, second;
-    size_t iteration;
-    bool passed, has_differences, has_metrics;
-    struct comparison_criteria criteria;
-    struct compare_result differences;
-    struct compared_element first_bad, worst; /* with mismatches; with elements */
-    struct metrics metrics;
-};
-
-struct validated_record {
-    char *runner, *output;
-    size_t iteration;
-    struct shape shape;
-    struct validation found;
-};
 
 void run_report_init(struct run_report *report)
 {
@@ -184,6 +144,58 @@ void run_report_add_validations(struct run_report *report, const struct runner_r
     for (size_t i = 0; i < runner->count; i++)
         for (size_t k = 0; k < runner->items[i].outputs.count; k++)
             run_report_add_validation(report, runner->name, i, &runner->items[i].outputs.items[k]);
+}
+
+/* ---- Tensor by tensor ---- */
+
+static double error_of(const struct compared_record *record)
+{
+    return record->has_differences ? record->differences.absolute.maximum : 0;
+}
+
+/* Whether `a` went worse than `b`. */
+static bool is_worse(const struct compared_record *a, const struct compared_record *b)
+{
+    if (a->passed != b->passed)
+        return !a->passed;
+    return !(error_of(a) <= error_of(b)) && !isnan(error_of(b));
+}
+
+static struct tensor_summary *summary_of(struct tensor_summaries *list, struct name_map *places, const char *name)
+{
+    uint32_t place = name_map_find(places, text_of(name));
+    struct tensor_summary *ret;
+
+    if (place != NAME_MAP_NONE)
+        return &list->items[place];
+    name_map_add(places, text_of(name), (uint32_t)list->count);
+    ret = VECTOR_APPEND(list);
+    *ret = (struct tensor_summary){.name = name};
+    return ret;
+}
+
+void run_report_summarize(const struct run_report *report, struct tensor_summaries *ret)
+{
+    struct name_map places;
+
+    name_map_init(&places);
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const struct compared_record *record = &report->comparisons[i];
+        struct tensor_summary *summary = summary_of(ret, &places, record->first.name);
+
+        if (summary->worst == NULL || is_worse(record, summary->worst))
+            summary->worst = record;
+    }
+    for (size_t i = 0; i < report->output_count; i++)
+        summary_of(ret, &places, report->outputs[i].name)->alone = &report->outputs[i];
+    name_map_release(&places);
+}
+
+double compared_norm_error(const struct compared_record *record)
+{
+    double difference = record->differences.absolute.maximum, norm = record->second.range.largest_magnitude;
+
+    return !record->has_differences ? NAN : difference == 0 ? 0 : difference / norm;
 }
 
 /* ---- Writing ---- */
@@ -359,14 +371,6 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     json_writer_end_object(json);
 }
 
-/* The greatest difference as a part of the reference's norm. */
-static double norm_error(const struct compared_record *record)
-{
-    double difference = record->differences.absolute.maximum, norm = record->second.range.largest_magnitude;
-
-    return difference == 0 ? 0 : difference / norm;
-}
-
 static void write_difference(struct json_writer *json, const char *key, const struct compare_difference *difference,
                              const struct compare_result *result)
 {
@@ -390,7 +394,7 @@ static void write_differences(struct json_writer *json, const struct compared_re
     write_count(json, "mismatches", result->mismatches);
     write_difference(json, "absolute", &result->absolute, result);
     write_difference(json, "relative", &result->relative, result);
-    write_number(json, "norm_error", norm_error(record));
+    write_number(json, "norm_error", compared_norm_error(record));
     write_elements(json, record);
     json_writer_end_object(json);
 }

@@ -31,8 +31,48 @@
 #define COMPARATOR_COMPARE_RUN_REPORT_H
 
 #include "comparator/compare/comparison.h"
+#include "comparator/compare/element_json.h"
 #include "format/json/writer.h"
 #include "onnx/model/model.h"
+#include "tensor/compare/metrics.h"
+#include "tensor/compare/validate.h"
+#include "tensor/statistics/range.h"
+#include "tensor/statistics/statistics.h"
+
+/* An output; the tensor itself is gone when the report is written. */
+struct described_output {
+    char *runner, *name;
+    size_t iteration;
+    enum data_type type;
+    struct shape shape;
+    bool has_statistics;
+    struct statistics statistics;
+    struct value_range range; /* without statistics only the counts */
+};
+
+/* What two outputs have in one place. */
+struct compared_element {
+    size_t element;
+    struct element_value first, second;
+};
+
+struct compared_record {
+    enum comparison_function function;
+    struct described_output first, second;
+    size_t iteration;
+    bool passed, has_differences, has_metrics;
+    struct comparison_criteria criteria;
+    struct compare_result differences;
+    struct compared_element first_bad, worst; /* with mismatches; with elements */
+    struct metrics metrics;
+};
+
+struct validated_record {
+    char *runner, *output;
+    size_t iteration;
+    struct shape shape;
+    struct validation found;
+};
 
 struct run_report {
     struct compared_record *comparisons;
@@ -58,6 +98,24 @@ void run_report_add_validations(struct run_report *report, const struct runner_r
 void run_report_add_output(struct run_report *report, const char *runner, size_t iteration,
                            const struct named_tensor *output);
 void run_report_add_outputs(struct run_report *report, const struct runner_results *runner); /* all of them */
+
+/* What came of a tensor, of all runners and iterations. */
+struct tensor_summary {
+    const char *name;
+    const struct compared_record *worst;  /* the comparison that went worst; NULL: there was none */
+    const struct described_output *alone; /* the last of those that were compared with nothing; NULL: there was none */
+};
+
+struct tensor_summaries {
+    struct tensor_summary *items; /* the caller's to free; they refer to the report */
+    size_t count, capacity;
+};
+
+/* In the order in which outputs came. */
+void run_report_summarize(const struct run_report *report, struct tensor_summaries *ret);
+
+/* The greatest difference as a part of the reference's largest finite magnitude; NAN where values were not compared. */
+double compared_norm_error(const struct compared_record *record);
 
 /* What came of it all. */
 struct run_verdict {

@@ -1,0 +1,27 @@
+/* cli/run/report.h: what `run --report` shows: the verdict, all tensors with their ranges and errors, and of outputs
+ * that fail how values and errors are spread.
+ *
+ * In a report the second of two results is the reference, as it is for relative differences.
+ */
+#ifndef CLI_RUN_REPORT_H
+#define CLI_RUN_REPORT_H
+
+#include "cli/parse/command.h"
+#include "cli/run/divergence.h"
+#include "report/report.h"
+
+/* Draws an output that does not match, while its values are there; only the first few are. `report` may be NULL. */
+void run_page_add_comparison(struct report *report, size_t *drawn, const struct compared_outputs *compared);
+
+/* What a report is made of. */
+struct run_outcome {
+    bool passed, validated;
+    struct model *file;        /* the model as its file has it; NULL: not known */
+    const struct model *model; /* that findings are about; NULL: there are none */
+    const struct run_report *results;
+    const struct divergence_findings *findings;
+};
+
+void run_page_fill(struct report *report, const struct run_outcome *outcome);
+
+#endif
