@@ -77,3 +77,23 @@ print(value)' "$1"
     [ "$status" -eq 1 ]
     [[ $output == *"FAILED | Output: 'logits'"* ]]
 }
+
+@test "NaN of the model itself is the cause, and an infinity that something takes away is not" {
+    run --separate-stderr polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/masked_and_negative.onnx" --onnxrt \
+        --trt -o folder --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(result cause/kind)" = nan ]
+    [ "$(result cause/nodes)" = "['log']" ]
+    [ "$(result cause/proven)" = True ]
+    logged "Cause: the model itself makes it: 'log' \(Log\) makes NaN where 'shifted' is -0\.2$"
+    [ "$(result builds)" -eq 0 ]
+}
+
+@test "of NaN in the data no model is to blame" {
+    echo '{"x": [[1, 2, NaN, 4], [1, 2, 3, 4]]}' >data.json
+    run --separate-stderr polygraphy debug accuracy "$POLYGRAPHY_ROOT/tests/models/masked_and_negative.onnx" --onnxrt \
+        --trt -o folder --json result.json --load-inputs data.json
+    [ "$status" -eq 1 ]
+    [ "$(result outcome)" = no-question ]
+    [[ $(result verdict) == *"input data, in 'x'"* ]]
+}

@@ -1152,6 +1152,21 @@ def names_for_no_command_line():
     )
 
 
+@model
+def masked_and_negative():
+    """A mask of -inf that a Softmax takes away again, and the logarithm of numbers below 0."""
+    return (
+        [
+            helper.make_node("Add", ["x", "mask"], ["masked"], "add_mask"),
+            helper.make_node("Softmax", ["masked"], ["weights"], "softmax"),
+            helper.make_node("Sub", ["weights", "fifth"], ["shifted"], "shift"),
+            helper.make_node("Log", ["shifted"], ["y"], "log"),
+        ],
+        [tensor("x", [2, 4])], [tensor("y", [2, 4])],
+        [constant("mask", [0, 0, -numpy.inf, 0]), constant("fifth", 0.2)],
+    )
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:

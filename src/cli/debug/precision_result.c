@@ -159,6 +159,7 @@ void precision_result_write(const void *data, struct json_writer *writer)
     write_boolean(writer, "found", result->outcome == PRECISION_FOUND);
     write_boolean(writer, "none_needed", result->none_needed);
     write_boolean(writer, "minimal", result->is_minimal);
+    write_integer(writer, "lowered", result->lowered);
     write_integer(writer, "selected", result->selected);
     write_integer(writer, "iterations", report->iterations);
     write_layers(writer, result, report->network, report->values->high);

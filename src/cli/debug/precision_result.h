@@ -26,6 +26,7 @@ struct precision_report {
  *   found              whether any choice of layers passes the check
  *   none_needed        whether all layers in lower precision pass it
  *   minimal            whether the check fails without any single one of the layers
+ *   lowered            how many layers run in lower precision unless they are selected
  *   selected           how many layers were selected, those included whose precision cannot be lowered
  *   iterations         how many were run
  *   layers             those of them that are lowered otherwise: "layer", "nodes" (names), "score" (null: not made)

@@ -94,14 +94,15 @@ struct investigation {
     } experiments;
     bool out_of_budget;
 
-    const char *tolerance_why;    /* in words, for the report */
-    struct words layer_tolerance; /* of tensors inside of it, relative to the largest magnitude of each */
-    struct words part_tolerance;  /* of a few nodes alone, in the same way */
-    struct failing_case whole;    /* the user's model */
-    const char *repeated_golden;  /* its outputs for RUNS_OF_ONE_BUILD times its inputs, see
+    const char *tolerance_why;      /* in words, for the report */
+    struct words layer_tolerance;   /* of tensors inside of it, relative to the largest magnitude of each */
+    struct words part_tolerance;    /* of a few nodes alone, in the same way */
+    struct failing_case whole;      /* the user's model */
+    const char *repeated_golden;    /* its outputs for RUNS_OF_ONE_BUILD times its inputs, see
                                     call_add_inputs() */
-    const char *values;           /* of all tensors in the reference, for --load-outputs; NULL: see values.h */
-    const char *layerwise;        /* the same and the inputs, for --load-inputs */
+    const char *values;             /* of all tensors in the reference, for --load-outputs; NULL: see values.h */
+    const char *layerwise;          /* the same and the inputs, for --load-inputs */
+    struct experiment *all_tensors; /* which made them: its result has their ranges */
     enum occurrence occurrence;
     double failure_rate;         /* of the suspect's runs when that was asked */
     bool refused;                /* it does not even run the model */

@@ -143,7 +143,7 @@ int accuracy_ask_question(struct investigation *investigation, struct error *err
     }
     if (experiment->exit_status == 1 && experiment->has_result) {
         experiment->outcome = "its outputs hold NaN or infinities";
-        return 0;
+        return accuracy_ask_nan(investigation, err);
     }
     experiment->outcome = "does not run";
     investigation_conclude(investigation, OUTCOME_NO_QUESTION,

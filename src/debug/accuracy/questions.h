@@ -13,6 +13,9 @@
  * then the first node that does is the cause. */
 int accuracy_ask_question(struct investigation *investigation, struct error *err);
 
+/* Which nodes make the NaN and infinities in the reference's own outputs? Part of the first question. */
+int accuracy_ask_nan(struct investigation *investigation, struct error *err);
+
 /* Does it fail, and how: always, by build, by run, never? */
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
 

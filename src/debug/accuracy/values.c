@@ -38,6 +38,7 @@ int accuracy_make_values(struct investigation *investigation, struct error *err)
         return rc;
     }
     experiment->outcome = "done";
+    investigation->all_tensors = experiment;
     call_begin(&call, investigation, "layerwise", "The same as input data for any part");
     call.has_result = false;
     call_add(&call, "data", "to-input", investigation->whole.inputs, investigation->values, "-o",

@@ -390,6 +390,7 @@ int precision_run(const struct precision_target *target, const struct precision_
     for (size_t i = 0; i < target->count; i++)
         if (target->is_lowered(target->data, i))
             bitset_add(&session.lowered, i);
+    ret->lowered = (int64_t)bitset_count(&session.lowered);
     warn_without_choice(&session);
     int rc = verify(&session, ret, &verified, err);
     if (rc == 0 && ret->outcome == PRECISION_SEARCHING)

@@ -48,6 +48,7 @@ struct precision_run_settings {
 struct precision_result {
     enum precision_outcome outcome;
     bool none_needed;     /* the check passes with all layers in lower precision */
+    int64_t lowered;      /* layers that run in lower precision unless they are chosen */
     int64_t selected;     /* how many layers were selected, those that stay as they are included */
     struct bitset chosen; /* of them, those that are lowered */
     double *scores;       /* of each layer; NULL: not made */
