@@ -153,6 +153,13 @@ static bool runs_and_fails(const struct investigation *investigation)
     return investigation->occurrence == OCCURS_ALWAYS && !investigation->refused;
 }
 
+/* What does not even run has no lower precision to be wrong in, and a race is no matter of rounding. */
+static bool fails_in_lower_precision(const struct investigation *investigation)
+{
+    return investigation->settings->suspect_in_float.count > 0 && !investigation->refused &&
+           investigation->occurrence != OCCURS_BY_RUN;
+}
+
 /* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
 static const struct {
     bool (*applies)(const struct investigation *investigation);
@@ -160,6 +167,7 @@ static const struct {
 } questions[] = {
     {always, accuracy_ask_question},
     {always, accuracy_ask_occurrence},
+    {fails_in_lower_precision, accuracy_ask_precision},
     {runs_and_fails, accuracy_ask_layers},
     {always, accuracy_ask_reduction},
 };

@@ -61,7 +61,7 @@ static void add_comparison(struct string_builder *script, struct investigation *
     struct call call;
 
     call_begin_comparison(&call, investigation, subject, "", "");
-    call_add_words(&call, investigation->settings->suspect);
+    call_add_blamed(&call);
     call_add_words(&call, options);
     words = call_keep(&call);
     string_add(script, "polygraphy");

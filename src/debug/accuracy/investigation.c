@@ -69,6 +69,16 @@ void call_begin_comparison(struct call *ret, struct investigation *investigation
     call_add_words(ret, subject->tolerance);
 }
 
+void call_add_blamed(struct call *call)
+{
+    const struct accuracy_settings *settings = call->investigation->settings;
+    bool is_the_model = call->investigation->cause.kind == CAUSE_NAN;
+
+    call_add_words(call, is_the_model ? settings->reference : settings->suspect);
+    if (is_the_model)
+        call_add(call, "--validate", NULL);
+}
+
 void call_add_inputs(struct call *call, int64_t times)
 {
     call_add(call, "--load-inputs", NULL);

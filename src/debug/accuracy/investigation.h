@@ -140,6 +140,9 @@ void call_add_words(struct call *call, struct words more);
 void call_begin_comparison(struct call *ret, struct investigation *investigation, const struct failing_case *subject,
                            const char *name, const char *why);
 
+/* Adds the runner that the cause is about: the suspect, or the reference and --validate where the model is to blame. */
+void call_add_blamed(struct call *call);
+
 /* The input data of the whole model, `times` times over. */
 void call_add_inputs(struct call *call, int64_t times);
 

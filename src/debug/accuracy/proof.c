@@ -4,20 +4,17 @@
 /* The minimal case fails anew. */
 static int run_minimal_case(struct investigation *investigation, bool *ret_fails, struct error *err)
 {
-    bool is_of_the_model = investigation->cause.kind == CAUSE_NAN;
     struct experiment *experiment;
     struct call call;
     int rc;
 
     call_begin_comparison(&call, investigation, &investigation->minimal, "minimal", "The minimal case, anew");
     call.is_fresh = true;
-    call_add_words(&call, is_of_the_model ? investigation->settings->reference : investigation->settings->suspect);
-    if (is_of_the_model)
-        call_add(&call, "--validate", NULL);
+    call_add_blamed(&call);
     rc = call_judge(&call, &experiment, err);
     if (rc < 0)
         return rc;
-    if (is_of_the_model)
+    if (investigation->cause.kind == CAUSE_NAN) /* not of the suspect */
         experiment->checks = experiment->builds = 0;
     *ret_fails = experiment->agreement == (investigation->cause.kind == CAUSE_REFUSED ? REFUSES : DIFFERS);
     if (*ret_fails)

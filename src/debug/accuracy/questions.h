@@ -19,6 +19,10 @@ int accuracy_ask_nan(struct investigation *investigation, struct error *err);
 /* Does it fail, and how: always, by build, by run, never? */
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
 
+/* Does it fail in lower precision only, and which layers need the higher one? Leaves them as a mend, and
+ * FOLDER/mixed.onnx, the model with Casts that say the same. */
+int accuracy_ask_precision(struct investigation *investigation, struct error *err);
+
 /* Which nodes are computed wrongly? For a suspect that always fails. Where giving out all tensors makes it agree, the
  * next one is asked. */
 int accuracy_ask_layers(struct investigation *investigation, struct error *err);

@@ -1,0 +1,477 @@
+/* debug/accuracy/precision.c: does it fail in lower precision only, and which layers need the higher one?
+ *
+ * What a type can hold is compared with the ranges that the reference has, which says where to look, and how to put it.
+ * The proof is a set of layers found by building (`debug precision`), and what becomes of it in bfloat16, which has the
+ * range of float32 and fewer digits than float16.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/accuracy/part.h"
+#include "debug/accuracy/questions.h"
+#include "debug/accuracy/ranges.h"
+
+#define HINTS_TOLD 3
+#define NODES_ALONE 2   /* so many are tried one by one */
+#define NODES_GROWN 12  /* more than so many are not made smaller */
+#define LARGE_SHARE 3.0 /* from one in so many layers on, no single one is to blame */
+
+/* ---- What a type can hold ---- */
+
+struct format {
+    const char *name;
+    double largest, smallest_normal;
+    double flushed; /* what is not greater becomes 0 */
+};
+
+static const struct format formats[] = {
+    {"float16", 65504, 0x1p-14, 0x1p-25},
+    {"bfloat16", 0x1.fep127, 0x1p-126, 0x1p-134},
+};
+
+enum misfit {
+    FITS,         /* from here on it is ever worse */
+    HAS_TINY,     /* some of it becomes 0, as in most tensors: says little */
+    IS_SUBNORMAL, /* all of it has fewer digits */
+    IS_FLUSHED,   /* all of it becomes 0 */
+    IS_TOO_LARGE,
+};
+
+static enum misfit misfit_of(const struct format *format, const struct known_range *range)
+{
+    if (format == NULL || !range->is_known || range->largest == 0)
+        return FITS;
+    if (range->largest > format->largest)
+        return IS_TOO_LARGE;
+    if (range->largest <= format->flushed)
+        return IS_FLUSHED;
+    if (range->largest < format->smallest_normal)
+        return IS_SUBNORMAL;
+    return range->smallest <= format->flushed ? HAS_TINY : FITS;
+}
+
+/* ---- The question ---- */
+
+struct need {
+    struct parts parts;
+    const struct format *format; /* NULL: int8 */
+    struct known_range *ranges;  /* of values */
+    struct bitset nodes;         /* of the layers that need higher precision */
+    struct words layers;         /* NAME:float32 for each */
+    int64_t lowered;             /* layers that could be in lower precision */
+    int64_t checks;
+    bool is_minimal;
+    enum misfit misfit; /* the worst in what these nodes read and make */
+    uint32_t value;     /* whose that is */
+    uint32_t node;      /* which reads or makes it */
+};
+
+/* "'scores', which 'attention' (MatMul) makes, reaches 72489; float16 ends at 65504" */
+static const char *describe_misfit(struct need *need, uint32_t value, uint32_t node, enum misfit misfit)
+{
+    struct investigation *investigation = need->parts.investigation;
+    const struct model *model = need->parts.model;
+    const struct known_range *range = &need->ranges[value];
+    const struct format *format = need->format;
+    bool is_one = range->largest == range->smallest;
+    bool is_constant = model->values.items[value].initializer != INITIALIZER_NONE;
+    const char *who = investigation_text(investigation, "%s'%s', which '%s' (" TEXT_FORMAT ") %s,",
+                                         is_constant ? "the constant " : "", parts_tensor(&need->parts, value),
+                                         parts_node(&need->parts, node), TEXT_ARGS(model->nodes.items[node].op_type),
+                                         model->values.items[value].producer == node ? "makes" : "reads");
+
+    if (misfit == IS_TOO_LARGE)
+        return investigation_text(investigation, "%s reaches %.6g; %s ends at %.6g", who, range->largest, format->name,
+                                  format->largest);
+    if (misfit == IS_FLUSHED)
+        return investigation_text(investigation, "%s is %s%.3g; in %s that becomes 0", who, is_one ? "" : "at most ",
+                                  range->largest, format->name);
+    if (misfit == IS_SUBNORMAL)
+        return investigation_text(investigation, "%s is %s%.3g; below %.3g %s has fewer digits", who,
+                                  is_one ? "" : "at most ", range->largest, format->smallest_normal, format->name);
+    return investigation_text(investigation, "%s has values down to %.3g; in %s they become 0", who, range->smallest,
+                              format->name);
+}
+
+/* The worst misfit in what a node reads and makes; its own outputs come first. */
+static enum misfit look_at_node(const struct need *need, uint32_t index, uint32_t *ret_value)
+{
+    const struct model *model = need->parts.model;
+    const struct node *node = &model->nodes.items[index];
+    enum misfit ret = FITS;
+
+    for (size_t i = 0; i < node->outputs.count + node_read_count(node); i++) {
+        uint32_t value = i < node->outputs.count ? model_edge(model, node->outputs, i)
+                                                 : node_read(model, node, i - node->outputs.count);
+        enum misfit misfit = value != VALUE_NONE ? misfit_of(need->format, &need->ranges[value]) : FITS;
+
+        if (misfit > ret) {
+            ret = misfit;
+            *ret_value = value;
+        }
+    }
+    return ret;
+}
+
+/* What a node makes, or gets from outside of the network. */
+static bool is_first_to_have(const struct need *need, uint32_t node, uint32_t value)
+{
+    uint32_t producer = need->parts.model->values.items[value].producer;
+
+    return producer == node || producer == NODE_NONE;
+}
+
+/* What in the reference does not fit worst, in the order of the network. */
+static void tell_hints(struct need *need)
+{
+    struct investigation *investigation = need->parts.investigation;
+    enum misfit worst = HAS_TINY;
+    size_t told = 0;
+    uint32_t value = VALUE_NONE;
+
+    for (uint32_t i = 0; i < need->nodes.size; i++) {
+        enum misfit misfit = look_at_node(need, i, &value);
+
+        if (misfit > worst && is_first_to_have(need, i, value))
+            worst = misfit;
+    }
+    for (uint32_t i = 0; worst > HAS_TINY && i < need->nodes.size; i++)
+        if (look_at_node(need, i, &value) == worst && is_first_to_have(need, i, value) && told++ < HINTS_TOLD)
+            log_message(investigation->log, LOG_INFO, "    In the reference %s",
+                        describe_misfit(need, value, i, worst));
+    if (told > HINTS_TOLD)
+        log_message(investigation->log, LOG_INFO, "    and %zu more like that", told - HINTS_TOLD);
+}
+
+/* ---- Experiments ---- */
+
+static int run_in_float(struct investigation *investigation, enum agreement *ret, struct error *err)
+{
+    struct experiment *experiment;
+    struct call call;
+    int rc;
+
+    call_begin(&call, investigation, "float32",
+               investigation_text(investigation, "In float32, %d runs", RUNS_OF_ONE_BUILD));
+    call_add(&call, "run", investigation->settings->model, NULL);
+    call_add_words(&call, investigation->settings->loading);
+    call_add_words(&call, investigation->settings->suspect_in_float);
+    call_add_inputs(&call, RUNS_OF_ONE_BUILD);
+    call_add(&call, "--load-outputs", investigation->repeated_golden, NULL);
+    call_add_words(&call, investigation->whole.tolerance);
+    rc = call_judge(&call, &experiment, err);
+    if (rc < 0)
+        return rc;
+    experiment->checks = RUNS_OF_ONE_BUILD;
+    *ret = experiment->agreement;
+    return 0;
+}
+
+static int search_layers(struct need *need, struct experiment **ret, struct error *err)
+{
+    struct investigation *investigation = need->parts.investigation;
+    const struct failing_case *whole = &investigation->whole;
+    const char *folder, *engine;
+    struct call call;
+
+    call_begin(&call, investigation, "precision", "The smallest set of layers that has to stay in float32");
+    folder = call_folder(&call);
+    engine = investigation_text(investigation, "%s/candidate.engine", folder);
+    call_add(&call, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
+             "--iter-artifact", engine, "--force", "--save-debug-replay",
+             investigation_text(investigation, "%s/replay.json", folder), "--output-onnx",
+             investigation_path(investigation, "mixed.onnx"), "--hide-fail-output", NULL);
+    call_add_words(&call, investigation->settings->loading);
+    call_add_words(&call, investigation->settings->engine);
+    if (investigation->occurrence != OCCURS_ALWAYS)
+        call_add(&call, "--flaky", NULL);
+    call_add(&call, "--check", "polygraphy", "run", engine, "--trt", "--load-inputs", whole->inputs, "--load-outputs",
+             whole->golden, NULL);
+    call_add_words(&call, whole->tolerance);
+    return call_run(&call, ret, err);
+}
+
+static uint32_t find_node(const struct model *model, const char *name)
+{
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        if (text_equal_string(model->nodes.items[i].name, name))
+            return i;
+    return NODE_NONE;
+}
+
+/* Whether there is a set of layers, and whose nodes are known. */
+static bool take_layers(struct need *need, struct experiment *experiment)
+{
+    struct investigation *investigation = need->parts.investigation;
+    const json_t *result = experiment->result.root, *layers = result_find(result, "layers"), *layer, *node;
+    struct call call;
+    size_t i, k;
+
+    if (experiment->exit_status != 0 || !experiment->has_result || !json_is_true(result_find(result, "found")) ||
+        json_array_size(layers) == 0)
+        return false;
+    need->checks = (int64_t)(result_number(experiment, result, "checks/failed", 0) +
+                             result_number(experiment, result, "checks/passed", 0));
+    experiment->checks = experiment->builds = need->checks;
+    need->lowered = (int64_t)result_number(experiment, result, "lowered", 0);
+    need->is_minimal = json_is_true(result_find(result, "minimal"));
+    json_array_foreach (layers, i, layer)
+        json_array_foreach (result_find(layer, "nodes"), k, node) {
+            struct text name;
+            uint32_t index = NODE_NONE;
+
+            if (json_reader_text(&experiment->result, (json_t *)node, &name, NULL) == 0)
+                index = find_node(need->parts.model, name.data);
+            if (index != NODE_NONE)
+                bitset_add(&need->nodes, index);
+        }
+    call_begin(&call, investigation, "", "");
+    json_array_foreach (result_find(result, "layer_precisions"), i, layer) {
+        struct text word;
+
+        if (json_reader_text(&experiment->result, (json_t *)layer, &word, NULL) == 0)
+            call_add(&call, word.data, NULL);
+    }
+    need->layers = call_keep(&call);
+    experiment->outcome =
+        investigation_text(investigation, "%zu of %lld layers", need->layers.count, (long long)need->lowered);
+    return need->layers.count > 0 && bitset_count(&need->nodes) > 0;
+}
+
+/* The options that give the layers a precision. */
+static struct words layer_options(struct need *need, const char *precision)
+{
+    struct investigation *investigation = need->parts.investigation;
+    struct call call;
+
+    call_begin(&call, investigation, "", "");
+    call_add(&call, "--precision-constraints", "obey", "--layer-precisions", NULL);
+    for (size_t i = 0; i < need->layers.count; i++) {
+        const char *word = need->layers.items[i], *colon = strrchr(word, ':');
+        int name = colon != NULL ? (int)(colon - word) : (int)strlen(word);
+
+        call_add(&call, investigation_text(investigation, "%.*s:%s", name, word, precision), NULL);
+    }
+    return call_keep(&call);
+}
+
+/* Whether the layers may as well be in bfloat16: then it is not the digits that float16 lacks. */
+static int try_bfloat16(struct need *need, bool *ret, struct error *err)
+{
+    struct investigation *investigation = need->parts.investigation;
+    enum agreement agreement;
+    struct experiment *experiment;
+    struct call call;
+    int rc;
+
+    *ret = false;
+    if (need->format != &formats[0])
+        return 0;
+    call_begin_comparison(&call, investigation, &investigation->whole, "bfloat16",
+                          "These layers in bfloat16: float32's range, and fewer digits than float16");
+    call_add_words(&call, investigation->settings->suspect);
+    call_add(&call, "--bf16", NULL);
+    call_add_words(&call, layer_options(need, "bfloat16"));
+    rc = part_judge(&call, &experiment, &agreement, err);
+    *ret = rc == 0 && agreement == AGREES;
+    return rc;
+}
+
+/* ---- What is said ---- */
+
+/* By how much the outputs have differed at most, in parts of their largest magnitude. */
+static double largest_error(struct investigation *investigation)
+{
+    double ret = 0;
+
+    for (size_t i = 0; i < investigation->experiments.count; i++) {
+        struct experiment *experiment = investigation->experiments.items[i];
+        const json_t *comparisons, *item;
+        size_t k;
+
+        if (strstr(experiment->name, "-build") == NULL || !experiment->has_result)
+            continue;
+        comparisons = result_find(experiment->result.root, "comparisons");
+        json_array_foreach (comparisons, k, item)
+            ret = fmax(ret, result_number(experiment, item, "differences/norm_error", INFINITY));
+    }
+    return ret;
+}
+
+static const char *describe_rounding(struct need *need)
+{
+    struct investigation *investigation = need->parts.investigation;
+    const char *precision = investigation->settings->precision;
+    double error = largest_error(investigation);
+    size_t count = need->layers.count;
+
+    if ((double)count * LARGE_SHARE < (double)need->lowered)
+        return investigation_text(investigation, "%zu of %lld layers need%s more digits than %s has: %s", count,
+                                  (long long)need->lowered, count == 1 ? "s" : "", precision,
+                                  parts_describe(&need->parts, &need->nodes));
+    if (isfinite(error))
+        return investigation_text(
+            investigation,
+            "ordinary rounding of %s: %zu of %lld layers would have to stay in float32, no single "
+            "one is to blame, and the tolerance is too tight for it; --norm-tolerance %.2g would "
+            "pass",
+            precision, count, (long long)need->lowered, error * 1.1);
+    return investigation_text(investigation, "%zu of %lld layers have to stay in float32, as %s is not enough for them",
+                              count, (long long)need->lowered, precision);
+}
+
+static void conclude(struct need *need, bool may_be_bfloat16)
+{
+    struct investigation *investigation = need->parts.investigation;
+    struct cause *cause = &investigation->cause;
+    size_t count = need->layers.count;
+    const char *layers = investigation_text(investigation, "%zu layer%s", count, count == 1 ? "" : "s");
+
+    cause_add_proof(investigation, "in float32 it passes, in all of %d runs", RUNS_OF_ONE_BUILD);
+    cause_add_proof(investigation, "it passes with %s of %lld in float32%s (%lld builds)", layers,
+                    (long long)need->lowered, need->is_minimal ? ", and with any one of them less it fails" : "",
+                    (long long)need->checks);
+    if (may_be_bfloat16)
+        cause_add_proof(investigation,
+                        "with them in bfloat16, which has fewer digits than float16 but the range of float32, it "
+                        "passes, too: so the range is it");
+    cause->kind = CAUSE_PRECISION;
+    if (need->misfit == IS_TOO_LARGE)
+        cause->kind = CAUSE_OVERFLOW;
+    else if (may_be_bfloat16 && need->misfit != FITS)
+        cause->kind = CAUSE_UNDERFLOW;
+    cause->sentence = cause->kind != CAUSE_PRECISION ? describe_misfit(need, need->value, need->node, need->misfit)
+                                                     : describe_rounding(need);
+    cause->nodes = parts_names(&need->parts, &need->nodes);
+    cause->mend = (struct mend){.what = investigation_text(investigation, "%s in float32", layers),
+                                .options = layer_options(need, "float32")};
+}
+
+/* ---- The smallest case ---- */
+
+/* One node that fails alone, or these nodes with their neighbours. */
+static int find_part(struct need *need, struct bitset *part, bool *ret_found, struct error *err)
+{
+    struct words tolerance = need->parts.investigation->part_tolerance;
+    size_t tried = 0;
+    int rc = 0;
+
+    *ret_found = false;
+    for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size && tried < NODES_ALONE && !*ret_found;
+         i = bitset_next(&need->nodes, i + 1)) {
+        struct lone_run run;
+        uint32_t value;
+
+        if (look_at_node(need, (uint32_t)i, &value) < need->misfit)
+            continue;
+        tried++;
+        bitset_clear(part);
+        bitset_add(part, i);
+        rc = part_run_alone(&need->parts, part, tolerance, &run, err);
+        if (rc < 0)
+            return rc;
+        *ret_found = run.agreement == DIFFERS;
+    }
+    if (*ret_found || bitset_count(&need->nodes) > NODES_GROWN)
+        return 0;
+    bitset_assign(part, &need->nodes);
+    return part_grow(&need->parts, part, tolerance, ret_found, err);
+}
+
+/* The minimal case, which passes in float32. Without one nothing is lost. */
+static int make_minimal(struct need *need, struct error *err)
+{
+    struct investigation *investigation = need->parts.investigation;
+    struct experiment *experiment;
+    enum agreement agreement = REFUSES;
+    struct bitset part;
+    struct call call;
+    bool found;
+    int rc;
+
+    bitset_init(&part, need->nodes.size);
+    rc = find_part(need, &part, &found, err);
+    if (rc < 0 || !found)
+        goto done;
+    rc = part_make_minimal(&need->parts, &part, investigation->part_tolerance, err);
+    if (rc < 0 || investigation->minimal.model == NULL)
+        goto done;
+    call_begin_comparison(&call, investigation, &investigation->minimal, "minimal-float32", "The same in float32");
+    call_add_words(&call, investigation->settings->suspect_in_float);
+    rc = part_judge(&call, &experiment, &agreement, err);
+    if (rc == 0 && agreement == AGREES)
+        cause_add_proof(investigation, "%s: alone wrong in %s, and right in float32",
+                        parts_describe(&need->parts, &part), investigation->settings->precision);
+    else
+        investigation->minimal = (struct failing_case){0};
+done:
+    bitset_release(&part);
+    return rc;
+}
+
+/* ---- The way ---- */
+
+static int ask(struct need *need, struct error *err)
+{
+    struct investigation *investigation = need->parts.investigation;
+    struct experiment *experiment;
+    bool may_be_bfloat16;
+    int rc = ranges_read(investigation, need->parts.model, &need->ranges, err);
+
+    if (rc < 0)
+        return rc;
+    tell_hints(need);
+    rc = search_layers(need, &experiment, err);
+    if (rc < 0)
+        return rc;
+    if (!take_layers(need, experiment)) {
+        experiment->outcome = experiment->complaint != NULL ? experiment->complaint : "there is no such set";
+        log_message(investigation->log, LOG_INFO, "    %s", experiment->outcome);
+        return 0;
+    }
+    for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size; i = bitset_next(&need->nodes, i + 1)) {
+        uint32_t value = VALUE_NONE;
+        enum misfit misfit = look_at_node(need, (uint32_t)i, &value);
+
+        if (misfit > need->misfit) {
+            need->misfit = misfit;
+            need->value = value;
+            need->node = (uint32_t)i;
+        }
+    }
+    rc = try_bfloat16(need, &may_be_bfloat16, err);
+    if (rc < 0)
+        return rc;
+    conclude(need, may_be_bfloat16);
+    return make_minimal(need, err);
+}
+
+int accuracy_ask_precision(struct investigation *investigation, struct error *err)
+{
+    struct need need = {0};
+    enum agreement agreement;
+    int rc;
+
+    investigation_begin_step(investigation, "Is it the lower precision?");
+    rc = run_in_float(investigation, &agreement, err);
+    if (rc < 0)
+        return rc;
+    if (agreement != AGREES) {
+        log_message(investigation->log, LOG_INFO, "    It fails in float32 as well: the precision is not it");
+        return 0;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (strcmp(formats[i].name, investigation->settings->precision) == 0)
+            need.format = &formats[i];
+    rc = parts_open(&need.parts, investigation, err);
+    if (rc < 0)
+        return rc;
+    bitset_init(&need.nodes, need.parts.model->nodes.count);
+    rc = ask(&need, err);
+    bitset_release(&need.nodes);
+    free(need.ranges);
+    parts_close(&need.parts);
+    return rc;
+}
