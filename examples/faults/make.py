@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """make.py: makes the networks of README.md's table.
 
-    python3 make.py [FOLDER]
+    python3 make.py [FOLDER [SEED]]
 
 Each function below that is marked with @network is one of them, and its docstring says where the fault strikes. The
-weights are random numbers of a fixed seed. Nothing but Python's standard library is needed.
+weights are random numbers; another SEED makes others. Nothing but Python's standard library is needed.
 """
 
 import math
@@ -26,8 +26,8 @@ def network(function):
 class Network:
     """A network in the making. A method that adds a node returns the name of the tensor that it computes."""
 
-    def __init__(self, name):
-        self.name, self.random = name, random.Random(name)
+    def __init__(self, name, seed):
+        self.name, self.random = name, random.Random(name + seed)
         self.nodes, self.inputs, self.outputs, self.constants = [], [], [], []
 
     def input(self, name, shape):
@@ -303,9 +303,10 @@ def sound_images(net):
 
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else "."
+    seed = sys.argv[2] if len(sys.argv) > 2 else ""
     os.makedirs(folder, exist_ok=True)
     for function in NETWORKS:
-        net = Network(function.__name__)
+        net = Network(function.__name__, seed)
         function(net)
         net.write(folder)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run.py: makes the faults, has `polygraphy debug accuracy` look for the causes, and says which it has found.
 
-    python3 run.py [-o FOLDER] [--make-only] [NETWORK ...]
+    python3 run.py [-o FOLDER] [--make-only] [--seed SEED] [NETWORK ...]
 
 FOLDER (default: faults) gets the networks, the plug-ins and the compiler, and for each network a folder and a .json file
 of what was found. What is right stands in README.md, and is read when all is done. Plug-ins are taken from build/ where
@@ -65,9 +65,9 @@ def read_table():
     return [Expected([cell.strip() for cell in row], compiler) for row in rows[2:]]
 
 
-def make(folder):
+def make(folder, seed):
     os.makedirs(folder, exist_ok=True)
-    subprocess.run([sys.executable, "-B", os.path.join(HERE, "make.py"), folder], check=True)
+    subprocess.run([sys.executable, "-B", os.path.join(HERE, "make.py"), folder, seed], check=True)
     for name in "compiler.py", "onnx_file.py":
         shutil.copy(os.path.join(HERE, name), folder)
     for name in os.listdir(HERE):
@@ -105,10 +105,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", default="faults", metavar="FOLDER")
     parser.add_argument("--make-only", action="store_true", help="look for nothing")
+    parser.add_argument("--seed", default="", help="other weights: any word")
     parser.add_argument("networks", nargs="*", metavar="NETWORK")
     arguments = parser.parse_args()
 
-    make(arguments.output)
+    make(arguments.output, arguments.seed)
     if arguments.make_only:
         return 0
     program = os.path.abspath(os.environ["POLYGRAPHY"]) if "POLYGRAPHY" in os.environ else shutil.which("polygraphy")
