@@ -10,6 +10,7 @@
 #include "backend/trtexec/io.h"
 #include "backend/trtexec/job.h"
 #include "backend/trtexec/raw_tensor.h"
+#include "base/text/number.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "format/trtexec/plan_header.h"
@@ -425,6 +426,7 @@ static void log_profile(struct backend_session *session)
 {
     struct layer_profile *profile = &session->profile;
     struct string_builder text;
+    char number[NUMBER_TEXT_SIZE];
     double total = 0;
 
     if (profile->count == 0 || !log_shows(session->settings.log, LOG_INFO))
@@ -433,8 +435,8 @@ static void log_profile(struct backend_session *session)
     for (size_t i = 0; i < profile->count; i++)
         total += profile->items[i].total;
     string_init(&text);
-    string_add_format(&text, "Profile of %zu layers of the last run: %.3f ms\n       ms      %%  layer", profile->count,
-                      total);
+    string_add_format(&text, "Profile of %zu layers of the last run: %s ms\n       ms      %%  layer", profile->count,
+                      number_to_text_short(total, number));
     for (size_t i = 0; i < profile->count; i++) {
         string_add_format(&text, "\n%9.4f %6.2f  ", profile->items[i].total,
                           total > 0 ? 100 * profile->items[i].total / total : 0);

@@ -14,6 +14,8 @@
 
 #include "base/memory.h"
 
+#define MOST_DECIMALS 20 /* of a rounded number; the text has room for them */
+
 /* 0.d1d2d3... * 10^(exponent + 1), that is d1.d2d3... * 10^exponent. */
 struct decimal {
     char digits[24];
@@ -180,6 +182,18 @@ const char *number_to_text_rounded(double value, char form, int precision, char 
         *at = '.';
         memmove(at + 1, rest, strlen(rest) + 1);
     }
+    return ret;
+}
+
+const char *number_to_text_short(double value, char ret[NUMBER_TEXT_SIZE])
+{
+    int decimals = value == 0 || !isfinite(value) ? 0 : 2 - (int)floor(log10(fabs(value)));
+    size_t length;
+
+    number_to_text_rounded(value, 'f', decimals < 0 ? 0 : decimals > MOST_DECIMALS ? MOST_DECIMALS : decimals, ret);
+    length = strlen(ret);
+    while (strchr(ret, '.') != NULL && strchr("0.", ret[length - 1]) != NULL)
+        ret[--length] = '\0';
     return ret;
 }
 

@@ -20,6 +20,9 @@ const char *number_to_text_float32(float value, char ret[NUMBER_TEXT_SIZE]);
  * fit is cut off: meant for moderate numbers and precisions. */
 const char *number_to_text_rounded(double value, char form, int precision, char ret[NUMBER_TEXT_SIZE]);
 
+/* For people: three significant digits, and never an exponent (0.00295, 8.7, 16.7, 1234). */
+const char *number_to_text_short(double value, char ret[NUMBER_TEXT_SIZE]);
+
 /* Like Python's int(): decimal digits with optional sign and single underscores between digits, blanks around. */
 bool number_parse_integer(struct text text, int64_t *ret);
 

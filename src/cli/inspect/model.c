@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/type_inference.h"
+#include "base/text/number.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 #include "cli/commands.h"
@@ -226,6 +227,7 @@ static void add_layer(struct string_builder *out, const struct engine *engine, s
 {
     const struct layer *layer = &engine->network->layers.items[i];
     const struct engine_layer *choice = &engine->layers[i];
+    char number[NUMBER_TEXT_SIZE];
 
     string_add_format(out, "Layer %-4zu | %s [Kind: %s, Precision: %s]\n    Tactic: %s:%s", i, layer->name,
                       layer_kind_name(layer->kind), precision_name(choice->precision.precision),
@@ -233,7 +235,7 @@ static void add_layer(struct string_builder *out, const struct engine *engine, s
     if (choice->tactic_count > 0)
         string_add_format(out, ", of %zu", choice->tactic_count);
     if (choice->seconds > 0)
-        string_add_format(out, ", %.4f ms", choice->seconds * 1000);
+        string_add_format(out, ", %s ms", number_to_text_short(choice->seconds * 1000, number));
     string_add(out, "\n    Nodes: ");
     for (size_t k = 0; k < layer->nodes.count; k++)
         string_add_format(out, "%s%s", k > 0 ? ", " : "",

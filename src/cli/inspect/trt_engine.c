@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/number.h"
 #include "base/memory.h"
 
 /* ---- Times ---- */
@@ -233,13 +234,15 @@ static void add_candidates(struct string_builder *out, const struct build_log *b
                            const struct layer_info_layer *layer)
 {
     struct build_candidates candidates;
+    char number[NUMBER_TEXT_SIZE];
 
     if (!build || !build_log_candidates(build, layer, &candidates))
         return;
-    string_add_format(out, "    Of %zu timed: %.5g ms", candidates.timed, candidates.milliseconds);
+    string_add_format(out, "    Of %zu timed: %s ms", candidates.timed,
+                      number_to_text_short(candidates.milliseconds, number));
     if (!isnan(candidates.next))
-        string_add_format(out, ", the fastest other one %.5g ms " TEXT_FORMAT, candidates.next,
-                          TEXT_ARGS(candidates.next_name));
+        string_add_format(out, ", the fastest other one %s ms " TEXT_FORMAT,
+                          number_to_text_short(candidates.next, number), TEXT_ARGS(candidates.next_name));
     string_add_char(out, '\n');
 }
 
@@ -271,13 +274,14 @@ static void add_layers(struct string_builder *out, const struct trt_engine_view 
     const struct layer_info *info = view->info;
     double sum = sum_of(times, info->layers.count);
     size_t *order = order_of(info, times);
+    char number[NUMBER_TEXT_SIZE];
 
     for (size_t i = 0; i < info->layers.count; i++) {
         size_t index = order[i];
 
         add_layer(out, view->build, &info->layers.items[index], index);
         if (times && !isnan(times[index]))
-            string_add_format(out, "    Time: %.4f ms, %.1f %%\n", times[index],
+            string_add_format(out, "    Time: %s ms, %.1f %%\n", number_to_text_short(times[index], number),
                               sum > 0 ? 100 * times[index] / sum : 0);
     }
     free(order);

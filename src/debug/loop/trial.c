@@ -339,7 +339,7 @@ void trial_log_end(struct log *log, enum verdict verdict, enum checked what_it_w
     /* All digits are Polygraphy's, which has no other checks than those of candidates. */
     log_message(log, levels[what_it_was][verdict], "%s | %s | Duration %ss", words[verdict], what,
                 what_it_was == CHECKED_CANDIDATE ? number_to_text(seconds, number)
-                                                 : number_to_text_rounded(seconds, 'g', 3, number));
+                                                 : number_to_text_short(seconds, number));
 }
 
 /* Its verdict is that of another candidate. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/text/number.h"
 #include "base/memory.h"
 
 struct row {
@@ -35,6 +36,7 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     const double *seconds = executor_layer_seconds(executor, &runs);
     size_t count = engine->network->layers.count;
     struct string_builder text;
+    char number[NUMBER_TEXT_SIZE];
     double total = 0;
     struct row *rows;
 
@@ -49,9 +51,10 @@ void executor_log_profile(const struct executor *executor, const struct engine *
         qsort(rows, count, sizeof(*rows), by_time);
     string_init(&text);
     string_add_format(&text,
-                      "Profile of %zu layers over %zu run%s: %.3f ms a run, %zu bytes of activations (%zu "
+                      "Profile of %zu layers over %zu run%s: %s ms a run, %zu bytes of activations (%zu "
                       "without reuse)\n",
-                      count, runs, runs == 1 ? "" : "s", total * 1e3, memory, without_reuse);
+                      count, runs, runs == 1 ? "" : "s", number_to_text_short(total * 1e3, number), memory,
+                      without_reuse);
     string_add(&text, "       ms      %  precision  layer: tactic");
     for (size_t i = 0; i < count; i++)
         add_row(engine, &rows[i], total, &text);

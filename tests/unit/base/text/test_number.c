@@ -216,6 +216,20 @@ static void number_ends_where_its_text_ends(void **state)
     assert_false(number_parse_integer((struct text){"1_2", 2}, &integer));
 }
 
+static void short_numbers_have_three_digits_and_no_exponent(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.0029488, "0.00295"}, {8.7, "8.7"},        {9.999, "10"},
+                 {16.66667, "16.7"},     {1234.5678, "1235"}, {0, "0"},
+                 {100, "100"},           {-0.5, "-0.5"},      {1e-9, "0.000000001"}};
+    char text[NUMBER_TEXT_SIZE];
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(number_to_text_short(cases[i].value, text), cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +240,7 @@ int main(void)
         cmocka_unit_test(integers_are_read_as_python_reads_them),
         cmocka_unit_test(floats_are_read_as_python_reads_them),
         cmocka_unit_test(number_ends_where_its_text_ends),
+        cmocka_unit_test(short_numbers_have_three_digits_and_no_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
