@@ -78,10 +78,15 @@ static void add_weights(struct report *report, struct model *model)
     string_release(&shape);
 }
 
+static void add_count(struct string_builder *out, size_t count, const char *what, const char *separator)
+{
+    string_add_format(out, "%zu %s%s%s", count, what, count == 1 ? "" : "s", separator);
+}
+
 int inspect_model_report(const struct command_context *context, struct model *model, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
-    struct string_builder title;
+    struct string_builder title, sizes;
     struct report *report;
 
     string_init(&title);
@@ -90,8 +95,13 @@ int inspect_model_report(const struct command_context *context, struct model *mo
     string_release(&title);
     if (report == NULL)
         return 0;
-    report_set_verdict(report, REPORT_UNKNOWN, "%zu nodes, %zu inputs, %zu outputs, %zu weights", model->nodes.count,
-                       model->inputs.count, model->outputs.count, model->initializers.count);
+    string_init(&sizes);
+    add_count(&sizes, model->nodes.count, "node", ", ");
+    add_count(&sizes, model->inputs.count, "input", ", ");
+    add_count(&sizes, model->outputs.count, "output", " and ");
+    add_count(&sizes, model->initializers.count, "weight", "");
+    report_set_verdict(report, REPORT_UNKNOWN, "The model has %s", sizes.data);
+    string_release(&sizes);
     report_add_network(report, model);
     add_operators(report, model);
     add_weights(report, model);
