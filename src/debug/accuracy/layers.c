@@ -7,7 +7,7 @@
 
 #include "base/text/string_builder.h"
 #include "comparator/compare/first_divergence.h"
-#include "debug/accuracy/part.h"
+#include "debug/accuracy/intervention.h"
 #include "debug/accuracy/questions.h"
 #include "debug/accuracy/values.h"
 
@@ -22,6 +22,7 @@ struct blame {
     struct words tolerance;     /* by which they fail */
     const char *suspect_values; /* all tensors of the suspect */
     const char **seen;          /* of each node that failed: where, and what it has there */
+    const char **made;          /* likewise, the file with what it made alone in the suspect */
 };
 
 /* ---- All tensors ---- */
@@ -130,6 +131,7 @@ static int try_alone(struct blame *blame, const struct blamed_nodes *nodes, bool
         if (rc < 0 || run.agreement != DIFFERS)
             continue;
         blame->seen[node] = describe_difference(investigation, run.experiment);
+        blame->made[node] = run.outputs;
         bitset_add(&blame->faulty, node);
         *ret_found = true;
     }
@@ -137,109 +139,40 @@ static int try_alone(struct blame *blame, const struct blamed_nodes *nodes, bool
     return rc;
 }
 
-/* ---- Without them ---- */
-
-/* The model in which what these nodes make is an input. */
-static void replace(struct blame *blame, const struct bitset *nodes, struct subgraph *ret)
+/* Takes out of several faulty nodes those whose fault does not show, if the whole agrees still. `*ret_all_show`: that of
+ * all that are left does. */
+static int drop_harmless(struct blame *blame, bool *ret_all_show, struct error *err)
 {
-    struct subgraph replaced;
-    struct value_list outputs = {0}, missing = {0};
-
-    subgraph_init_nodes(&replaced, &blame->parts.whole, nodes);
-    subgraph_init_copy(ret, &blame->parts.whole);
-    for (size_t i = 0; i < replaced.outputs.count; i++)
-        value_list_add(&ret->inputs, replaced.outputs.items[i]);
-    for (size_t i = 0; i < ret->outputs.count; i++)
-        if (!value_list_has(&replaced.outputs, ret->outputs.items[i]))
-            value_list_add(&outputs, ret->outputs.items[i]);
-    value_list_assign(&ret->outputs, &outputs);
-    subgraph_clean(ret, NULL, NULL, &missing);
-    free(missing.items);
-    free(outputs.items);
-    subgraph_release(&replaced);
-}
-
-static int judge_replaced(struct blame *blame, const char *model, const char *values, const char *why,
-                          enum agreement *ret, struct error *err)
-{
-    struct investigation *investigation = blame->parts.investigation;
-    const struct failing_case subject = {model, values, investigation->whole.golden, investigation->whole.tolerance};
-    struct experiment *experiment;
-    struct call call;
-
-    call_begin_comparison(&call, investigation, &subject, "replaced", why);
-    call_add_words(&call, investigation->settings->suspect);
-    return part_judge(&call, &experiment, ret, err);
-}
-
-/* Whether the whole model agrees when the reference's values stand for what these nodes make. `*ret_model` is NULL
- * where nothing is left of it: they make all of its outputs. */
-static int run_without(struct blame *blame, const struct bitset *nodes, struct subgraph *ret_rest,
-                       const char **ret_model, enum agreement *ret, struct error *err)
-{
-    struct investigation *investigation = blame->parts.investigation;
-    const char *why = investigation_text(
-        investigation, "The whole, with the reference's values for what %zu node%s make%s", bitset_count(nodes),
-        bitset_count(nodes) == 1 ? "" : "s", bitset_count(nodes) == 1 ? "s" : "");
-    int rc;
-
-    *ret_model = NULL;
-    *ret = REFUSES;
-    replace(blame, nodes, ret_rest);
-    if (ret_rest->outputs.count == 0) {
-        *ret = AGREES;
-        return 0;
-    }
-    rc = part_extract(&blame->parts, ret_rest, NULL, "The model without these nodes", ret_model, err);
-    if (rc < 0 || *ret_model == NULL)
-        return rc;
-    return judge_replaced(blame, *ret_model, investigation->layerwise, why, ret, err);
-}
-
-/* Is it the values, and not the cut? With what the suspect itself makes there the cut model fails. */
-static int control_cut(struct blame *blame, const char *model, enum agreement *ret, struct error *err)
-{
-    struct investigation *investigation = blame->parts.investigation;
-    struct experiment *experiment;
-    struct call call;
-    const char *values;
-    int rc;
-
-    call_begin(&call, investigation, "suspect-values", "The suspect's values as input data");
-    call.has_result = false;
-    values = investigation_text(investigation, "%s/suspect_layerwise%s", investigation->settings->folder,
-                                strrchr(blame->suspect_values, '.'));
-    call_add(&call, "data", "to-input", investigation->whole.inputs, blame->suspect_values, "-o", values, NULL);
-    rc = call_succeed(&call, &experiment, err);
-    if (rc < 0)
-        return rc;
-    return judge_replaced(blame, model, values, "The same with the suspect's values there", ret, err);
-}
-
-/* Leaves those in `faulty` without which the whole still differs. */
-static int drop_harmless(struct blame *blame, struct error *err)
-{
-    struct bitset others;
+    struct parts *parts = &blame->parts;
+    enum agreement agreement;
+    struct bitset showing;
+    const char *model;
     int rc = 0;
 
-    bitset_init_copy(&others, &blame->faulty);
-    for (size_t i = bitset_next(&others, 0); rc == 0 && i < others.size && bitset_count(&blame->faulty) > 1;
-         i = bitset_next(&others, i + 1)) {
-        struct subgraph rest;
-        enum agreement agreement;
-        const char *model;
-
-        bitset_remove(&blame->faulty, i);
-        rc = run_without(blame, &blame->faulty, &rest, &model, &agreement, err);
-        subgraph_release(&rest);
-        if (rc == 0 && agreement == AGREES)
-            log_message(blame->parts.investigation->log, LOG_INFO,
-                        "    '%s' fails alone, too, but that does not show in the model's outputs",
-                        parts_node(&blame->parts, (uint32_t)i));
-        else
-            bitset_add(&blame->faulty, i);
+    *ret_all_show = true;
+    bitset_init_copy(&showing, &blame->faulty);
+    for (size_t i = bitset_next(&showing, 0); i < showing.size; i = bitset_next(&showing, i + 1)) {
+        rc = intervention_inject(parts, (uint32_t)i, blame->made[i], &agreement, err);
+        if (rc < 0)
+            goto done;
+        if (agreement == AGREES)
+            bitset_remove(&showing, i);
+        *ret_all_show = *ret_all_show && agreement != REFUSES;
     }
-    bitset_release(&others);
+    if (bitset_equal(&showing, &blame->faulty))
+        goto done;
+    agreement = DIFFERS;
+    if (bitset_count(&showing) > 0)
+        rc = intervention_replace(parts, &showing, NULL, &model, &agreement, err);
+    *ret_all_show = *ret_all_show && agreement == AGREES;
+    if (rc < 0 || agreement != AGREES)
+        goto done;
+    log_message(parts->investigation->log, LOG_INFO,
+                "    %zu more fail alone, but what they make has the reference agree still",
+                bitset_count(&blame->faulty) - bitset_count(&showing));
+    bitset_assign(&blame->faulty, &showing);
+done:
+    bitset_release(&showing);
     return rc;
 }
 
@@ -258,7 +191,7 @@ static const char *count_nodes(struct blame *blame)
     return investigation_text(blame->parts.investigation, "%zu " TEXT_FORMAT " nodes", count, TEXT_ARGS(op_type));
 }
 
-static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_left)
+static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_left, bool all_show)
 {
     struct investigation *investigation = blame->parts.investigation;
     struct cause *cause = &investigation->cause;
@@ -292,6 +225,10 @@ static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_le
                     : kind == CAUSE_NODE ? "each alone, they"
                                          : "cut out, they",
                     is_one ? "s" : "");
+    if (kind == CAUSE_NODE && !is_one && all_show)
+        cause_add_proof(investigation,
+                        "what any one of them makes alone, put into the reference, has the outputs of the "
+                        "model differ");
     if (whole_is_left)
         cause_add_proof(investigation,
                         "with the reference's values for what %s make%s the whole model agrees, and with the suspect's "
@@ -306,13 +243,14 @@ static int confirm(struct blame *blame, enum cause_kind kind, const char *model,
 {
     struct investigation *investigation = blame->parts.investigation;
     enum agreement agreement = DIFFERS;
+    bool all_show = false;
     struct bitset first;
     int rc = 0;
 
     if (model != NULL)
-        rc = control_cut(blame, model, &agreement, err);
-    if (rc == 0 && kind == CAUSE_NODE)
-        rc = drop_harmless(blame, err);
+        rc = intervention_control(&blame->parts, model, blame->suspect_values, &agreement, err);
+    if (rc == 0 && bitset_count(&blame->faulty) > 1 && kind == CAUSE_NODE)
+        rc = drop_harmless(blame, &all_show, err);
     if (rc < 0)
         return rc;
     if (agreement != DIFFERS) {
@@ -320,7 +258,7 @@ static int confirm(struct blame *blame, enum cause_kind kind, const char *model,
                     "    The cut itself makes the model agree, whatever the values: so that proves nothing");
         return 0;
     }
-    conclude(blame, kind, model != NULL);
+    conclude(blame, kind, model != NULL, all_show);
     if (kind != CAUSE_NODE)
         return part_make_minimal(&blame->parts, &blame->faulty, blame->tolerance, err);
     bitset_init(&first, blame->faulty.size);
@@ -339,7 +277,6 @@ static int try_in_company(struct blame *blame, uint32_t node, struct error *err)
     enum agreement agreement;
     enum cause_kind kind = CAUSE_PART;
     struct lone_run run;
-    struct subgraph rest;
     struct call call;
     const char *model;
     bool found;
@@ -363,8 +300,7 @@ static int try_in_company(struct blame *blame, uint32_t node, struct error *err)
         return rc;
     if (agreement == AGREES && bitset_count(&blame->faulty) > 1)
         kind = CAUSE_FUSION;
-    rc = run_without(blame, &blame->faulty, &rest, &model, &agreement, err);
-    subgraph_release(&rest);
+    rc = intervention_replace(&blame->parts, &blame->faulty, NULL, &model, &agreement, err);
     return rc == 0 && agreement == AGREES ? confirm(blame, kind, model, err) : rc;
 }
 
@@ -393,7 +329,7 @@ static int blame_nodes(struct blame *blame, struct experiment *compared, struct 
         if (rc < 0 || !found)
             goto done;
         subgraph_release(&rest);
-        rc = run_without(blame, &blame->faulty, &rest, &model, &agreement, err);
+        rc = intervention_replace(&blame->parts, &blame->faulty, &rest, &model, &agreement, err);
         if (rc < 0 || agreement == REFUSES)
             goto done;
         if (agreement == AGREES) {
@@ -446,6 +382,7 @@ int accuracy_ask_layers(struct investigation *investigation, struct error *err)
     if (rc < 0)
         return rc;
     blame.seen = arena_alloc_zero(&investigation->arena, blame.parts.model->nodes.count, sizeof(*blame.seen));
+    blame.made = arena_alloc_zero(&investigation->arena, blame.parts.model->nodes.count, sizeof(*blame.made));
     bitset_init(&blame.tried, blame.parts.model->nodes.count);
     bitset_init(&blame.faulty, blame.parts.model->nodes.count);
     rc = ask(&blame, &cured, err);

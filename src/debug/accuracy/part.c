@@ -2,6 +2,7 @@
 #include "debug/accuracy/part.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"
@@ -186,6 +187,9 @@ int part_run_alone(struct parts *parts, const struct bitset *nodes, struct words
         return rc;
     part_begin_comparison(&call, parts, ret->model, tolerance, "alone", "The same alone in the suspect");
     call_add_words(&call, investigation->settings->suspect);
+    ret->outputs =
+        investigation_text(investigation, "%s/outputs%s", call_folder(&call), strrchr(investigation->values, '.'));
+    call_add(&call, "--save-outputs", ret->outputs, NULL);
     rc = part_judge(&call, &ret->experiment, &ret->agreement, err);
     if (rc < 0 || ret->agreement != DIFFERS)
         return rc;

@@ -52,6 +52,7 @@ struct lone_run {
     enum agreement agreement;
     const char *model;             /* they, cut out; NULL: that was not possible */
     struct experiment *experiment; /* the comparison of the suspect; NULL: none was made */
+    const char *outputs;           /* what they made of the reference's values in the suspect */
 };
 
 /* Cuts the nodes out, and has the suspect compute them, from what they get in the reference. They DIFFER only if the
