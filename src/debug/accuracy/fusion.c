@@ -217,21 +217,15 @@ static void add_neighbours(struct barrier_search *search, uint32_t value, struct
 }
 
 /* The nodes agree when what they make of the barrier is given out. */
-static int judge_part_with_barrier(struct barrier_search *search, const struct bitset *nodes, enum agreement *ret,
-                                   struct error *err)
+static int judge_part_with_barrier(struct barrier_search *search, const struct bitset *nodes, const char *model,
+                                   enum agreement *ret, struct error *err)
 {
     struct investigation *investigation = search->parts.investigation;
     struct experiment *experiment;
-    struct lone_run run;
     struct subgraph part;
     struct call call;
-    int rc;
 
-    *ret = REFUSES;
-    rc = part_run_alone(&search->parts, nodes, investigation->layer_tolerance, &run, err);
-    if (rc < 0 || run.agreement != DIFFERS)
-        return rc;
-    part_begin_comparison(&call, &search->parts, run.model, investigation->layer_tolerance, "with-barrier",
+    part_begin_comparison(&call, &search->parts, model, investigation->layer_tolerance, "with-barrier",
                           "The same with the barrier");
     call_add_words(&call, investigation->settings->suspect);
     call_add(&call, "--onnx-outputs", NULL);
@@ -262,16 +256,17 @@ static int find_fused(struct barrier_search *search, struct bitset *ret, struct 
          i = bitset_next(&search->barrier, i + 1)) {
         uint32_t value = search->candidates.items[i];
         enum agreement agreement = REFUSES;
+        struct lone_run run;
         struct bitset nodes;
 
         bitset_init(&nodes, search->parts.model->nodes.count);
         add_layer(search, search->parts.model->values.items[value].producer, &nodes);
         if (bitset_count(&nodes) < 2)
             add_neighbours(search, value, &nodes);
-        rc = part_grow(&search->parts, &nodes, tolerance, ret_found, err);
-        if (rc == 0 && *ret_found)
-            rc = judge_part_with_barrier(search, &nodes, &agreement, err);
-        *ret_found = *ret_found && agreement == AGREES;
+        rc = part_grow(&search->parts, &nodes, tolerance, &run, err);
+        if (rc == 0 && run.agreement == DIFFERS)
+            rc = judge_part_with_barrier(search, &nodes, run.model, &agreement, err);
+        *ret_found = agreement == AGREES;
         if (bitset_count(ret_first) == 0)
             bitset_assign(ret_first, &nodes);
         bitset_unite(ret, &nodes);

@@ -218,8 +218,8 @@ static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_le
         cause->sentence = investigation_text(
             investigation, "%s are right when their tensors are outputs, and wrong when they are fused", described);
     else
-        cause->sentence =
-            investigation_text(investigation, "%s fail together, and not when any one of them is left out", described);
+        cause->sentence = investigation_text(
+            investigation, "%s fail together, and no longer when any one of them is left out", described);
     cause_add_proof(investigation, "%s fail%s in the suspect, from the reference's values; the reference itself agrees",
                     is_one               ? "alone, it"
                     : kind == CAUSE_NODE ? "each alone, they"
@@ -255,7 +255,7 @@ static int confirm(struct blame *blame, enum cause_kind kind, const char *model,
         return rc;
     if (agreement != DIFFERS) {
         log_message(investigation->log, LOG_INFO,
-                    "    The cut itself makes the model agree, whatever the values: so that proves nothing");
+                    "    It may be the cut that makes the model agree, and not the values: so that proves nothing");
         return 0;
     }
     conclude(blame, kind, model != NULL, all_show);
@@ -279,17 +279,13 @@ static int try_in_company(struct blame *blame, uint32_t node, struct error *err)
     struct lone_run run;
     struct call call;
     const char *model;
-    bool found;
     int rc;
 
     log_message(investigation->log, LOG_INFO, "    '%s' agrees alone: with its neighbours",
                 parts_node(&blame->parts, node));
     bitset_add(&blame->faulty, node);
     blame->tolerance = investigation->layer_tolerance;
-    rc = part_grow(&blame->parts, &blame->faulty, blame->tolerance, &found, err);
-    if (rc < 0 || !found)
-        return rc;
-    rc = part_run_alone(&blame->parts, &blame->faulty, blame->tolerance, &run, err);
+    rc = part_grow(&blame->parts, &blame->faulty, blame->tolerance, &run, err);
     if (rc < 0 || run.agreement != DIFFERS)
         return rc;
     part_begin_comparison(&call, &blame->parts, run.model, blame->tolerance, "marked", "These with all their tensors");

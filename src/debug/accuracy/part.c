@@ -234,8 +234,9 @@ static bool add_ring(const struct model *model, struct bitset *nodes)
     return bitset_count(nodes) > count && bitset_count(nodes) <= MOST_NODES;
 }
 
-/* Leaves out one node after the other until none can be spared. The nodes fail. */
-static int shrink(struct parts *parts, struct bitset *nodes, struct words tolerance, struct error *err)
+/* Leaves out one node after the other until none can be spared. The nodes fail; `ret` is the last run that did. */
+static int shrink(struct parts *parts, struct bitset *nodes, struct words tolerance, struct lone_run *ret,
+                  struct error *err)
 {
     size_t last = nodes->size, needed = 0;
 
@@ -251,28 +252,28 @@ static int shrink(struct parts *parts, struct bitset *nodes, struct words tolera
         if (rc < 0)
             return rc;
         needed = run.agreement == DIFFERS ? 0 : needed + 1;
-        if (run.agreement != DIFFERS)
+        if (run.agreement == DIFFERS)
+            *ret = run;
+        else
             bitset_add(nodes, last);
     }
     return 0;
 }
 
-int part_grow(struct parts *parts, struct bitset *nodes, struct words tolerance, bool *ret_found, struct error *err)
+int part_grow(struct parts *parts, struct bitset *nodes, struct words tolerance, struct lone_run *ret,
+              struct error *err)
 {
-    *ret_found = false;
+    *ret = (struct lone_run){.agreement = REFUSES};
     for (int ring = 0; ring <= MOST_RINGS; ring++) {
-        struct lone_run run;
         int rc;
 
         if (ring > 0 && !add_ring(parts->model, nodes))
             return 0;
-        rc = part_run_alone(parts, nodes, tolerance, &run, err);
+        rc = part_run_alone(parts, nodes, tolerance, ret, err);
         if (rc < 0)
             return rc;
-        if (run.agreement == DIFFERS) {
-            *ret_found = true;
-            return shrink(parts, nodes, tolerance, err);
-        }
+        if (ret->agreement == DIFFERS)
+            return shrink(parts, nodes, tolerance, ret, err);
     }
     return 0;
 }

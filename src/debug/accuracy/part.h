@@ -60,9 +60,10 @@ struct lone_run {
 int part_run_alone(struct parts *parts, const struct bitset *nodes, struct words tolerance, struct lone_run *ret,
                    struct error *err);
 
-/* Adds neighbours to `nodes` until they fail together, and takes away again what they fail without. `*ret_found`: they
- * do, and leaving out any one of them they do not. */
-int part_grow(struct parts *parts, struct bitset *nodes, struct words tolerance, bool *ret_found, struct error *err);
+/* Adds neighbours to `nodes` until they fail together, and takes away again what they fail without. `ret` is the last
+ * run that failed: that of what is left, none of which can be spared; else, they do not DIFFER. */
+int part_grow(struct parts *parts, struct bitset *nodes, struct words tolerance, struct lone_run *ret,
+              struct error *err);
 
 /* Makes the part FOLDER/minimal.onnx, with its inputs and golden outputs, the investigation's minimal case. */
 int part_make_minimal(struct parts *parts, const struct bitset *nodes, struct words tolerance, struct error *err);

@@ -1,0 +1,67 @@
+# debug_accuracy_layers.bats: which nodes `debug accuracy` blames, and what it says was seen.
+
+load debug_helper
+
+bats_require_minimum_version 1.5.0
+
+faults=$POLYGRAPHY_ROOT/examples/faults
+
+# Networks of a few nodes for the compiler of examples/faults, and the runner that it makes.
+make_networks()
+{
+    python3 -B - "$faults" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+from make import Network
+
+net = Network("products")
+x = net.input("x", [1, 4, 8])
+for k, (width, to) in enumerate([(8, 6), (6, 8), (8, 8), (8, 6), (6, 8), (8, 8)]):
+    x = net.add(f"product {k}", "MatMul", x, net.weight(f"w{k}", [width, to], 0.5))
+    x = net.add(f"tanh:{k}", "Tanh", x)
+net.output(x, [1, 4, 8])
+net.write(".")
+
+net = Network("sums")
+x = net.input("x", [1, 2, 4, 4])
+for k, size in enumerate([3, 1]):
+    y = net.add(f"conv{k}", "Conv", x, net.weight(f"w{k}", [2, 2, size, size], 0.5), pads=[size // 2] * 4)
+    x = net.add(f"relu{k}", "Relu", net.add(f"sum{k}", "Add", x, y))
+net.output(x, [1, 2, 4, 4])
+net.write(".")
+PYTHON
+}
+
+# investigate NETWORK FAULT: the compiler has that fault.
+investigate()
+{
+    make_networks
+    run --separate-stderr polygraphy debug accuracy "$1.onnx" --onnxrt \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build "toy=python3 -B '$faults/compiler.py' $2 {model} {engine}" --builds 1 --runs 1 -o folder \
+        --json result.json
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+cause()
+{
+    python3 -c 'import json, sys
+cause = json.load(open("result.json"))["cause"]
+print(cause["kind"], *cause["nodes"], sep=", ")'
+}
+
+@test "two nodes that are wrong are both found, one behind the other" {
+    investigate products layout
+    [ "$(cause)" = "node, product 2, product 5" ]
+    logged 'Cause: 2 MatMul nodes are computed wrongly, each alone'
+    logged 'Seen: what any one of them makes alone, put into the reference, has the outputs of the model differ'
+    logged "Seen: with the reference's values for what they make the whole model agrees"
+}
+
+@test "of nodes that are right one by one it says which are fused wrongly, and what keeps them from it" {
+    investigate sums fusion
+    [ "$(cause)" = "fusion, conv1, sum1, relu1" ]
+    logged "Cause: 'conv1' \\(Conv\\), 'sum1' \\(Add\\) and 'relu1' \\(Relu\\) are fused wrongly"
+    logged "Seen: with '(conv1|sum1)_out' as extra output the whole model passes"
+}
