@@ -24,13 +24,20 @@ static void cut_behind(struct parts *parts, const struct bitset *nodes, struct s
     subgraph_release(&replaced);
 }
 
-/* Runs what was cut with these inputs, and compares its outputs with the whole model's. */
-static int judge(struct parts *parts, const char *model, const char *inputs, bool in_suspect, const char *why,
+/* What was cut, with these inputs, has to make the outputs of the whole model. */
+static struct failing_case with_inputs(const struct parts *parts, const char *model, const char *inputs)
+{
+    struct failing_case ret = parts->investigation->whole;
+
+    ret.model = model;
+    ret.inputs = inputs;
+    return ret;
+}
+
+static int judge(struct parts *parts, struct failing_case subject, bool in_suspect, const char *why,
                  enum agreement *ret, struct error *err)
 {
     struct investigation *investigation = parts->investigation;
-    const struct failing_case *whole = &investigation->whole;
-    const struct failing_case subject = {model, inputs, whole->golden, whole->tolerance};
     struct experiment *experiment;
     struct call call;
     int rc;
@@ -62,7 +69,7 @@ int intervention_replace(struct parts *parts, const struct bitset *nodes, struct
     subgraph_release(&rest);
     if (rc < 0 || *ret_model == NULL)
         return rc;
-    return judge(parts, *ret_model, investigation->layerwise, true,
+    return judge(parts, with_inputs(parts, *ret_model, investigation->layerwise), true,
                  investigation_text(investigation, "The whole, with the reference's values for what %zu node%s make%s",
                                     count, count == 1 ? "" : "s", count == 1 ? "s" : ""),
                  ret, err);
@@ -90,7 +97,7 @@ int intervention_control(struct parts *parts, const char *model, const char *sus
 
     if (rc < 0)
         return rc;
-    return judge(parts, model, inputs, true, "The same with the suspect's values there", ret, err);
+    return judge(parts, with_inputs(parts, model, inputs), true, "The same with the suspect's values there", ret, err);
 }
 
 /* Whether what was made are outputs of the model, and differ themselves. */
@@ -138,7 +145,7 @@ int intervention_inject(struct parts *parts, uint32_t node, const char *made, en
     rc = make_inputs(parts, made, inputs, "What it made alone, as input data", err);
     if (rc < 0)
         goto done;
-    rc = judge(parts, model, inputs, false, "The reference with that", ret, err);
+    rc = judge(parts, with_inputs(parts, model, inputs), false, "The reference with that", ret, err);
 done:
     subgraph_release(&rest);
     return rc;

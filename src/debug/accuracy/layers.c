@@ -139,8 +139,8 @@ static int try_alone(struct blame *blame, const struct blamed_nodes *nodes, bool
     return rc;
 }
 
-/* Takes out of several faulty nodes those whose fault does not show, if the whole agrees still. `*ret_all_show`: that of
- * all that are left does. */
+/* Takes out of several faulty nodes those whose fault does not show, if the whole agrees still. `*ret_all_show`: that
+ * of all that are left does. */
 static int drop_harmless(struct blame *blame, bool *ret_all_show, struct error *err)
 {
     struct parts *parts = &blame->parts;
