@@ -355,13 +355,13 @@ static void conclude(struct need *need, bool may_be_bfloat16)
 static int find_part(struct need *need, struct bitset *part, bool *ret_found, struct error *err)
 {
     struct words tolerance = need->parts.investigation->part_tolerance;
+    struct lone_run run;
     size_t tried = 0;
-    int rc = 0;
+    int rc;
 
     *ret_found = false;
     for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size && tried < NODES_ALONE && !*ret_found;
          i = bitset_next(&need->nodes, i + 1)) {
-        struct lone_run run;
         uint32_t value;
 
         if (look_at_node(need, (uint32_t)i, &value) < need->misfit)
@@ -377,7 +377,9 @@ static int find_part(struct need *need, struct bitset *part, bool *ret_found, st
     if (*ret_found || bitset_count(&need->nodes) > NODES_GROWN)
         return 0;
     bitset_assign(part, &need->nodes);
-    return part_grow(&need->parts, part, tolerance, ret_found, err);
+    rc = part_grow(&need->parts, part, tolerance, &run, err);
+    *ret_found = rc == 0 && run.agreement == DIFFERS;
+    return rc;
 }
 
 /* The minimal case, which passes in float32. Without one nothing is lost. */
