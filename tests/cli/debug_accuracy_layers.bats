@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from make import Network
 
-net = Network("products")
+net = Network("products", "")
 x = net.input("x", [1, 4, 8])
 for k, (width, to) in enumerate([(8, 6), (6, 8), (8, 8), (8, 6), (6, 8), (8, 8)]):
     x = net.add(f"product {k}", "MatMul", x, net.weight(f"w{k}", [width, to], 0.5))
@@ -22,7 +22,7 @@ for k, (width, to) in enumerate([(8, 6), (6, 8), (8, 8), (8, 6), (6, 8), (8, 8)]
 net.output(x, [1, 4, 8])
 net.write(".")
 
-net = Network("sums")
+net = Network("sums", "")
 x = net.input("x", [1, 2, 4, 4])
 for k, size in enumerate([3, 1]):
     y = net.add(f"conv{k}", "Conv", x, net.weight(f"w{k}", [2, 2, size, size], 0.5), pads=[size // 2] * 4)
