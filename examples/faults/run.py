@@ -4,8 +4,8 @@
     python3 run.py [-o FOLDER] [--make-only] [--seed SEED] [NETWORK ...]
 
 FOLDER (default: faults) gets the networks, the plug-ins and the compiler, and for each network a folder and a .json file
-of what was found. What is right stands in README.md, and is read when all is done. Plug-ins are taken from build/ where
-`make examples` leaves them; POLYGRAPHY names the program, if it is not on PATH.
+of what was found. What is right stands in README.md, and is read when all is done. Program and plug-ins are those
+of build/, where `make examples` leaves them; POLYGRAPHY names another program.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PLUGINS = os.path.join(HERE, "../..", os.environ.get("BUILD", "build"), "examples/faults")
+BUILD = os.path.join(HERE, "../..", os.environ.get("BUILD", "build"))
 
 
 class Expected:
@@ -72,7 +72,7 @@ def make(folder, seed):
         shutil.copy(os.path.join(HERE, name), folder)
     for name in os.listdir(HERE):
         if name.endswith(".c"):
-            shutil.copy(os.path.join(PLUGINS, name[:-2] + ".so"), folder)
+            shutil.copy(os.path.join(BUILD, "examples/faults", name[:-2] + ".so"), folder)
 
 
 def look(expected, folder, program):
@@ -112,7 +112,7 @@ def main():
     make(arguments.output, arguments.seed)
     if arguments.make_only:
         return 0
-    program = os.path.abspath(os.environ["POLYGRAPHY"]) if "POLYGRAPHY" in os.environ else shutil.which("polygraphy")
+    program = os.path.abspath(os.environ.get("POLYGRAPHY", os.path.join(BUILD, "polygraphy")))
     os.environ["PATH"] = os.path.dirname(program) + ":" + os.environ["PATH"]  # the compiler's engines run in it, too
     os.environ["POLYGRAPHY_TRT"] = "builtin"  # plug-ins are for the built-in engine
     lines, wrong = [], 0
