@@ -99,3 +99,35 @@ print(value)' "$1"
     [ "$(result outcome)" = no-question ]
     [[ $(result verdict) == *"input data, in 'x'"* ]]
 }
+
+# A network of examples/faults with a plug-in that is at fault.
+look_for_fault()
+{
+    local faults=$BATS_FILE_TMPDIR/faults
+
+    [ -d "$faults" ] || /usr/bin/python3 -B "$POLYGRAPHY_ROOT/examples/faults/make.py" "$faults"
+    PATH=$(dirname "$POLYGRAPHY"):$PATH run --separate-stderr polygraphy debug accuracy "$faults/$1.onnx" --onnxrt \
+        --trt --plugins "$POLYGRAPHY_TEST_PROGRAMS/../examples/faults/$2" --explored-builds 6 -o folder --json result.json
+    [ "$status" -eq 0 ]
+}
+
+@test "a tactic that some builds have: it is named, and builds without it pass" {
+    look_for_fault tactic unit_length.so
+    [ "$(result cause/kind)" = tactic ]
+    [ "$(result cause/tactic)" = unit_length:guarded ]
+    [ "$(result cause/nodes)" = "['embed/unit']" ]
+    [ "$(result cause/mend/options)" = "['--exclude-tactics', 'unit_length:guarded']" ]
+    [ "$(result cause/mend/holds)" = True ]
+    logged "fails with the tactic 'unit_length:guarded' in 'embed/unit', and passes with 'unit_length:plain' there"
+}
+
+@test "runs that differ: the smallest part that does, and its kernel" {
+    look_for_fault race running_sum.so
+    [ "$(result cause/kind)" = race ]
+    [ "$(result cause/tactic)" = running_sum:parallel ]
+    [ "$(result cause/nodes)" = "['memory/scan']" ]
+    logged 'Seen: [0-9]* of 30 runs of the minimal case fail'
+    logged 'without it no run fails: 60 runs of 6 builds'
+    run sh folder/reproduce.sh
+    [ "$status" -eq 1 ]
+}

@@ -133,6 +133,10 @@ static const char *const lower_precision[] = {"--fp16",
                                               "--quantile",
                                               NULL};
 
+/* What decides on the tactics of a build. */
+static const char *const tactic_choice[] = {"--load-tactics", "--save-tactics", "--exclude-tactics", "--deterministic",
+                                            NULL};
+
 struct given {
     const struct command_context *context;
     struct arena arena; /* owns the words */
@@ -170,6 +174,20 @@ static struct words words_of_engine(struct given *given, const char *const *exce
     for (size_t i = 0; i < ARRAY_LEN(engine_groups); i++)
         parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
     return take_words(given, &list);
+}
+
+/* What an engine that is built already needs to run. */
+static struct words words_of_serving(struct given *given)
+{
+    static const char *const all_but_providers[] = {"--trt-outputs",
+                                                    "--trt-exclude-outputs",
+                                                    "--layer-precisions",
+                                                    "--tensor-dtypes",
+                                                    "--strongly-typed",
+                                                    "--decide-branches",
+                                                    NULL};
+
+    return words_of_group(given, &engine_network_options, all_but_providers);
 }
 
 static const char *line_word(struct given *given, const struct runner_line *line, const char *command)
@@ -251,6 +269,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         .reference = words_of_runner(given, 0, NULL),
         .suspect = words_of_runner(given, 1, NULL),
         .engine = words_of_engine(given, NULL),
+        .explored = words_of_engine(given, tactic_choice),
+        .excluded = PARSE_VALUES(parse, struct engine_request)->builder.excluded,
+        .serving = words_of_serving(given),
         .loading = words_of_group(given, &onnx_load_options, NULL),
         .data = words_of_group(given, &data_loader_options, NULL),
         .data_are_given = parse_given(parse, "--load-inputs") != NULL,

@@ -160,16 +160,29 @@ static bool fails_in_lower_precision(const struct investigation *investigation)
            investigation->occurrence != OCCURS_BY_RUN;
 }
 
+static bool builds_differ(const struct investigation *investigation)
+{
+    return investigation->occurrence == OCCURS_BY_BUILD && !investigation->refused &&
+           investigation->settings->suspect_is_builtin;
+}
+
+/* Nodes were blamed, and the built-in engine may have other kernels for them. */
+static bool nodes_are_blamed(const struct investigation *investigation)
+{
+    enum cause_kind kind = investigation->cause.kind;
+
+    return (kind == CAUSE_NODE || kind == CAUSE_PART || kind == CAUSE_RACE) && investigation->minimal.model != NULL &&
+           investigation->settings->suspect_is_builtin;
+}
+
 /* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
 static const struct {
     bool (*applies)(const struct investigation *investigation);
     int (*ask)(struct investigation *investigation, struct error *err);
 } questions[] = {
-    {always, accuracy_ask_question},
-    {always, accuracy_ask_occurrence},
-    {fails_in_lower_precision, accuracy_ask_precision},
-    {runs_and_fails, accuracy_ask_layers},
-    {always, accuracy_ask_reduction},
+    {always, accuracy_ask_question},       {always, accuracy_ask_occurrence},
+    {builds_differ, accuracy_ask_tactics}, {fails_in_lower_precision, accuracy_ask_precision},
+    {runs_and_fails, accuracy_ask_layers}, {always, accuracy_ask_reduction},
 };
 
 static bool is_open(const struct investigation *investigation)
@@ -188,6 +201,12 @@ static int find_out(struct investigation *investigation, struct error *err)
         }
     if (investigation->outcome != OUTCOME_OPEN)
         return 0;
+    if (nodes_are_blamed(investigation)) {
+        int rc = accuracy_ask_kernel(investigation, err);
+
+        if (rc < 0)
+            return rc;
+    }
     if (investigation->cause.kind != CAUSE_UNKNOWN)
         return accuracy_prove(investigation, err);
     investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It fails, and no cause was found");

@@ -59,14 +59,27 @@ void call_add_words(struct call *call, struct words more)
         *VECTOR_APPEND(&call->words) = more.items[i];
 }
 
+int64_t failing_case_runs(const struct failing_case *subject)
+{
+    return subject->runs > 0 ? subject->runs : 1;
+}
+
+void call_add_case(struct call *call, const struct failing_case *subject)
+{
+    call_add(call, "--load-inputs", NULL);
+    for (int64_t i = 0; i < failing_case_runs(subject); i++)
+        call_add(call, subject->inputs, NULL);
+    call_add(call, "--load-outputs", subject->golden, NULL);
+    call_add_words(call, subject->tolerance);
+}
+
 void call_begin_comparison(struct call *ret, struct investigation *investigation, const struct failing_case *subject,
                            const char *name, const char *why)
 {
     call_begin(ret, investigation, name, why);
     call_add(ret, "run", subject->model, NULL);
     call_add_words(ret, investigation->settings->loading);
-    call_add(ret, "--load-inputs", subject->inputs, "--load-outputs", subject->golden, NULL);
-    call_add_words(ret, subject->tolerance);
+    call_add_case(ret, subject);
 }
 
 void call_add_blamed(struct call *call)

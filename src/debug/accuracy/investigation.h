@@ -63,7 +63,10 @@ struct failing_case {
     const char *inputs; /* for --load-inputs */
     const char *golden; /* for --load-outputs */
     struct words tolerance;
+    int64_t runs; /* how often a check runs the inputs, and `golden` has outputs; 0: once */
 };
+
+int64_t failing_case_runs(const struct failing_case *subject);
 
 enum occurrence {
     OCCURS_NEVER,
@@ -135,8 +138,10 @@ void call_begin(struct call *ret, struct investigation *investigation, const cha
 void call_add(struct call *call, const char *first, ...) __attribute__((sentinel)); /* up to NULL */
 void call_add_words(struct call *call, struct words more);
 
-/* The same with what compares a case: `run MODEL --load-inputs ... --load-outputs ...` with its tolerance. The runner
- * is to be added. */
+/* What compares a case: --load-inputs, --load-outputs and its tolerance. */
+void call_add_case(struct call *call, const struct failing_case *subject);
+
+/* Begins a `run MODEL` with that. The runner is to be added. */
 void call_begin_comparison(struct call *ret, struct investigation *investigation, const struct failing_case *subject,
                            const char *name, const char *why);
 

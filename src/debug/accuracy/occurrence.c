@@ -1,50 +1,15 @@
 /* debug/accuracy/occurrence.c: does it fail, and how: always, by build, by run, never? */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
+#include "debug/accuracy/exploration.h"
 #include "debug/accuracy/questions.h"
+#include "debug/accuracy/repetition.h"
 
 /* What the runs of one build said. */
 struct runs {
     int64_t count, failed;
     bool refused;
 };
-
-/* A run is an iteration, and has failed when one of its outputs has. */
-static int count_runs(struct investigation *investigation, struct experiment *experiment, int64_t times,
-                      struct runs *ret, struct error *err)
-{
-    const json_t *comparisons = result_find(experiment->result.root, "comparisons");
-    int64_t last = -1;
-    bool *failed;
-    size_t i;
-    const json_t *item;
-
-    json_array_foreach (comparisons, i, item) {
-        int64_t iteration = (int64_t)result_number(experiment, item, "iteration", 0);
-
-        last = iteration > last && iteration < INT32_MAX ? iteration : last;
-    }
-    if (last < 0 || (last + 1) % times != 0)
-        return error_set(err, ERR_CORRUPT, "'%s' does not have %lld runs of the same data", experiment->name,
-                         (long long)times);
-    failed = memory_alloc_zero((size_t)times, sizeof(*failed));
-    json_array_foreach (comparisons, i, item) {
-        int64_t iteration = (int64_t)result_number(experiment, item, "iteration", 0);
-
-        if (iteration >= 0 && iteration <= last && !json_is_true(result_find(item, "passed")))
-            failed[iteration / ((last + 1) / times)] = true;
-    }
-    *ret = (struct runs){.count = times};
-    for (int64_t k = 0; k < times; k++)
-        ret->failed += failed[k];
-    free(failed);
-    experiment->checks = times;
-    experiment->outcome =
-        investigation_text(investigation, "%lld of %lld runs fail", (long long)ret->failed, (long long)ret->count);
-    return 0;
-}
 
 /* One build, run with the same data `times` times. */
 static int build_and_run(struct investigation *investigation, struct call *call, int64_t times, struct runs *ret,
@@ -64,7 +29,7 @@ static int build_and_run(struct investigation *investigation, struct call *call,
     if (rc < 0)
         return rc;
     *ret = (struct runs){.count = times, .failed = times, .refused = experiment->agreement == REFUSES};
-    return ret->refused ? 0 : count_runs(investigation, experiment, times, ret, err);
+    return ret->refused ? 0 : accuracy_count_failed_runs(investigation, experiment, times, &ret->failed, err);
 }
 
 /* ---- What the builds say together ---- */
@@ -99,14 +64,11 @@ static enum occurrence occurrence_of(const struct builds *builds)
 
 static void conclude_that_nothing_fails(struct investigation *investigation, const struct builds *builds)
 {
-    double runs = (double)builds->runs.count;
-
-    /* With no failure in n runs, a rate above 1 - 0.05^(1/n) is excluded with 95 % confidence. */
     investigation_conclude(investigation, OUTCOME_NOTHING_FAILS,
                            "Nothing fails: %lld runs of %lld builds agree with the reference; a failure in more than "
                            "%.0f %% of runs would have been seen with 95 %% confidence",
                            (long long)builds->runs.count, (long long)builds->passed,
-                           ceil(100 * (1 - pow(0.05, 1 / runs))));
+                           ceil(100 * accuracy_rate_excluded(builds->runs.count)));
 }
 
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err)
@@ -143,11 +105,12 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
     }
     investigation->occurrence = occurrence_of(&builds);
     if (investigation->occurrence == OCCURS_NEVER && settings->suspect_is_builtin) {
-        struct exploration exploration;
+        struct exploration exploration = {
+            .subject = &investigation->whole, .excluded = settings->excluded, .builds = settings->explored_builds};
         int rc;
 
         /* Builds that choose among more tactics than the fastest show what those of one machine and one day do not. */
-        rc = accuracy_explore(investigation, &investigation->whole, settings->explored_builds, &exploration, err);
+        rc = accuracy_explore(investigation, &exploration, err);
         if (rc < 0)
             return rc;
         builds.passed += exploration.passed;

@@ -1,5 +1,6 @@
 /* debug/accuracy/proof.c: is it true? What was found is seen once more, each time in a process of its own. */
 #include "debug/accuracy/questions.h"
+#include "debug/accuracy/repetition.h"
 
 /* The minimal case fails anew. */
 static int run_minimal_case(struct investigation *investigation, bool *ret_fails, struct error *err)
@@ -26,7 +27,7 @@ static int run_minimal_case(struct investigation *investigation, bool *ret_fails
 static int run_mended(struct investigation *investigation, struct error *err)
 {
     struct mend *mend = &investigation->cause.mend;
-    struct failing_case mended = investigation->whole;
+    struct failing_case mended = accuracy_repeated_whole(investigation);
     struct experiment *experiment;
     struct call call;
     int rc;

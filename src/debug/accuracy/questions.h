@@ -23,6 +23,14 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
  * FOLDER/mixed.onnx, the model with Casts that say the same. */
 int accuracy_ask_precision(struct investigation *investigation, struct error *err);
 
+/* Some builds fail: which tactic is it? For the built-in engine, whose tactics can be drawn by lot. Leaves a mend, too.
+ */
+int accuracy_ask_tactics(struct investigation *investigation, struct error *err);
+
+/* The minimal case fails: whatever kernels compute it, or with one and not with others? Makes of what was blamed a
+ * kernel, and leaves the mend. */
+int accuracy_ask_kernel(struct investigation *investigation, struct error *err);
+
 /* Which nodes are computed wrongly? For a suspect that always fails. Where giving out all tensors makes it agree, the
  * next one is asked. */
 int accuracy_ask_layers(struct investigation *investigation, struct error *err);
@@ -36,14 +44,5 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
 /* Is it true? The minimal case fails in a fresh process, and what was changed mends the whole model. Says the verdict.
  */
 int accuracy_prove(struct investigation *investigation, struct error *err);
-
-/* Builds of the built-in engine with tactics drawn by lot, sorted. */
-struct exploration {
-    int64_t passed, failed; /* builds */
-    const char *replays;    /* the folder with `good` and `bad` */
-};
-
-int accuracy_explore(struct investigation *investigation, const struct failing_case *subject, int64_t builds,
-                     struct exploration *ret, struct error *err);
 
 #endif

@@ -33,6 +33,8 @@ static int reduce(struct investigation *investigation, struct words tolerance, c
                   struct experiment **ret, struct error *err)
 {
     const struct accuracy_settings *settings = investigation->settings;
+    /* Golden values would be ONNX Runtime's, and are those of a single run. */
+    bool runs_reference = !settings->reference_is_onnxrt || investigation->occurrence == OCCURS_BY_RUN;
     const char *folder, *candidate, *inputs, *golden;
     struct call call;
 
@@ -47,16 +49,20 @@ static int reduce(struct investigation *investigation, struct words tolerance, c
              "--hide-fail-output", NULL);
     call_add_words(&call, settings->loading);
     call_add_budget(&call);
-    if (investigation->occurrence != OCCURS_ALWAYS)
+    if (investigation->occurrence == OCCURS_BY_BUILD)
         call_add(&call, "--flaky", NULL);
-    if (settings->reference_is_onnxrt)
+    if (investigation->occurrence == OCCURS_BY_RUN) /* a check of many runs seldom passes what is wrong */
+        call_add(&call, "--flaky", "--no-false-failures", NULL);
+    if (!runs_reference)
         call_add(&call, "--iter-golden", golden, NULL);
     call_add(&call, "--check", "polygraphy", "run", candidate, NULL);
-    if (!settings->reference_is_onnxrt) /* golden values would be ONNX Runtime's: so both are run */
+    if (runs_reference)
         call_add_words(&call, settings->reference);
     call_add_words(&call, settings->suspect);
-    call_add(&call, "--load-inputs", inputs, NULL);
-    if (settings->reference_is_onnxrt)
+    call_add(&call, "--load-inputs", NULL);
+    for (int i = 0; i < (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1); i++)
+        call_add(&call, inputs, NULL);
+    if (!runs_reference)
         call_add(&call, "--load-outputs", golden, NULL);
     call_add_words(&call, tolerance);
     return call_run(&call, ret, err);
@@ -119,7 +125,7 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
     checks = (int64_t)(result_number(experiment, experiment->result.root, "checks/failed", 0) +
                        result_number(experiment, experiment->result.root, "checks/passed", 0) +
                        result_number(experiment, experiment->result.root, "checks/skipped", 0));
-    experiment->checks = checks;
+    experiment->checks = checks * (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1);
     experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
     if (experiment->exit_status != 0 || !experiment->has_result ||
         strcmp(result_text(experiment, experiment->result.root, "outcome"), "reduced") != 0) {

@@ -15,6 +15,9 @@ struct accuracy_settings {
     struct words suspect;          /* the one that is asked about: --trt --fp16 */
     struct words suspect_in_float; /* the same without lower precisions; of no word where it has none */
     struct words engine;           /* of the suspect: what an engine is built with, for `debug build` and the like */
+    struct words explored;         /* the same but for what decides on tactics, where lots do */
+    struct words excluded;         /* tactics that the suspect does not take anyway: names of --exclude-tactics */
+    struct words serving;          /* of the suspect: what an engine that is built already is run with: --plugins */
     struct words loading;          /* how the model is loaded, for both */
     struct words data;             /* where input data come from */
     bool data_are_given;           /* not made up */
