@@ -1,8 +1,9 @@
 /* report/network.c: the network as members of the document, and as boxes with lines between them.
  *
- * Up to MOST_NODES nodes have a box each. Of a larger network only what surrounds the culprits has; the others share
- * boxes by scope (the beginning of their names up to a '/') as deep as MOST_FOLDED boxes allow, or, where names have no
- * scopes, with their neighbours in topological order.
+ * Nodes that compute constants alone are not drawn, unless they are culprits. Up to MOST_NODES others have a box each.
+ * Of a larger network only what surrounds the culprits has; the others share boxes by scope (the beginning of their
+ * names up to a '/') as deep as MOST_FOLDED boxes allow, or, where names have no scopes, with their neighbours in the
+ * model's order.
  */
 #include "report/network.h"
 
@@ -24,7 +25,8 @@
 #define MOST_NEAR 60
 
 /* The size of boxes, in points. Names are cut off to fit in. */
-#define BOX_WIDTH 132
+#define BOX_NONE UINT32_MAX
+#define BOX_WIDTH 140
 #define BOX_HEIGHT 38
 #define END_HEIGHT 24 /* of inputs and outputs of the network */
 
@@ -294,12 +296,33 @@ static void find_named(struct report_network *network)
 
 struct folding {
     const struct report_network *network;
-    struct bitset alone;   /* nodes with boxes of their own */
-    uint32_t *box_of;      /* of each node */
+    struct bitset drawn;   /* nodes in boxes */
+    struct bitset alone;   /* of them, those with boxes of their own */
+    uint32_t *box_of;      /* of each node, or BOX_NONE */
     uint32_t *first_of;    /* of each box: a node in it */
     uint32_t *node_counts; /* of each box */
     uint32_t box_count;
 };
+
+/* What the network's inputs have a part in, and culprits; everything where there are no inputs. */
+static void find_drawn(const struct report_network *network, struct bitset *ret)
+{
+    size_t before;
+
+    if (network->input_count == 0)
+        bitset_fill(ret);
+    for (size_t i = 0; i < network->culprits.count; i++)
+        bitset_add(ret, network->culprits.items[i]);
+    do { /* once for most models, which have their nodes in topological order */
+        before = bitset_count(ret);
+        for (size_t i = 0; i < network->arcs.count; i++) {
+            struct arc arc = network->arcs.items[i];
+
+            if (arc.to < network->node_count && (arc.from >= network->node_count || bitset_has(ret, arc.from)))
+                bitset_add(ret, arc.to);
+        }
+    } while (bitset_count(ret) > before);
+}
 
 /* Goes one line further from what is in `near` already. */
 static void widen(const struct report_network *network, struct bitset *near)
@@ -353,7 +376,8 @@ static void fold_scopes(struct folding *folding, unsigned depth)
 
     folding->box_count = 0;
     name_map_init(&boxes);
-    for (uint32_t i = 0; i < network->node_count; i++) {
+    for (size_t k = bitset_next(&folding->drawn, 0); k < network->node_count; k = bitset_next(&folding->drawn, k + 1)) {
+        uint32_t i = (uint32_t)k;
         size_t size = 0;
 
         for (unsigned d = depth; size == 0 && d > 0 && !bitset_has(&folding->alone, i); d--)
@@ -368,15 +392,15 @@ static void fold_scopes(struct folding *folding, unsigned depth)
 /* Neighbours in topological order share a box; one that has a box of its own ends the others' before it. */
 static void fold_runs(struct folding *folding)
 {
-    size_t most = folding->network->node_count / MOST_FOLDED + 1;
+    size_t most = bitset_count(&folding->drawn) / MOST_FOLDED + 1, count = folding->network->node_count;
     bool open = false;
 
     folding->box_count = 0;
-    for (uint32_t i = 0; i < folding->network->node_count; i++) {
+    for (size_t i = bitset_next(&folding->drawn, 0); i < count; i = bitset_next(&folding->drawn, i + 1)) {
         bool alone = bitset_has(&folding->alone, i);
 
         open = open && !alone && folding->node_counts[folding->box_count - 1] < most;
-        add_to_box(folding, i, open ? folding->box_count - 1 : folding->box_count);
+        add_to_box(folding, (uint32_t)i, open ? folding->box_count - 1 : folding->box_count);
         open = !alone;
     }
 }
@@ -386,13 +410,15 @@ static void fold(struct folding *folding)
     const struct report_network *network = folding->network;
     unsigned depth = MOST_DEPTH;
 
-    if (network->node_count <= MOST_NODES) {
-        bitset_fill(&folding->alone);
+    find_drawn(network, &folding->drawn);
+    if (bitset_count(&folding->drawn) <= MOST_NODES) {
+        bitset_assign(&folding->alone, &folding->drawn);
     } else {
         for (size_t i = 0; i < network->culprits.count && i < MOST_NEAR; i++)
             bitset_add(&folding->alone, network->culprits.items[i]);
         for (size_t i = 0; i < NEAR; i++)
             widen(network, &folding->alone);
+        bitset_intersect(&folding->alone, &folding->drawn);
     }
     do
         fold_scopes(folding, depth);
@@ -404,22 +430,26 @@ static void fold(struct folding *folding)
 static void folding_init(struct folding *folding, const struct report_network *network)
 {
     *folding = (struct folding){.network = network};
+    bitset_init(&folding->drawn, network->node_count);
     bitset_init(&folding->alone, network->node_count);
     folding->box_of = memory_alloc((network->node_count + 1) * sizeof(uint32_t));
     folding->first_of = memory_alloc((network->node_count + 1) * sizeof(uint32_t));
     folding->node_counts = memory_alloc((network->node_count + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i < network->node_count; i++)
+        folding->box_of[i] = BOX_NONE;
     fold(folding);
 }
 
 static void folding_release(struct folding *folding)
 {
+    bitset_release(&folding->drawn);
     bitset_release(&folding->alone);
     free(folding->box_of);
     free(folding->first_of);
     free(folding->node_counts);
 }
 
-/* The box of a node, an input or an output. */
+/* The box of a node (or BOX_NONE), an input or an output. */
 static uint32_t box_of(const struct folding *folding, uint32_t end)
 {
     size_t nodes = folding->network->node_count;
@@ -456,7 +486,8 @@ static void draw(const struct folding *folding, struct drawing *ret)
             (struct arc){box_of(folding, network->arcs.items[i].from), box_of(folding, network->arcs.items[i].to)};
     qsort(arcs, network->arcs.count, sizeof(*arcs), compare_arcs);
     for (size_t i = 0; i < network->arcs.count; i++)
-        if (arcs[i].from != arcs[i].to && (i == 0 || compare_arcs(&arcs[i - 1], &arcs[i]) != 0))
+        if (arcs[i].from != arcs[i].to && arcs[i].from != BOX_NONE && arcs[i].to != BOX_NONE &&
+            (i == 0 || compare_arcs(&arcs[i - 1], &arcs[i]) != 0))
             *VECTOR_APPEND(&ret->lines) = (struct drawing_line){.from = arcs[i].from, .to = arcs[i].to};
     free(arcs);
 }
@@ -488,7 +519,8 @@ static void add_boxes(struct json_writer *writer, const struct folding *folding,
     for (uint32_t i = 0; i < folding->box_count; at += folding->node_counts[i++])
         ends[i] = (uint32_t)(at - sorted);
     for (uint32_t i = 0; i < network->node_count; i++)
-        sorted[ends[folding->box_of[i]]++] = i;
+        if (folding->box_of[i] != BOX_NONE)
+            sorted[ends[folding->box_of[i]]++] = i;
     at = sorted;
     for (uint32_t i = 0; i < drawing->boxes.count; i++) {
         add_box(writer, &drawing->boxes.items[i]);

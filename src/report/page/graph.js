@@ -128,10 +128,11 @@ function scopeOf(network, numbers) {
 
 // ---- The drawing ----
 
-const LETTER = 6.3; // width of one in a box, on average, where a line is cut off
+const LETTER = 6.3; // width of one in a box, on average, where a line is cut off; of bold ones
+const BOLD = 6.9;
 
-function shortened(text, width) {
-    const letters = Math.max(2, Math.floor(width / LETTER));
+function shortened(text, width, letter = LETTER) {
+    const letters = Math.max(2, Math.floor(width / letter));
     return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
 }
 
@@ -172,7 +173,7 @@ class Drawing {
 
     cluster(layer) {
         const boxes = layer.numbers.map((number) => this.layout.boxes[this.boxOf.get(number)])
-            .filter((box) => box.nodes.length === 1);
+            .filter((box) => box?.nodes.length === 1);
         if (boxes.length < 2)
             return null;
         const left = Math.min(...boxes.map((box) => box.x - box.width / 2)) - 8;
@@ -208,7 +209,9 @@ class Drawing {
         const { state, share } = this.network.judge(box.nodes);
         const culprit = box.nodes.some((number) => this.network.isCulprit.has(number));
         const name = single ? node.name : scopeOf(this.network, box.nodes);
-        const above = single ? node.operator : count(box.nodes.length, "node", "nodes");
+        const operators = [...new Set(box.nodes.map((number) => this.network.nodes[number].operator))];
+        const above = name.startsWith("nodes ") ? operators.join(", ") : single ? node.operator :
+            count(box.nodes.length, "node", "nodes");
         const [x, y] = [box.x - box.width / 2, box.y - box.height / 2];
         const alone = layer?.precision && layer.numbers.length === 1;
         const marks = `${alone ? ` ${layer.precision}` : ""}${state === "differs" ? " ≠" : ""}`;
@@ -219,7 +222,7 @@ class Drawing {
         single ? null : drawn("rect", { class: "behind", x: x + 3, y: y + 3, width: box.width, height: box.height, rx: 4 }),
         drawn("rect", { x, y, width: box.width, height: box.height, rx: 4 }),
         drawn("rect", { class: "ring", x: x - 4, y: y - 4, width: box.width + 8, height: box.height + 8, rx: 7 }),
-        drawn("text", { class: "operator", x: x + 8, y: y + 16 }, shortened(above, box.width - 16 - marks.length * LETTER)),
+        drawn("text", { class: "operator", x: x + 8, y: y + 16 }, shortened(above, box.width - 14 - marks.length * LETTER, BOLD)),
         drawn("text", { class: "mark", x: x + box.width - 8, y: y + 16 }, marks),
         drawn("text", { class: "label", x: x + 8, y: y + 30 }, endOf(name, box.width - 12)));
         group.style.setProperty("--share", `${Math.round(12 + share * 43)}%`);
@@ -350,21 +353,23 @@ function addNetwork(report) {
     }
 
     function choose(number) {
-        if (!drawing) {
+        const box = drawing?.boxOf.get(number);
+        if (box === undefined) {
             tell([number]);
             return;
         }
-        const box = drawing.boxOf.get(number);
         drawing.choose(box, number);
         drawing.show(box);
     }
 
     const folded = drawing && network.layout.boxes.some((box) => box.nodes?.length > 1);
+    const left = drawing ? network.nodes.length - drawing.boxOf.size : 0;
     const section = addSection("network", "Network",
         make("div", { class: "tools" }, finder(network, choose), ...(drawing ? zoomButtons(drawing) : []), legend(network)),
         drawing ? null : make("p", {}, `The graph is not drawn: ${network.no_layout}.`),
-        folded ? make("p", { class: "note" }, `${digits(network.nodes.length)} nodes; a box with another behind it stands for ` +
-            "several. Click it to see them.") : null,
+        make("p", { class: "note" }, count(network.nodes.length, "node", "nodes"),
+            left > 0 ? `; ${digits(left)} that compute constants alone are not drawn` : "",
+            folded ? "; a box with another behind it stands for several, which a click shows" : "", "."),
         make("div", { class: "graph" }, drawing ? drawing.frame : nodeTable(network, choose), details));
     drawing?.zoom(Math.max(0.7, Math.min(1, drawing.frame.clientWidth / drawing.size[0])));
     if (network.culprits.length > 0)
