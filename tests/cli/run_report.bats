@@ -27,3 +27,24 @@ detector=$POLYGRAPHY_ROOT/examples/overflow/detector.onnx
     [ "$status" -eq 0 ]
     [ "$(json_value 'it["verdict"]["kind"], it["verdict"]["text"]')" = "('unknown', '1 output, compared with nothing')" ]
 }
+
+@test "node data and metadata of nodes say what became of each tensor" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" chain.onnx 2 0 chain
+    polygraphy run chain.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs out.json -q
+    results bad.json '[("B", [{"t0": f32([[1e30] * 16]), "t1": f32([[nan] * 16])}])]'
+    run polygraphy run chain.onnx --load-outputs out.json bad.json --first-divergence --node-data result.json \
+        --annotate noted.onnx
+    [ "$status" -eq 1 ]
+    [ "$(json_value '{k: (v["value"], "bgColor" in v) for k, v in it["results"].items()}')" = \
+        "{'t0': (1.0, True), 't1': ('NaN', True)}" ]
+    [ "$(grep -ac 'polygraphy.norm_error' noted.onnx)" -gt 0 ]
+    polygraphy run noted.onnx --onnxrt --load-inputs in.json --onnx-outputs mark all --load-outputs out.json --atol 0 -q
+    run polygraphy run noted.onnx --onnxrt --onnx-outputs mark all --node-data result.json --annotate again.onnx
+    [ "$status" -eq 0 ]
+    [ "$(json_value 'all(0 < v["value"] < 1 for v in it["results"].values()), len(it["results"]), it["name"]')" = \
+        "(True, 2, 'largest magnitude')" ]
+    [ "$(grep -ac 'polygraphy.norm_error' again.onnx)" -eq 0 ]
+    run polygraphy run --load-outputs out.json bad.json --annotate x.onnx
+    [ "$status" -eq 1 ]
+    [[ $output == *'--annotate needs an ONNX model'* ]]
+}

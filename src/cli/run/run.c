@@ -13,6 +13,7 @@
 #include "cli/options/runners/engine.h"
 #include "cli/run/divergence.h"
 #include "cli/run/model.h"
+#include "cli/run/nodes.h"
 #include "cli/run/report.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
@@ -162,6 +163,9 @@ static int check_request(const struct command_context *context, struct error *er
                     "--ignore-external-data has no effect: a model does not run without its weights");
     if (runners->names.count == 0)
         log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
+    if (PARSE_VALUES(context->parse, struct node_values)->annotated != NULL &&
+        (model->path == NULL || model->type != MODEL_ONNX))
+        return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
     if (check_runner_options(context, err) < 0 || check_divergence_options(context, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
@@ -396,6 +400,9 @@ static int write_accounts(const struct run_model *model, struct accounts *accoun
     }
     if (rc < 0)
         goto done;
+    rc = run_nodes_write(context, &outcome, err);
+    if (rc < 0)
+        goto done;
     run_page_fill(page, &outcome);
     accounts->page = NULL;
     rc = report_finish(context, page, err);
@@ -443,6 +450,7 @@ static int run(const struct command_context *context, struct error *err)
 {
     const struct runner_values *runner_values = PARSE_VALUES(context->parse, struct runner_values);
     const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct node_values *nodes = PARSE_VALUES(context->parse, struct node_values);
     const char *json_path = PARSE_VALUES(context->parse, struct json_values)->path;
     bool draws = values->heat_map_folder != NULL || values->error_plot_folder != NULL, passed = true;
     struct plots_settings plots_settings = {
@@ -467,7 +475,7 @@ static int run(const struct command_context *context, struct error *err)
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
     accounts.page = watchers.page = begin_page(context);
-    if (accounts.json != NULL || accounts.page != NULL)
+    if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL)
         accounts.results = watchers.report = &report;
     choose_runners(runner_values, model.program, &runners);
     settings.runners = runners.items;
@@ -525,6 +533,7 @@ static const struct option_group *const groups[] = {
     &run_options,
     &json_options,
     &report_options,
+    &node_options,
     &engine_config_options,
     &engine_network_options,
     &engine_file_options,
@@ -550,6 +559,7 @@ static const char *const essential[] = {"--onnxrt",
                                         "--fp16",
                                         "--int8",
                                         "--json",
+                                        "--report",
                                         "-v",
                                         NULL};
 

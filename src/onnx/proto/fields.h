@@ -41,6 +41,7 @@ enum {
     NODE_OP_TYPE = 4,
     NODE_ATTRIBUTE = 5,
     NODE_DOMAIN = 7,
+    NODE_METADATA = 9,
 
     ATTRIBUTE_NAME = 1,
     ATTRIBUTE_FLOAT = 2,

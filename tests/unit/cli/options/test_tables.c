@@ -51,6 +51,8 @@ static const char *const new_options[] = {
     "--norm-tolerance",
     "--report",
     "--report-data",
+    "--node-data",
+    "--annotate",
     "--decide-branches",
     "--skip-code",
     "--on-timeout",

@@ -1,0 +1,19 @@
+/* cli/run/nodes.h: what was found out of each node, for programs that show networks: Model Explorer (--node-data), and
+ * Netron or whatever shows the metadata of ONNX nodes (--annotate).
+ */
+#ifndef CLI_RUN_NODES_H
+#define CLI_RUN_NODES_H
+
+#include "cli/parse/command.h"
+#include "cli/run/report.h"
+
+struct node_values {
+    const char *node_data, *annotated; /* paths; NULL: not wanted */
+};
+
+extern const struct option_group node_options;
+
+/* Writes what is wanted. `outcome->file` is known where --annotate was given. */
+int run_nodes_write(const struct command_context *context, const struct run_outcome *outcome, struct error *err);
+
+#endif
