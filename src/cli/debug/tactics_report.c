@@ -46,26 +46,30 @@ static void add_kernel(const struct tactic_isolation *isolation, struct string_b
 static void log_kernel(const struct tactic_isolation *isolation, struct log *log)
 {
     const struct isolation_kernel *kernel = &isolation->kernel;
-    size_t found = bitset_count(&isolation->search.found), count = bitset_count(&kernel->layers);
+    const struct bitset *fault = tactic_isolation_fault(isolation);
+    size_t found = bitset_count(&isolation->search.found), count = bitset_count(fault);
+    size_t harmless = bitset_count(&kernel->layers) - count + kernel->kept;
     struct string_builder text;
 
     string_init(&text);
     string_add(&text, "The kernel ");
     add_kernel(isolation, &text);
-    string_add_format(&text, " makes the difference, in %zu layers:", count);
-    add_layers(isolation, &kernel->layers, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
-    log_message(log, LOG_INFO, "%s", text.data);
-    string_clear(&text);
-    string_add_format(&text, "Seen: the bad build passes without it in all of them, and the good build fails with it ");
-    string_add_format(&text, found == 1 ? "in '%s' alone" : "in '%s' and %zu more",
-                      isolation->differences.items[bitset_next(&isolation->search.found, 0)].layer, found - 1);
-    string_add(&text, kernel->with == VERDICT_FAIL   ? ", and in all of them"
-                      : kernel->with == VERDICT_PASS ? ", but not with it in all of them"
-                                                     : "");
+    string_add_format(&text, " is at fault, in %s%zu layers:", kernel->search.exact ? "" : "some or all of ", count);
+    add_layers(isolation, fault, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
     log_message(log, LOG_INFO, "%s", text.data);
     string_release(&text);
-    if (kernel->kept > 0)
-        log_message(log, LOG_INFO, "It does no harm in %zu layer(s) where the good build has it as well", kernel->kept);
+    if (kernel->search.exact)
+        log_message(log, LOG_INFO,
+                    "Seen: the good build fails with it in each of these alone, and the bad build passes without it in "
+                    "these");
+    else
+        log_message(
+            log, LOG_INFO,
+            "Seen: the bad build passes without it in all of these, and the good build fails with it in %s'%s'%s",
+            found == 1 ? "" : "layers such as ",
+            isolation->differences.items[bitset_next(&isolation->search.found, 0)].layer, found == 1 ? " alone" : "");
+    if (harmless > 0)
+        log_message(log, LOG_INFO, "The same kernel does no harm in %zu other layer(s)", harmless);
 }
 
 /* Where the fault lies beside the tactics that were found, or does not. */
@@ -75,16 +79,18 @@ static void log_rest(const struct tactic_isolation *isolation, struct log *log)
     size_t found = bitset_count(&isolation->search.found);
     size_t others = kernel->known ? bitset_count(&kernel->layers) - found : 0;
 
-    if (tactic_isolation_blames_kernel(isolation))
+    if (isolation->search.necessary && others + kernel->kept > 0)
+        log_message(log, LOG_INFO, "The same kernel does no harm in %zu other layer(s)", others + kernel->kept);
+    if (isolation->search.necessary)
+        return;
+    if (tactic_isolation_fault(isolation))
         log_kernel(isolation, log);
-    else if (!isolation->search.necessary)
+    else
         log_message(log, LOG_WARNING,
                     "The bad build also fails without%s: there is another reason among the other %zu layer(s). Correct "
                     "the bad replay here, and run this again",
-                    kernel->tried ? ", and without this kernel in any layer" : "",
-                    isolation->differences.count - (kernel->tried ? found + others : found));
-    else if (others + kernel->kept > 0)
-        log_message(log, LOG_INFO, "The same kernel does no harm in %zu other layer(s)", others + kernel->kept);
+                    kernel->searched ? " it, and without this kernel in any layer" : "",
+                    isolation->differences.count - (kernel->searched ? found + others : found));
 }
 
 /* Whether builds without the kernel can be asked for by its name. Those of ONNX Runtime say how an operator is run,
@@ -203,23 +209,31 @@ static void write_build(const struct tactic_isolation *isolation, const char *ba
 static void write_seen(const struct tactic_isolation *isolation, struct json_writer *writer)
 {
     const struct bitset *found = &isolation->search.found;
-    struct bitset none;
+    const struct isolation_kernel *kernel = &isolation->kernel;
+    const struct bitset *guilty = &kernel->search.guilty;
+    struct bitset one;
 
-    bitset_init(&none, isolation->differences.count);
+    bitset_init(&one, isolation->differences.count);
     json_writer_key(writer, "seen");
     json_writer_begin_array(writer);
-    write_build(isolation, "good", &none, VERDICT_PASS, writer);
-    write_build(isolation, "bad", &none, VERDICT_FAIL, writer);
+    write_build(isolation, "good", &one, VERDICT_PASS, writer);
+    write_build(isolation, "bad", &one, VERDICT_FAIL, writer);
     if (bitset_count(found) < isolation->differences.count) { /* else it is these two */
         write_build(isolation, "good", found, VERDICT_FAIL, writer);
         write_build(isolation, "bad", found, isolation->search.necessary ? VERDICT_PASS : VERDICT_FAIL, writer);
     }
-    if (isolation->kernel.tried)
-        write_build(isolation, "bad", &isolation->kernel.layers, isolation->kernel.without, writer);
-    if (tactic_isolation_blames_kernel(isolation))
-        write_build(isolation, "good", &isolation->kernel.layers, isolation->kernel.with, writer);
+    for (size_t i = 0; kernel->searched && i < guilty->size; i++)
+        if (bitset_has(guilty, i) && !bitset_has(found, i)) {
+            bitset_clear(&one);
+            bitset_add(&one, i);
+            write_build(isolation, "good", &one, VERDICT_FAIL, writer);
+        }
+    if (kernel->searched)
+        write_build(isolation, "bad", &kernel->layers, kernel->search.cures ? VERDICT_PASS : VERDICT_FAIL, writer);
+    if (kernel->searched && kernel->search.exact && !bitset_equal(guilty, &kernel->layers))
+        write_build(isolation, "bad", guilty, VERDICT_PASS, writer);
     json_writer_end_array(writer);
-    bitset_release(&none);
+    bitset_release(&one);
 }
 
 static void write_mend(const struct tactic_isolation *isolation, struct json_writer *writer)
@@ -247,7 +261,9 @@ static void write_mend(const struct tactic_isolation *isolation, struct json_wri
 static void write_kernel(const struct tactic_isolation *isolation, struct json_writer *writer)
 {
     const struct isolation_kernel *kernel = &isolation->kernel;
+    const struct bitset *fault = tactic_isolation_fault(isolation);
     struct string_builder name;
+    struct bitset harmless;
 
     json_writer_key(writer, "kernel");
     if (!kernel->known) {
@@ -256,16 +272,26 @@ static void write_kernel(const struct tactic_isolation *isolation, struct json_w
     }
     string_init(&name);
     add_kernel(isolation, &name);
+    bitset_init_copy(&harmless, &kernel->layers);
+    if (fault)
+        bitset_subtract(&harmless, fault);
+    else
+        bitset_clear(&harmless); /* nothing is known of them */
     json_writer_begin_object(writer);
     json_writer_key(writer, "name");
     json_writer_string(writer, name.data);
+    json_writer_key(writer, "proven");
+    json_writer_boolean(writer, fault != NULL);
+    json_writer_key(writer, "exact");
+    json_writer_boolean(writer, isolation->search.necessary || (kernel->searched && kernel->search.exact));
     json_writer_key(writer, "layers");
-    write_layers(isolation, &kernel->layers, writer);
+    write_layers(isolation, fault ? fault : &kernel->layers, writer);
+    json_writer_key(writer, "harmless_layers");
+    write_layers(isolation, &harmless, writer);
     json_writer_key(writer, "layers_of_both");
     json_writer_integer(writer, (int64_t)kernel->kept);
-    json_writer_key(writer, "proven");
-    json_writer_boolean(writer, tactic_isolation_blames_kernel(isolation));
     json_writer_end_object(writer);
+    bitset_release(&harmless);
     string_release(&name);
 }
 

@@ -39,6 +39,8 @@ void tactic_isolation_release(struct tactic_isolation *isolation)
     drop_engine(isolation);
     bitset_release(&isolation->chosen);
     bitset_release(&isolation->kernel.layers);
+    if (isolation->kernel.searched)
+        group_search_ops.release(&isolation->kernel.search);
     if (isolation->search.count > 0)
         set_isolation_ops.release(&isolation->search);
     free(isolation->differences.items);
@@ -104,19 +106,30 @@ static struct loop_candidate describe_mixture(const struct bitset *from_bad, enu
     };
 }
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static void describe_candidate(struct tactic_isolation *isolation, const struct bitset *candidate,
+                               enum candidate_turn turn, struct loop_candidate *ret)
 {
-    const struct bitset *candidate = &((const struct set_isolation *)search)->candidate;
-    struct tactic_isolation *isolation = data;
-
-    (void)err;
     if (turn != CANDIDATE_AHEAD)
         bitset_assign(&isolation->chosen, candidate);
     if (turn == CANDIDATE_NOW)
         log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
                     bitset_count(candidate), candidate->size);
     *ret = describe_mixture(candidate, EXPECT_BOUNDARY);
+}
+
+static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                    struct error *err)
+{
+    (void)err;
+    describe_candidate(data, &((const struct set_isolation *)search)->candidate, turn, ret);
+    return 0;
+}
+
+static int describe_group(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                          struct error *err)
+{
+    (void)err;
+    describe_candidate(data, &((const struct group_search *)search)->candidate, turn, ret);
     return 0;
 }
 
@@ -157,22 +170,38 @@ static int prepare(void *data, const void *search, const char *path, struct loop
     return 0;
 }
 
-static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                 struct error *err)
+/* `ahead`: the candidate to be built, whose turn may come later; NULL: that which was prepared. */
+static int write_candidate(const struct tactic_isolation *isolation, const struct bitset *ahead, const char *path,
+                           struct error *err)
 {
-    const struct tactic_isolation *isolation = data;
     const struct engine_maker *maker = &isolation->maker;
     void *engine;
     int rc;
 
-    if (turn != CANDIDATE_AHEAD)
-        return maker->save(maker->data, isolation->engine, paths->items[CANDIDATE_ARTIFACT], err);
-    rc = build(isolation, &((const struct set_isolation *)search)->candidate, &engine, err);
+    if (ahead == NULL)
+        return maker->save(maker->data, isolation->engine, path, err);
+    rc = build(isolation, ahead, &engine, err);
     if (rc < 0)
         return rc;
-    rc = maker->save(maker->data, engine, paths->items[CANDIDATE_ARTIFACT], err);
+    rc = maker->save(maker->data, engine, path, err);
     maker->drop(maker->data, engine);
     return rc;
+}
+
+static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                 struct error *err)
+{
+    const struct bitset *candidate = &((const struct set_isolation *)search)->candidate;
+
+    return write_candidate(data, turn == CANDIDATE_AHEAD ? candidate : NULL, paths->items[CANDIDATE_ARTIFACT], err);
+}
+
+static int write_group(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                       struct error *err)
+{
+    const struct bitset *candidate = &((const struct group_search *)search)->candidate;
+
+    return write_candidate(data, turn == CANDIDATE_AHEAD ? candidate : NULL, paths->items[CANDIDATE_ARTIFACT], err);
 }
 
 /* ---- The replays themselves ---- */
@@ -312,66 +341,68 @@ static bool find_kernel(struct tactic_isolation *isolation)
     return true;
 }
 
-static int check_kernel(struct tactic_isolation *isolation, bool with, struct loop *loop, enum verdict *ret,
-                        struct error *err)
+/* The bad build fails without what was found as long as other layers have the kernel that are at fault, too. */
+static int search_layers(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
-    struct given_mixture given = {.expectation = EXPECT_BOUNDARY};
-    struct loop_subject subject = given_subject(isolation, &given);
-    const char *what = with ? "the good replay with the kernel in all these layers"
-                            : "the bad replay without the kernel in any of these layers";
-    int rc;
-
-    take_whole(isolation, !with, &given.from_bad);
-    if (with)
-        bitset_assign(&given.from_bad, &isolation->kernel.layers);
-    else
-        bitset_subtract(&given.from_bad, &isolation->kernel.layers);
-    rc = loop_check_apart(loop, &subject, with ? "_with_kernel" : "_without_kernel", what, ret, err);
-    if (rc == 0 && !with && *ret == VERDICT_PASS)
-        rc = confirm(isolation, &given.from_bad, what, VERDICT_PASS, loop, err);
-    bitset_release(&given.from_bad);
-    return rc;
-}
-
-/* One of the layers is enough to fail, so that the bad build fails without it as long as others have the kernel. */
-static int try_kernel(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
-{
+    const struct bitset *found = &isolation->search.found;
     struct isolation_kernel *kernel = &isolation->kernel;
-    int rc;
+    struct loop_subject subject = {.data = isolation,
+                                   .ops = &group_search_ops,
+                                   .search = &kernel->search,
+                                   .suffix = "kernel",
+                                   .kind = "engine",
+                                   .describe = describe_group,
+                                   .prepare = prepare,
+                                   .write = write_group};
 
     kernel->known = find_kernel(isolation);
-    if (!kernel->known || isolation->search.necessary || bitset_equal(&kernel->layers, &isolation->search.found))
+    if (!kernel->known || isolation->search.necessary || bitset_equal(&kernel->layers, found))
         return 0;
     log_message(
         isolation->log, LOG_INFO,
-        "The bad build fails without what was found as well, but has its kernel in %zu layer(s): replacing it in "
-        "all of them",
+        "The bad build fails without what was found as well, but has its kernel in %zu layers: looking for those "
+        "where it is at fault",
         bitset_count(&kernel->layers));
-    rc = check_kernel(isolation, false, loop, &kernel->without, err);
-    if (rc < 0 || kernel->without != VERDICT_PASS) {
-        kernel->with = VERDICT_SKIP;
-        kernel->tried = rc == 0;
-        return rc;
-    }
-    rc = check_kernel(isolation, true, loop, &kernel->with, err);
-    kernel->tried = rc == 0;
-    return rc;
+    group_search_start(&kernel->search, &kernel->layers, bitset_count(found) == 1 ? bitset_next(found, 0) : SIZE_MAX);
+    kernel->searched = true;
+    return loop_run(loop, &subject, err);
 }
 
-bool tactic_isolation_blames_kernel(const struct tactic_isolation *isolation)
+const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isolation)
 {
-    return isolation->kernel.tried && isolation->kernel.without == VERDICT_PASS;
+    const struct isolation_kernel *kernel = &isolation->kernel;
+
+    if (isolation->search.necessary)
+        return &isolation->search.found;
+    if (!kernel->searched || !kernel->search.cures)
+        return NULL;
+    return kernel->search.exact ? &kernel->search.guilty : &kernel->layers;
+}
+
+/* Without what is at fault, the bad build passes. */
+static int confirm_cure(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+{
+    struct bitset from_bad;
+    int rc;
+
+    if (!isolation->kernel.searched || !isolation->kernel.search.cures)
+        return 0;
+    take_whole(isolation, true, &from_bad);
+    bitset_subtract(&from_bad, tactic_isolation_fault(isolation));
+    rc = confirm(isolation, &from_bad, "the engine without the kernel where it is at fault", VERDICT_PASS, loop, err);
+    bitset_release(&from_bad);
+    return rc;
 }
 
 bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tactic_replay *ret)
 {
-    bool kernel = tactic_isolation_blames_kernel(isolation);
+    const struct bitset *fault = isolation->outcome == ISOLATION_FOUND ? tactic_isolation_fault(isolation) : NULL;
     struct bitset from_bad;
 
-    if (isolation->outcome != ISOLATION_FOUND || !(kernel || isolation->search.necessary))
+    if (fault == NULL)
         return false;
     take_whole(isolation, true, &from_bad);
-    bitset_subtract(&from_bad, kernel ? &isolation->kernel.layers : &isolation->search.found);
+    bitset_subtract(&from_bad, fault);
     mix(isolation, &from_bad, ret);
     tactic_options_release(&ret->precision);
     tactic_options_copy(&isolation->bad->precision, &ret->precision);
@@ -417,10 +448,13 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
         if (rc < 0)
             return rc;
     }
+    rc = search_layers(isolation, loop, err);
+    if (rc < 0)
+        return rc;
     rc = loop_look_back(loop, &ends, err);
     if (rc < 0)
         return rc;
     rc = confirm(isolation, &isolation->search.found, "the engine with the tactics that were found", VERDICT_FAIL, loop,
                  err);
-    return rc == 0 ? try_kernel(isolation, loop, err) : rc;
+    return rc == 0 ? confirm_cure(isolation, loop, err) : rc;
 }

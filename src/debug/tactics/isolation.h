@@ -11,6 +11,7 @@
 #include "debug/candidate/engine_maker.h"
 #include "debug/loop/loop.h"
 #include "format/polygraphy/tactic_replay.h"
+#include "search/group_search.h"
 #include "search/set_isolation.h"
 
 /* A layer that has another tactic in the bad replay than in the good one. */
@@ -32,10 +33,9 @@ struct isolation_kernel {
     bool known;
     struct bitset layers; /* differences where the bad build has it and the good one has not: those found, and others */
     size_t kept;          /* layers that have it in both builds: it does no harm there, for the good one passes */
-    /* Two more builds, of a kernel in more layers than were found, none of which the bad build's failure needs: the bad
-     * replay with the good one's tactics in all of these layers, and the other way round. */
-    bool tried;
-    enum verdict without, with;
+    /* In which of `layers` it is at fault, where the bad build fails without what was found, as others have it, too. */
+    bool searched;
+    struct group_search search;
 };
 
 struct tactic_isolation {
@@ -66,12 +66,13 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
 void tactic_isolation_release(struct tactic_isolation *isolation);
 
 /* Builds with the tactics of one replay, then with those of the other, to see the one pass and the other fail; then
- * isolates. Where the bad build fails without what was found as well, but has its kernel in other layers, too, it is
- * replaced in all of them. maker and log are set. */
+ * isolates. Where the bad build fails without what was found as well, but has its kernel in other layers, too, those
+ * are found where it is at fault. maker and log are set. */
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err);
 
-/* Whether the kernel was proven: the bad build passes without it in all layers that were exchanged. */
-bool tactic_isolation_blames_kernel(const struct tactic_isolation *isolation);
+/* The differences that are at fault, as far as they are known: without these alone the bad build was seen to pass. NULL
+ * when there is no such build. */
+const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isolation);
 
 /* The bad replay with the tactics at fault replaced by the good one's, into `ret`, which is new: false, and nothing is
  * there, unless such a build was seen to pass. */
