@@ -312,21 +312,20 @@ static void conclude(struct barrier_search *search, const struct bitset *nodes)
     struct investigation *investigation = search->parts.investigation;
     struct cause *cause = &investigation->cause;
     const char *described = parts_describe(&search->parts, nodes), *barrier = describe_barrier(search);
+    bool is_one = bitset_count(&search->barrier) == 1;
 
     cause->kind = CAUSE_FUSION;
     cause->nodes = parts_names(&search->parts, nodes);
-    cause->sentence = investigation_text(
-        investigation, "%s are fused wrongly: they agree when %s, which lies between them, is an output", described,
-        barrier);
+    cause->sentence =
+        investigation_text(investigation, "%s are fused wrongly: they agree when %s, which lie%s between them, %s",
+                           described, barrier, is_one ? "s" : "", is_one ? "is an output" : "are outputs");
     cause_add_proof(investigation,
-                    "cut out, they fail as one piece, from the reference's values, and agree with %s as an output; the "
+                    "cut out, %s fail as one piece, from the reference's values, and agree with %s as an output; the "
                     "reference itself agrees",
-                    barrier);
-    cause_add_proof(investigation,
-                    "of all tensors inside of the model, %s as %s output%s %s to make it agree (%zu checks)", barrier,
-                    bitset_count(&search->barrier) == 1 ? "an extra" : "extra",
-                    bitset_count(&search->barrier) == 1 ? "" : "s",
-                    bitset_count(&search->barrier) == 1 ? "is enough" : "are enough, and none of them can be spared,",
+                    is_one ? "they" : "those around each of these tensors", is_one ? barrier : "it");
+    cause_add_proof(investigation, "of all tensors inside of the model, %s as %s to make it agree (%zu checks)",
+                    barrier,
+                    is_one ? "an extra output is enough" : "extra outputs are enough, and none of them can be spared,",
                     search->checks);
 }
 

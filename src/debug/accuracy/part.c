@@ -10,7 +10,7 @@
 #include "onnx/edit/model.h"
 
 /* Of a part that grows. Engines fuse a node with what stands next to it. */
-#define MOST_RINGS 3
+#define MOST_STEPS 6
 #define MOST_NODES 24
 
 #define NODES_NAMED 5
@@ -207,8 +207,8 @@ int part_run_alone(struct parts *parts, const struct bitset *nodes, struct words
 
 /* ---- Parts that grow ---- */
 
-/* Adds what makes tensors for the nodes, and what reads theirs. False: there is nothing more. */
-static bool add_ring(const struct model *model, struct bitset *nodes)
+/* Adds what reads tensors of the nodes, or what makes tensors for them. False: that is too much. */
+static bool add_neighbours(const struct model *model, bool readers, struct bitset *nodes)
 {
     struct bitset before;
     size_t count;
@@ -221,17 +221,15 @@ static bool add_ring(const struct model *model, struct bitset *nodes)
             uint32_t value = node_read(model, node, k);
             uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
 
-            if (producer == NODE_NONE)
-                continue;
-            if (bitset_has(&before, i))
-                bitset_add(nodes, producer);
-            if (bitset_has(&before, producer))
-                bitset_add(nodes, i);
+            if (producer != NODE_NONE && bitset_has(&before, readers ? producer : i))
+                bitset_add(nodes, readers ? i : producer);
         }
     }
-    count = bitset_count(&before);
+    count = bitset_count(nodes);
+    if (count > MOST_NODES)
+        bitset_assign(nodes, &before);
     bitset_release(&before);
-    return bitset_count(nodes) > count && bitset_count(nodes) <= MOST_NODES;
+    return count <= MOST_NODES;
 }
 
 /* Leaves out one node after the other until none can be spared. The nodes fail; `ret` is the last run that did. */
@@ -264,11 +262,13 @@ int part_grow(struct parts *parts, struct bitset *nodes, struct words tolerance,
               struct error *err)
 {
     *ret = (struct lone_run){.agreement = REFUSES};
-    for (int ring = 0; ring <= MOST_RINGS; ring++) {
+    for (int step = 0; step <= MOST_STEPS; step++) {
+        size_t before = bitset_count(nodes);
         int rc;
 
-        if (ring > 0 && !add_ring(parts->model, nodes))
-            return 0;
+        /* What is fused to a node is more often behind it: sums, activations. */
+        if (step > 0 && (!add_neighbours(parts->model, step % 2 == 1, nodes) || bitset_count(nodes) == before))
+            continue;
         rc = part_run_alone(parts, nodes, tolerance, ret, err);
         if (rc < 0)
             return rc;
