@@ -367,6 +367,12 @@ static const struct option_group *const groups[] = {
     &runner_options,        &data_loader_options,    &comparison_options, &onnxrt_options, &onnx_load_options,
     &engine_config_options, &engine_network_options, &tensorrt_options};
 
+/* What a page of help has. */
+static const char *const essential[] = {
+    "--onnxrt",   "--trt",    "--runner",         "--fp16", "--int8",   "--load-inputs", "--input-shapes",
+    "--atol",     "--rtol",   "--norm-tolerance", "-o",     "--builds", "--runs",        "--max-checks",
+    "--deadline", "--report", "--json",           "-v",     NULL};
+
 const struct command cmd_debug_accuracy = {
     .name = "accuracy",
     .summary = "from 'it is wrong' to a cause that was seen, by itself",
@@ -388,6 +394,7 @@ const struct command cmd_debug_accuracy = {
                "polygraphy debug accuracy model.onnx --onnxrt --runner './infer {model} {inputs} {outputs}' -o why",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .essential = essential,
     .exact_names = true,
     .framed = true,
     .run = debug_accuracy_run,
