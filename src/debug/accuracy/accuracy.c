@@ -153,6 +153,11 @@ static bool runs_and_fails(const struct investigation *investigation)
     return investigation->occurrence == OCCURS_ALWAYS && !investigation->refused;
 }
 
+static bool always_fails_against_onnxrt(const struct investigation *investigation)
+{
+    return runs_and_fails(investigation) && investigation->settings->reference_is_onnxrt;
+}
+
 /* What does not even run has no lower precision to be wrong in, and a race is no matter of rounding. */
 static bool fails_in_lower_precision(const struct investigation *investigation)
 {
@@ -175,38 +180,66 @@ static bool nodes_are_blamed(const struct investigation *investigation)
            investigation->settings->suspect_is_builtin;
 }
 
-/* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
-static const struct {
-    bool (*applies)(const struct investigation *investigation);
-    int (*ask)(struct investigation *investigation, struct error *err);
-} questions[] = {
-    {always, accuracy_ask_question},       {always, accuracy_ask_occurrence},
-    {builds_differ, accuracy_ask_tactics}, {fails_in_lower_precision, accuracy_ask_precision},
-    {runs_and_fails, accuracy_ask_layers}, {always, accuracy_ask_reduction},
-};
+/* Of what was found, or was not, a simpler model may be rid. */
+static bool lacks_a_mend(const struct investigation *investigation)
+{
+    enum cause_kind kind = investigation->cause.kind;
+
+    return investigation->occurrence == OCCURS_ALWAYS && investigation->cause.mend.what == NULL &&
+           (kind == CAUSE_UNKNOWN || kind == CAUSE_NODE || kind == CAUSE_PART || kind == CAUSE_REFUSED);
+}
 
 static bool is_open(const struct investigation *investigation)
 {
-    return investigation->outcome == OUTCOME_OPEN && investigation->cause.kind == CAUSE_UNKNOWN;
+    return investigation->outcome == OUTCOME_OPEN;
+}
+
+static bool has_no_cause(const struct investigation *investigation)
+{
+    return is_open(investigation) && investigation->cause.kind == CAUSE_UNKNOWN;
+}
+
+struct question {
+    bool (*applies)(const struct investigation *investigation);
+    int (*ask)(struct investigation *investigation, struct error *err);
+};
+
+/* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
+static const struct question questions[] = {
+    {always, accuracy_ask_question},
+    {always, accuracy_ask_occurrence},
+    {always_fails_against_onnxrt, accuracy_ask_optimizations},
+    {builds_differ, accuracy_ask_tactics},
+    {fails_in_lower_precision, accuracy_ask_precision},
+    {runs_and_fails, accuracy_ask_layers},
+    {always, accuracy_ask_reduction},
+};
+
+/* What is asked of what was found. */
+static const struct question afterwards[] = {
+    {nodes_are_blamed, accuracy_ask_kernel},
+    {lacks_a_mend, accuracy_ask_simplified},
+};
+
+static int ask(struct investigation *investigation, const struct question *list, size_t count,
+               bool (*goes_on)(const struct investigation *investigation), struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < count && goes_on(investigation); i++)
+        if (list[i].applies(investigation))
+            rc = list[i].ask(investigation, err);
+    return rc;
 }
 
 static int find_out(struct investigation *investigation, struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(questions) && is_open(investigation); i++)
-        if (questions[i].applies(investigation)) {
-            int rc = questions[i].ask(investigation, err);
+    int rc = ask(investigation, questions, ARRAY_LEN(questions), has_no_cause, err);
 
-            if (rc < 0)
-                return rc;
-        }
-    if (investigation->outcome != OUTCOME_OPEN)
-        return 0;
-    if (nodes_are_blamed(investigation)) {
-        int rc = accuracy_ask_kernel(investigation, err);
-
-        if (rc < 0)
-            return rc;
-    }
+    if (rc == 0)
+        rc = ask(investigation, afterwards, ARRAY_LEN(afterwards), is_open, err);
+    if (rc < 0 || investigation->outcome != OUTCOME_OPEN)
+        return rc;
     if (investigation->cause.kind != CAUSE_UNKNOWN)
         return accuracy_prove(investigation, err);
     investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It fails, and no cause was found");

@@ -19,6 +19,7 @@ enum cause_kind {
     CAUSE_FUSION,    /* right one by one, wrong when they are fused */
     CAUSE_RACE,      /* runs of the same build differ */
     CAUSE_REFUSED,   /* the suspect does not run the model */
+    CAUSE_REFERENCE, /* the reference's own optimizations */
     CAUSE_PART,      /* these nodes together; no single one is to blame */
 };
 

@@ -475,7 +475,7 @@ const char *cause_kind_name(enum cause_kind kind)
         [CAUSE_UNDERFLOW] = "underflow", [CAUSE_PRECISION] = "precision",
         [CAUSE_TACTIC] = "tactic",       [CAUSE_FUSION] = "fusion",
         [CAUSE_RACE] = "race",           [CAUSE_REFUSED] = "refused",
-        [CAUSE_PART] = "part",
+        [CAUSE_PART] = "part",           [CAUSE_REFERENCE] = "reference",
     };
 
     return names[kind];

@@ -19,6 +19,10 @@ int accuracy_ask_nan(struct investigation *investigation, struct error *err);
 /* Does it fail, and how: always, by build, by run, never? */
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err);
 
+/* Is it the reference's own optimizations? For ONNX Runtime as the reference: it is asked without them. Comes before
+ * all that believes in it. */
+int accuracy_ask_optimizations(struct investigation *investigation, struct error *err);
+
 /* Does it fail in lower precision only, and which layers need the higher one? Leaves them as a mend, and
  * FOLDER/mixed.onnx, the model with Casts that say the same. */
 int accuracy_ask_precision(struct investigation *investigation, struct error *err);
@@ -40,6 +44,10 @@ int accuracy_ask_fusion(struct investigation *investigation, struct error *err);
 
 /* What is the smallest part that fails? `debug reduce`, on its own terms. */
 int accuracy_ask_reduction(struct investigation *investigation, struct error *err);
+
+/* Does the suspect agree when constants are folded beforehand? Leaves FOLDER/folded.onnx as a mend, and as the cause
+ * what is not in it any more, where none is known. */
+int accuracy_ask_simplified(struct investigation *investigation, struct error *err);
 
 /* Is it true? The minimal case fails in a fresh process, and what was changed mends the whole model. Says the verdict.
  */
