@@ -1167,6 +1167,15 @@ def masked_and_negative():
     )
 
 
+@model
+def transposed_before_a_vector():
+    """A Transpose and a MatMul with a vector, which optimizers of ONNX Runtime make a wrong fused product of."""
+    return (
+        [helper.make_node("Transpose", ["x"], ["t"], "transpose"), helper.make_node("MatMul", ["t", "w"], ["y"], "matmul")],
+        [tensor("x", [2, 16])], [tensor("y", [16])], [constant("w", [0.25, 0.75])],
+    )
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:
