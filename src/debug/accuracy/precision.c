@@ -26,10 +26,8 @@ struct format {
     double flushed; /* what is not greater becomes 0 */
 };
 
-static const struct format formats[] = {
-    {"float16", 65504, 0x1p-14, 0x1p-25},
-    {"bfloat16", 0x1.fep127, 0x1p-126, 0x1p-134},
-};
+static const struct format float16 = {"float16", 65504, 0x1p-14, 0x1p-25};
+static const struct format bfloat16 = {"bfloat16", 0x1.fep127, 0x1p-126, 0x1p-134};
 
 enum misfit {
     FITS,         /* from here on it is ever worse */
@@ -181,8 +179,9 @@ static int search_layers(struct need *need, struct experiment **ret, struct erro
     engine = investigation_text(investigation, "%s/candidate.engine", folder);
     call_add(&call, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
              "--iter-artifact", engine, "--force", "--save-debug-replay",
-             investigation_text(investigation, "%s/replay.json", folder), "--output-onnx",
-             investigation_path(investigation, "mixed.onnx"), "--hide-fail-output", NULL);
+             investigation_text(investigation, "%s/replay.json", folder), "--hide-fail-output", NULL);
+    if (need->format == &float16) /* the only one that the model is written in, with Casts */
+        call_add(&call, "--output-onnx", investigation_path(investigation, "mixed.onnx"), NULL);
     call_add_words(&call, investigation->settings->loading);
     call_add_words(&call, investigation->settings->engine);
     if (investigation->occurrence != OCCURS_ALWAYS)
@@ -267,7 +266,7 @@ static int try_bfloat16(struct need *need, bool *ret, struct error *err)
     int rc;
 
     *ret = false;
-    if (need->format != &formats[0])
+    if (need->format != &float16)
         return 0;
     call_begin_comparison(&call, investigation, &investigation->whole, "bfloat16",
                           "These layers in bfloat16: float32's range, and fewer digits than float16");
@@ -464,9 +463,10 @@ int accuracy_ask_precision(struct investigation *investigation, struct error *er
         log_message(investigation->log, LOG_INFO, "    It fails in float32 as well: the precision is not it");
         return 0;
     }
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-        if (strcmp(formats[i].name, investigation->settings->precision) == 0)
-            need.format = &formats[i];
+    if (strcmp(investigation->settings->precision, float16.name) == 0)
+        need.format = &float16;
+    else if (strcmp(investigation->settings->precision, bfloat16.name) == 0)
+        need.format = &bfloat16;
     rc = parts_open(&need.parts, investigation, err);
     if (rc < 0)
         return rc;
