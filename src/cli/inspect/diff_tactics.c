@@ -174,7 +174,7 @@ static void add_count(struct string_builder *text, size_t tactics, size_t pools)
         string_add_format(text, "%zu tactic%s", tactics, tactics == 1 ? "" : "s");
 }
 
-/* Kernels first, which stand behind the tactics in the table. */
+/* Kernels first, which stand behind the tactics in the table; with -v, their tactics, too. */
 static void add_columns(struct string_builder *text, const struct tactic_diff *diff,
                         const struct blame_suspect *suspect, bool all)
 {
@@ -183,6 +183,8 @@ static void add_columns(struct string_builder *text, const struct tactic_diff *d
 
     while (tactics < count && tactic_diff_pool(diff, suspect->columns[tactics]) == NULL)
         tactics++;
+    if (!all && tactics < count && count - tactics < listed)
+        listed = count - tactics;
     if (count > 1) {
         string_add(text, "\n   ");
         add_count(text, tactics, count - tactics);

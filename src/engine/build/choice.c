@@ -21,6 +21,9 @@
  * layout. What is meant are reference implementations: a run of one takes seconds where others take a millisecond. */
 #define SLOW_ALGORITHM 16.0
 
+/* A layer may take that much longer for a kernel that is to be avoided. */
+#define BEARABLE_SECONDS 0.01
+
 struct candidate {
     const struct tactic *tactic;
     double seconds; /* TIMING_FAILED: it does not work; 0: not timed */
@@ -412,14 +415,16 @@ static size_t draw_within(const struct build *build, const struct candidates *ca
     return i;
 }
 
-/* What is avoided is so even where the others are a little too slow, but not at any price. */
+/* What is avoided is so even where the others are too slow, as long as they are not hopeless, or nobody feels it: of a
+ * layer that takes a microsecond everything else may be many times as slow. */
 static size_t draw(const struct build *build, const struct candidates *candidates, double best)
 {
     double within = fmax(build->settings->explore_within, 1);
+    double bearable = fmax(best * hopeless_factor(build->settings), best + BEARABLE_SECONDS);
     size_t chosen = draw_within(build, candidates, best * within, true);
 
     if (chosen == SIZE_MAX)
-        chosen = draw_within(build, candidates, best * hopeless_factor(build->settings), true);
+        chosen = draw_within(build, candidates, bearable, true);
     return chosen != SIZE_MAX ? chosen : draw_within(build, candidates, best * within, false);
 }
 

@@ -35,7 +35,7 @@ struct builder_settings {
     struct words excluded;
     /* Draws at random among the tactics whose time is at most `explore_within` that of the fastest. Each layer draws on
      * its own, from the seed and its name; but with an odd seed half of the algorithms are avoided in all layers, as
-     * far as there are others that are not twice as slow as that, so that builds tell of kernels, too. */
+     * far as there are others that are bearable, so that builds tell of kernels, too. */
     bool explore;
     double explore_within;
     uint64_t seed;
