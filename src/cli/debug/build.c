@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
 #include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -128,23 +129,43 @@ done:
     return rc;
 }
 
-static int build_all(const struct command_context *context, struct debug_report *report, struct error *err)
+static void tell(struct report *report, const struct loop *loop)
 {
+    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
+
+    report_set_verdict(report, failed > 0 ? REPORT_FAILED : REPORT_PASSED, "%lld of %lld builds failed",
+                       (long long)failed, (long long)all);
+    session_page_add_checks(report, loop);
+}
+
+static int build_all(const struct command_context *context, struct debug_report *result, struct error *err)
+{
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     struct loop_settings settings = debug_loop_settings(context);
     const struct trtexec *program;
+    struct report *report = NULL;
     struct loop *loop = NULL;
     int rc = trt_choose(context->log, NULL, &program, err);
 
     if (rc < 0)
         return rc;
+    report = session_page_begin(context, "debug build", model->path, "builds", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
-        return rc;
+        goto done;
     rc = program != NULL ? build_by_trtexec(context, program, loop, err) : build_by_ourselves(context, loop, err);
+    if (rc < 0)
+        goto ended;
+    tell(report, loop);
+    rc = report_finish(context, report, err);
+    report = NULL;
     if (rc == 0)
-        rc = debug_report_save(report, loop, NULL, NULL, err);
+        rc = debug_report_save(result, loop, NULL, NULL, err);
+ended:
     rc = debug_session_end(context, loop, rc);
+done:
     loop_free(loop);
+    report_free(report);
     return rc;
 }
 
@@ -176,7 +197,8 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &engine_network_options,
                                                     &engine_cache_options,
                                                     &tensorrt_options,
-                                                    &json_options};
+                                                    &json_options,
+                                                    &report_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",        "--until",       "--explore",    "--explore-within",

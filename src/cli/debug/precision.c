@@ -7,6 +7,7 @@
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/precision_result.h"
 #include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
 #include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/precision_rules.h"
@@ -22,6 +23,7 @@ struct session {
     const struct command_context *context;
     const struct precision_values *values;
     struct debug_report report;
+    struct report *page;           /* or NULL */
     const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
     struct trt_builds trt;         /* of them */
     enum precision_form form;
@@ -280,6 +282,31 @@ static int report(struct session *session, const struct precision_result *result
     return rc;
 }
 
+/* The network, with what has to be in higher precision. */
+static void tell(struct session *session, const struct precision_result *result)
+{
+    const struct network *network = session->builds.network;
+    struct report *page = session->page;
+    size_t chosen = bitset_count(&result->chosen);
+
+    if (page == NULL)
+        return;
+    session_page_add_model(page, network->model);
+    if (result->outcome != PRECISION_FOUND)
+        report_set_verdict(page, REPORT_FAILED, "No choice of precisions passes the check");
+    else if (result->none_needed)
+        report_set_verdict(page, REPORT_PASSED, "No layer has to be in higher precision");
+    else
+        report_set_verdict(page, REPORT_CAUSE, "%zu of %zu layers %s to be in higher precision%s", chosen,
+                           network->layers.count, chosen == 1 ? "has" : "have",
+                           result->is_minimal ? ", none of which can be left out" : "");
+    session_page_add_checks(page, session->loop);
+    for (size_t i = bitset_next(&result->chosen, 0); result->outcome == PRECISION_FOUND && i < result->chosen.size;
+         i = bitset_next(&result->chosen, i + 1))
+        for (size_t k = 0; k < network->layers.items[i].nodes.count; k++)
+            report_add_culprit(page, model_node_label(network->model, network->layers.items[i].nodes.items[k]));
+}
+
 static int search(struct session *session, struct error *err)
 {
     const struct precision_values *values = session->values;
@@ -293,6 +320,11 @@ static int search(struct session *session, struct error *err)
     if (rc < 0)
         return debug_session_end(session->context, session->loop, rc);
     rc = report(session, &result, err);
+    if (rc == 0) {
+        tell(session, &result);
+        rc = report_finish(session->context, session->page, err);
+        session->page = NULL;
+    }
     if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
         rc = EXIT_STATUS_NOT_REPRODUCED;
     precision_result_release(&result);
@@ -330,6 +362,8 @@ static int debug_precision_run(const struct command_context *context, struct err
     rc = open_network(&session, err);
     if (rc < 0)
         goto done;
+    session.page =
+        session_page_begin(context, "debug precision", session.loop_settings.model, "layers", &session.loop_settings);
     rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
     if (rc < 0)
         goto done;
@@ -347,27 +381,17 @@ done:
     loop_free(session.loop);
     trt_builds_release(&session.trt);
     engine_builds_release(&session.builds);
+    report_free(session.page);
     debug_report_close(&session.report);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,
-                                                    &check_options,
-                                                    &artifact_options,
-                                                    &intermediate_engine_options,
-                                                    &iteration_options,
-                                                    &replay_options,
-                                                    &inspect_model_options,
-                                                    &shape_inference_options,
-                                                    &onnx_load_options,
-                                                    &data_loader_options,
-                                                    &onnxrt_library_options,
-                                                    &engine_config_precision_options,
-                                                    &engine_network_options,
-                                                    &engine_cache_options,
-                                                    &tensorrt_options,
-                                                    &precision_options,
-                                                    &json_options};
+static const struct option_group *const groups[] = {
+    &logging_options,        &check_options,        &artifact_options,       &intermediate_engine_options,
+    &iteration_options,      &replay_options,       &inspect_model_options,  &shape_inference_options,
+    &onnx_load_options,      &data_loader_options,  &onnxrt_library_options, &engine_config_precision_options,
+    &engine_network_options, &engine_cache_options, &tensorrt_options,       &precision_options,
+    &json_options,           &report_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
 #include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -218,6 +219,39 @@ static void write_result(const void *data, struct json_writer *writer)
         write_more(writer, reduction->model, reduction->result);
 }
 
+/* The original's network, and what of it is left. */
+static void tell(struct report *report, struct model *model, const struct reduction *reduction, const struct loop *loop)
+{
+    const struct reduce_result *result = reduction->result;
+    size_t nodes = result->count > 0 ? bitset_count(&result->items[0].nodes) : 0;
+    bool is_proven = nodes > 0 && result->items[0].is_minimal && result->ruled_out != RULED_OUT_BY_NOTHING;
+    enum report_verdict kind = is_proven ? REPORT_CAUSE : REPORT_FAILED;
+
+    if (report == NULL)
+        return;
+    session_page_add_model(report, model);
+    if (result->outcome != REDUCE_FOUND) {
+        report_set_verdict(report, REPORT_UNKNOWN, "%s",
+                           result->outcome == REDUCE_DOES_NOT_FAIL ? "The original model does not fail the check"
+                                                                   : "No model was seen to fail");
+    } else if (nodes == 1 && result->items[0].is_minimal) {
+        uint32_t node = (uint32_t)bitset_next(&result->items[0].nodes, 0);
+
+        report_set_verdict(report, kind, "'%s' fails alone: 1 node of %zu", model_node_label(model, node),
+                           reduction->original_nodes);
+    } else {
+        report_set_verdict(report, kind, "%zu nodes of %zu fail%s", nodes, reduction->original_nodes,
+                           result->items[0].is_minimal ? ", and no single one of them can be left out" : "");
+    }
+    if (nodes > 0 && result->ruled_out == RULED_OUT_BY_NOTHING)
+        report_add_proof(report, "The check was never seen to pass: that it fails on everything is not ruled out");
+    session_page_add_checks(report, loop);
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t k = bitset_next(&result->items[i].nodes, 0); k < result->items[i].nodes.size;
+             k = bitset_next(&result->items[i].nodes, k + 1))
+            report_add_culprit(report, model_node_label(model, (uint32_t)k));
+}
+
 /* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
 static int refuse_missing_result(const struct command_context *context, const struct reduce_result *result,
                                  struct error *err)
@@ -334,14 +368,16 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     size_t nodes = 0;
     bool keep_inputs = false;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
-    struct debug_report report;
+    struct debug_report json;
+    struct report *report = NULL;
     int rc = refuse_results_as_artifact(context, err);
 
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&report, context, err);
+    rc = debug_report_open(&json, context, err);
     if (rc < 0)
         return rc;
+    report = session_page_begin(context, "debug reduce", loop_settings.model, "nodes", &loop_settings);
     rc = prepare(context, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
@@ -372,8 +408,15 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc < 0)
         goto done;
     rc = reduce_run(model, &settings, loop, context->log, &result, err);
-    if (rc == 0)
-        rc = debug_report_save(&report, loop, write_result, &(struct reduction){model, nodes, &result}, err);
+    if (rc == 0) {
+        const struct reduction reduction = {model, nodes, &result};
+
+        tell(report, model, &reduction, loop);
+        rc = report_finish(context, report, err);
+        report = NULL;
+        if (rc == 0)
+            rc = debug_report_save(&json, loop, write_result, &reduction, err);
+    }
     rc = end_of_session(context, loop, &result, rc, err);
 done:
     reduce_result_release(&result);
@@ -382,7 +425,8 @@ done:
     engine_request_release(&golden);
     data_loader_free(loader);
     model_free(model);
-    debug_report_close(&report);
+    report_free(report);
+    debug_report_close(&json);
     return rc;
 }
 
@@ -399,7 +443,8 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &data_loader_options,
                                                     &onnxrt_reference_options,
                                                     &reduce_options,
-                                                    &json_options};
+                                                    &json_options,
+                                                    &report_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

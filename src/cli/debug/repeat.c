@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
 #include "cli/options/groups.h"
 
 /* There is no model: every iteration checks whatever the command checks. */
@@ -13,32 +14,51 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     return 0;
 }
 
+static void tell(struct report *report, const struct loop *loop)
+{
+    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
+
+    report_set_verdict(report, failed > 0 ? REPORT_FAILED : REPORT_PASSED, "%lld of %lld iterations failed",
+                       (long long)failed, (long long)all);
+    session_page_add_checks(report, loop);
+}
+
 static int debug_repeat_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings settings = debug_loop_settings(context);
     struct repetition until = PARSE_VALUES(context->parse, struct until_values)->until;
     struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
-    struct debug_report report;
+    struct debug_report result;
+    struct report *report;
     struct loop *loop = NULL;
 
-    int rc = debug_report_open(&report, context, err);
+    int rc = debug_report_open(&result, context, err);
     if (rc < 0)
         return rc;
+    report = session_page_begin(context, "debug repeat", NULL, "iterations", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
-    if (rc == 0) {
-        rc = loop_run(loop, &subject, err);
-        if (rc == 0)
-            rc = debug_report_save(&report, loop, NULL, NULL, err);
-        rc = debug_session_end(context, loop, rc);
-    }
+    if (rc < 0)
+        goto done;
+    rc = loop_run(loop, &subject, err);
+    if (rc < 0)
+        goto ended;
+    tell(report, loop);
+    rc = report_finish(context, report, err);
+    report = NULL;
+    if (rc == 0)
+        rc = debug_report_save(&result, loop, NULL, NULL, err);
+ended:
+    rc = debug_session_end(context, loop, rc);
+done:
     loop_free(loop);
-    debug_report_close(&report);
+    report_free(report);
+    debug_report_close(&result);
     return rc;
 }
 
 static const struct option_group *const groups[] = {&logging_options,   &check_options, &expected_artifact_options,
                                                     &iteration_options, &until_options, &replay_options,
-                                                    &json_options};
+                                                    &json_options,      &report_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",      "--until",     "--artifacts",        "--art-dir",

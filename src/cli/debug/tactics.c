@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
 #include "cli/debug/tactics_report.h"
 #include "cli/options/groups.h"
 #include "cli/trt.h"
@@ -247,7 +248,38 @@ static int save_mend(struct tactic_isolation *isolation, const char *path, struc
     return rc;
 }
 
-static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *report,
+/* The network, and the layers whose tactics make the difference. */
+static void tell(struct report *report, const struct tactic_isolation *isolation, const struct network *network,
+                 const struct loop *loop)
+{
+    const struct bitset *found = &isolation->search.found;
+
+    if (report == NULL)
+        return;
+    session_page_add_model(report, network->model);
+    session_page_add_checks(report, loop);
+    if (isolation->outcome != ISOLATION_FOUND) {
+        report_set_verdict(report, REPORT_UNKNOWN, "The two builds cannot be told apart by the check");
+        return;
+    }
+    report_set_verdict(report, REPORT_CAUSE, "The tactic%s of %zu layer%s make%s the difference",
+                       bitset_count(found) == 1 ? "" : "s", bitset_count(found), bitset_count(found) == 1 ? "" : "s",
+                       bitset_count(found) == 1 ? "s" : "");
+    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
+        const struct tactic_difference *difference = &isolation->differences.items[i];
+
+        report_add_proof(report, "%s: %s fails, %s passes", difference->layer,
+                         difference->bad->name != NULL ? difference->bad->name : "the bad build's tactic",
+                         difference->good->name != NULL ? difference->good->name : "the good build's");
+        for (size_t k = 0; k < network->layers.count; k++)
+            if (strcmp(network->layers.items[k].name, difference->layer) == 0)
+                for (size_t n = 0; n < network->layers.items[k].nodes.count; n++)
+                    report_add_culprit(report,
+                                       model_node_label(network->model, network->layers.items[k].nodes.items[n]));
+    }
+}
+
+static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *result,
                     struct error *err)
 {
     const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
@@ -255,6 +287,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
     struct engine_builds builds;
+    struct report *report = NULL;
     struct loop *loop = NULL;
     struct hash hash;
     int rc = engine_builds_init(&builds, context, err);
@@ -273,27 +306,35 @@ static int run_with(const struct command_context *context, const struct tactic_p
     rc = hash_session(context, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
+    report = session_page_begin(context, "debug tactics", settings.model, "builds", &settings);
     rc = loop_new(&settings, &hash, context->log, &loop, err);
     if (rc < 0)
         goto done;
     debug_session_watch_data(loop, builds.network->model);
     rc = tactic_isolation_run(&isolation, loop, err);
+    if (rc < 0)
+        goto ended;
+    rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct tactics_values)->mend, context->log, err);
+    if (rc < 0)
+        goto ended;
+    tactic_isolation_log(&isolation, context->log);
+    loop_log_checks(loop);
+    tell(report, &isolation, builds.network, loop);
+    rc = report_finish(context, report, err);
+    report = NULL;
     if (rc == 0)
-        rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct tactics_values)->mend, context->log, err);
-    if (rc == 0) {
-        tactic_isolation_log(&isolation, context->log);
-        loop_log_checks(loop);
-        rc = debug_report_save(report, loop, tactic_isolation_write, &isolation, err);
-    }
+        rc = debug_report_save(result, loop, tactic_isolation_write, &isolation, err);
+    if (rc == 0 && debug->exit_code && isolation.outcome != ISOLATION_FOUND)
+        rc = EXIT_STATUS_NOT_REPRODUCED;
+ended:
     if (rc < 0)
         rc = debug_session_end(context, loop, rc);
-    else if (debug->exit_code && isolation.outcome != ISOLATION_FOUND)
-        rc = EXIT_STATUS_NOT_REPRODUCED;
 done:
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);
     engine_builds_release(&builds);
     loop_free(loop);
+    report_free(report);
     return rc;
 }
 
@@ -349,11 +390,11 @@ done:
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,        &check_options,           &artifact_options,       &intermediate_engine_options,
-    &iteration_options,      &replay_options,          &tactics_options,        &json_options,
-    &inspect_model_options,  &shape_inference_options, &onnx_load_options,      &data_loader_options,
-    &onnxrt_library_options, &engine_config_options,   &engine_network_options, &engine_cache_options,
-    &tensorrt_options};
+    &logging_options,      &check_options,          &artifact_options,        &intermediate_engine_options,
+    &iteration_options,    &replay_options,         &tactics_options,         &json_options,
+    &report_options,       &inspect_model_options,  &shape_inference_options, &onnx_load_options,
+    &data_loader_options,  &onnxrt_library_options, &engine_config_options,   &engine_network_options,
+    &engine_cache_options, &tensorrt_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

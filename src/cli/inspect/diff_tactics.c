@@ -10,6 +10,7 @@
 #include "cli/inspect/diff_tactics_json.h"
 #include "cli/options/groups.h"
 #include "debug/tactics/pair.h"
+#include "report/report.h"
 
 struct diff_tactics_values {
     const char *dir;
@@ -293,6 +294,58 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
     log_indent(log, -1);
 }
 
+/* The ranking as a page. */
+static int write_page(const struct tactic_diff *diff, const struct command_context *context, struct error *err)
+{
+    struct report *report = report_begin(context, "debug diff-tactics");
+    const struct blame *blame = &diff->blame;
+    struct string_builder layers, name;
+    char buffer[16];
+
+    if (report == NULL)
+        return 0;
+    string_init(&layers);
+    string_init(&name);
+    for (size_t i = 0; i < blame->count; i++) {
+        const struct blame_suspect *suspect = &blame->items[i];
+        const struct association *builds = &suspect->association;
+        const struct tactic_pool *pool = tactic_diff_pool(diff, suspect->columns[0]);
+
+        string_clear(&layers);
+        string_clear(&name);
+        if (pool != NULL) {
+            tactic_pool_name(diff, pool, &name);
+            for (size_t k = 0; k < pool->layers.count; k++)
+                string_add_format(&layers, "%s%s", k > 0 ? ", " : "", diff->layers.items[pool->layers.items[k]].name);
+        } else {
+            const struct seen_tactic *tactic = &diff->tactics.items[suspect->columns[0]];
+
+            string_add(&layers, diff->layers.items[tactic->layer].name);
+            tactic_algorithm_kernel_text(tactic->algorithm, &name);
+        }
+        if (suspect->column_count > 1)
+            string_add_format(&name, " (and %zu more that always occurred together with it)",
+                              suspect->column_count - 1);
+        report_add_evidence(report, &(struct report_evidence){.layer = layers.data,
+                                                              .tactic = name.data,
+                                                              .failed_with = builds->failed_with,
+                                                              .passed_with = builds->passed_with,
+                                                              .failed_without = builds->failed_without,
+                                                              .passed_without = builds->passed_without,
+                                                              .probability = suspect->probability});
+        if (i == 0)
+            report_set_verdict(report, REPORT_UNKNOWN, "With %s: %s in %s; correlation, not proof",
+                               percent(suspect->probability, buffer), name.data, layers.data);
+    }
+    if (blame->count == 0)
+        report_set_verdict(report, REPORT_UNKNOWN, "No tactic occurred more often in bad builds than in good ones");
+    report_add_proof(report, "%zu bad and %zu good builds, %zu tactics that vary", diff->bad.count, diff->good.count,
+                     blame->varying_count);
+    string_release(&name);
+    string_release(&layers);
+    return report_finish(context, report, err);
+}
+
 static int compare(struct tactic_diff *diff, const struct command_context *context, struct error *err)
 {
     const struct diff_tactics_values *values = PARSE_VALUES(context->parse, struct diff_tactics_values);
@@ -312,6 +365,9 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
     if (tactic_diff_is_ranked(diff))
         tactic_ranking_log(diff, log);
     show_only_in_bad(diff, log);
+    rc = write_page(diff, context, err);
+    if (rc < 0)
+        return rc;
     return json->path ? tactic_diff_save(diff, json->path, err) : 0;
 }
 
@@ -326,7 +382,8 @@ static int diff_tactics_run(const struct command_context *context, struct error 
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &diff_tactics_options, &json_options};
+static const struct option_group *const groups[] = {&logging_options, &diff_tactics_options, &json_options,
+                                                    &report_options};
 
 const struct command cmd_inspect_diff_tactics = {
     .name = "diff-tactics",

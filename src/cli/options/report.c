@@ -1,4 +1,7 @@
 /* cli/options/report.c: the page that shows what a command found out. */
+#include <stdlib.h>
+
+#include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/shell_line.h"
@@ -25,10 +28,31 @@ static const struct option options[] = {
     },
 };
 
+/* Hours may be spent before it is written. */
+static int check_folder(const char *option, const char *path, struct error *err)
+{
+    char *folder = path != NULL ? file_folder(path) : NULL;
+    int rc = 0;
+
+    if (folder != NULL && file_exists(folder) && !file_is_folder(folder))
+        rc = error_set(err, ERR_INVALID, "%s: '%s' cannot be written, because '%s' is no folder", option, path, folder);
+    free(folder);
+    return rc;
+}
+
+static int finish_report(struct parse *parse, struct error *err)
+{
+    const struct report_values *values = PARSE_VALUES(parse, struct report_values);
+    int rc = check_folder("--report", values->files.page, err);
+
+    return rc < 0 ? rc : check_folder("--report-data", values->files.data, err);
+}
+
 const struct option_group report_options = {
     .title = "Report",
     .options = options,
     .count = ARRAY_LEN(options),
+    .finish = finish_report,
 };
 
 struct report *report_begin(const struct command_context *context, const char *title)

@@ -6,6 +6,16 @@
 #include "debug/loop/artifacts.h"
 #include "debug/loop/progress.h"
 
+/* A candidate that has its verdict; valid as long as somebody is told of it. */
+struct judged_candidate {
+    int64_t iteration; /* -1: apart from the numbered ones */
+    const char *what;  /* "iteration 3", "the original model" */
+    int64_t nodes;     /* -1: not known */
+    enum verdict verdict;
+    const struct process_result
+        *result; /* of the check, the last time that it was run; NULL: it was not run for this */
+};
+
 /* Everything is borrowed. */
 struct loop_settings {
     struct check_settings check; /* its `files` are where each candidate is written to */
@@ -27,6 +37,10 @@ struct loop_settings {
     struct words data;  /* a check that changes one of them ends the session */
     int64_t max_checks; /* no iteration begins after so many checks; 0: no limit */
     double deadline;    /* nor so many seconds after loop_new(); 0: no limit */
+
+    /* Told of each candidate when its verdict counts; NULL: nobody looks. */
+    void (*judged)(void *data, const struct judged_candidate *candidate);
+    void *judged_data;
 
     /* Told when a check begins and when it ends; NULL: nobody looks. */
     void (*progress)(void *data, const struct loop_progress *progress);

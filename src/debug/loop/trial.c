@@ -373,6 +373,20 @@ static void remember(struct loop *loop, const struct trial *trial)
                             candidate->expectation == EXPECT_AGAIN);
 }
 
+static void tell(const struct loop *loop, const struct trial *trial)
+{
+    bool was_run = trial->slot != NULL && trial->source == VERDICT_OF_CHECK && !check_is_interactive(loop->check) &&
+                   job_slot_has_ended(loop->slots, trial->slot) && trial->slot->rc == 0;
+    const struct judged_candidate candidate = {.iteration = trial->index,
+                                               .what = trial->what,
+                                               .nodes = trial->num_nodes,
+                                               .verdict = trial->verdict,
+                                               .result = was_run ? &trial->slot->result : NULL};
+
+    if (loop->settings.judged != NULL && !trial->is_control)
+        loop->settings.judged(loop->settings.judged_data, &candidate);
+}
+
 /* The verdict, and what a failure is by now. */
 static int save(struct loop *loop, const struct trial *trial, struct error *err)
 {
@@ -447,5 +461,6 @@ int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
         return rc;
 done:
     remember(loop, trial);
+    tell(loop, trial);
     return 0;
 }

@@ -1,0 +1,89 @@
+/* cli/debug/session_page.c: see session_page.h. */
+#include "cli/debug/session_page.h"
+
+#include <math.h>
+
+#include "base/file/file.h"
+#include "cli/options/groups.h"
+#include "debug/check/report.h"
+
+/* Of each stream of a check; what lies in between is in artifacts, where they were wanted. */
+#define LOG_SHOWN ((size_t)8 << 10)
+
+static void add_output(const struct process_output *output, struct string_builder *ret)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    check_output_render(output, &text);
+    if (text.size > 2 * LOG_SHOWN) {
+        string_add_text(ret, (struct text){text.data, LOG_SHOWN});
+        string_add_format(ret, "\n... %zu bytes ...\n", text.size - 2 * LOG_SHOWN);
+        string_add_text(ret, (struct text){text.data + text.size - LOG_SHOWN, LOG_SHOWN});
+    } else {
+        string_add_text(ret, (struct text){text.data, text.size});
+    }
+    string_release(&text);
+}
+
+static void add_candidate(void *data, const struct judged_candidate *judged)
+{
+    static const char *const verdicts[] = {
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "skipped"};
+    struct report_candidate candidate = {.number = judged->iteration,
+                                         .size = judged->nodes >= 0 ? (double)judged->nodes : NAN,
+                                         .verdict = verdicts[judged->verdict],
+                                         .note = judged->what,
+                                         .seconds = NAN};
+    struct string_builder log;
+
+    string_init(&log);
+    if (judged->result != NULL) {
+        candidate.seconds = judged->result->seconds;
+        if (judged->result->end == PROCESS_TIMED_OUT)
+            candidate.verdict = "timed out";
+        add_output(&judged->result->out, &log);
+        add_output(&judged->result->error_out, &log);
+    }
+    candidate.log = (struct text){log.data, log.size};
+    report_add_candidate(data, &candidate);
+    string_release(&log);
+}
+
+struct report *session_page_begin(const struct command_context *context, const char *tool, const char *subject,
+                                  const char *unit, struct loop_settings *settings)
+{
+    char *name = subject != NULL ? file_basename(subject) : NULL;
+    struct string_builder title;
+    struct report *report;
+
+    string_init(&title);
+    string_add(&title, tool);
+    if (name != NULL)
+        string_add_format(&title, " %s", name);
+    report = report_begin(context, title.data);
+    string_release(&title);
+    free(name);
+    if (report == NULL)
+        return NULL;
+    report_set_search(report, unit);
+    settings->judged = add_candidate;
+    settings->judged_data = report;
+    return report;
+}
+
+void session_page_add_model(struct report *report, struct model *model)
+{
+    if (report == NULL || model == NULL)
+        return;
+    report_add_environment(report, "model", model->display_name);
+    report_add_network(report, model);
+}
+
+void session_page_add_checks(struct report *report, const struct loop *loop)
+{
+    if (report != NULL)
+        report_add_proof(report, "%lld iterations: %lld passed, %lld failed, %lld skipped",
+                         (long long)(loop_passed(loop) + loop_failed(loop) + loop_skipped(loop)),
+                         (long long)loop_passed(loop), (long long)loop_failed(loop), (long long)loop_skipped(loop));
+}
