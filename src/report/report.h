@@ -104,7 +104,7 @@ enum report_outcome { REPORT_NOT_COMPARED, REPORT_MATCHES, REPORT_DIFFERS };
 struct report_tensor {
     const char *name;
     const char *type;      /* of its elements: "float32" */
-    const char *precision; /* what the suspect holds it in, where it is another type: "float16"; NULL: the same */
+    const char *precision; /* what the suspect may compute it in, where it is another type: "float16"; NULL: the same */
     const char *shape;     /* "(1, 64, 56, 56)" */
     struct report_range reference, suspect;
     double absolute_error, relative_error;         /* the largest */

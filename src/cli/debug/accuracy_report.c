@@ -2,6 +2,7 @@
 #include "cli/debug/accuracy_report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "backend/onnxrt/library.h"
 #include "base/file/file.h"
@@ -96,9 +97,10 @@ static void list_text(struct experiment *errors, const json_t *list, struct stri
 }
 
 /* The runner is the first side, recorded reference values are the second. */
-static void add_tensor(struct report *report, struct experiment *errors, const json_t *comparison)
+static void add_tensor(struct report *report, const struct investigation *investigation, const json_t *comparison)
 {
     const json_t *first_bad = result_find(comparison, "differences/first_bad");
+    struct experiment *errors = investigation->errors;
     struct report_tensor tensor = REPORT_TENSOR_UNKNOWN;
     struct string_builder shape, position;
 
@@ -107,6 +109,8 @@ static void add_tensor(struct report *report, struct experiment *errors, const j
     list_text(errors, result_find(comparison, "second/shape"), &shape);
     tensor.name = result_text(errors, comparison, "output");
     tensor.type = result_text(errors, comparison, "second/dtype");
+    if (tensor.type != NULL && strcmp(tensor.type, "float32") == 0)
+        tensor.precision = investigation->settings->precision;
     tensor.shape = shape.data;
     tensor.reference = range_of(errors, result_find(comparison, "second"));
     tensor.suspect = range_of(errors, result_find(comparison, "first"));
@@ -130,8 +134,9 @@ static void add_tensor(struct report *report, struct experiment *errors, const j
     string_release(&shape);
 }
 
-static void add_tensors(struct report *report, struct experiment *errors)
+static void add_tensors(struct report *report, const struct investigation *investigation)
 {
+    struct experiment *errors = investigation->errors;
     const json_t *comparison;
     size_t i;
 
@@ -139,7 +144,7 @@ static void add_tensors(struct report *report, struct experiment *errors)
         return;
     json_array_foreach (result_find(errors->result.root, "comparisons"), i, comparison)
         if (result_number(errors, comparison, "iteration", 0) == 0)
-            add_tensor(report, errors, comparison);
+            add_tensor(report, investigation, comparison);
 }
 
 int accuracy_report_write(const struct command_context *context, struct investigation *investigation, struct error *err)
@@ -159,7 +164,7 @@ int accuracy_report_write(const struct command_context *context, struct investig
     if (rc < 0)
         goto done;
     report_add_network(report, model);
-    add_tensors(report, investigation->errors);
+    add_tensors(report, investigation);
     rc = report_write(report, &own, context->log, err);
     if (rc < 0)
         goto done;

@@ -149,6 +149,9 @@ class ErrorCurves {
             if (place && (this.tensors[i].outcome === "differs" || this.tensors.length <= 150))
                 picture.append(drawn("circle", { class: this.tensors[i].outcome === "differs" ? "differs" : "fine",
                     cx: place[0], cy: place[1], r: 3 }));
+            else if (!place && this.tensors[i].outcome === "differs")
+                picture.append(drawn("text", { class: "beyond", x: this.horizontal.place(i), y: CURVE.height - CURVE.bottom },
+                    "×", drawn("title", {}, "differs, and this measure has no value")));
         });
         return this.finish(picture, logarithmic ? `${title} (dashed: tolerance)` : title);
     }

@@ -27,7 +27,7 @@ class Network {
     }
 
     reads(node) {
-        return [...node.inputs, ...(node.captures ?? [])].filter((tensor) => tensor !== null);
+        return [...new Set([...node.inputs, ...(node.captures ?? [])])].filter((tensor) => tensor !== null);
     }
 
     resultsOf(node) {
@@ -63,7 +63,7 @@ function describeTensor(network, number, role) {
     const type = [result.shape ?? tensor.shape, result.type ?? tensor.type].filter((part) => part).join(" ");
     const facts = [
         ["reference", range(result.reference)],
-        [`suspect${result.precision ? `, ${result.precision}` : ""}`, range(result.suspect)],
+        ["suspect", [range(result.suspect), result.precision ? `in ${result.precision}` : ""].filter((part) => part).join(", ")],
         ["largest error", [result.absolute_error === undefined ? "" : `${digits(result.absolute_error)} absolute`,
             result.relative_error === undefined ? "" : `${digits(result.relative_error)} relative`].filter((part) => part).join(", ")],
         ["signal to noise", result.signal_to_noise === undefined ? "" : `${digits(result.signal_to_noise)} dB`],

@@ -17,13 +17,21 @@ function addVerdict() {
         header.append(make("ul", { class: "proof" }, ...report.verdict.proof.map((line) => make("li", {}, line))));
 }
 
+// One line for each experiment; what follows each other and asks the same has one heading.
 function addSteps(steps) {
-    addSection("steps", "Steps", make("ol", { class: "steps" }, ...steps.map((step) => make("li", {},
-        make("p", { class: "what" }, make("b", {}, step.what), step.seconds === undefined ? "" :
-            make("span", { class: "time" }, duration(step.seconds))),
-        step.why ? make("p", { class: "why" }, step.why) : null,
-        make("p", {}, step.outcome ?? "not finished"),
-        step.command ? make("details", {}, make("summary", {}, "command"), commandLine(step.command)) : null))));
+    const list = make("ol", { class: "steps" });
+    let group = null;
+    steps.forEach((step, i) => {
+        if (i === 0 || step.what !== steps[i - 1].what) {
+            group = make("li", {}, make("h3", {}, step.what));
+            list.append(group);
+        }
+        const line = [make("span", { class: "why" }, step.why ?? ""), make("span", {}, step.outcome ?? "not finished"),
+            make("span", { class: "time" }, duration(step.seconds))];
+        group.append(step.command ? make("details", {}, make("summary", {}, make("span", { class: "step" }, ...line)),
+            commandLine(step.command)) : make("p", { class: "step alone" }, ...line));
+    });
+    addSection("steps", "Steps", list);
 }
 
 function addCommands(commands) {
@@ -120,15 +128,15 @@ function addNavigation() {
 function addAll() {
     let choose = () => {};
     addVerdict();
-    if (report.steps)
-        addSteps(report.steps);
     addOrigin();
     if (report.network)
         choose = addNetwork(report);
-    if (report.tensors) {
+    if (report.tensors)
         addErrors(report, choose);
+    if (report.steps)
+        addSteps(report.steps);
+    if (report.tensors)
         addTensors(report.tensors, choose);
-    }
     if (report.evidence)
         addEvidence(report.evidence);
     if (report.candidates)
