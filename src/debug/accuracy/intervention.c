@@ -150,3 +150,31 @@ done:
     subgraph_release(&rest);
     return rc;
 }
+
+int intervention_find_rounding(struct parts *parts, const struct bitset *nodes, uint32_t *ret, struct error *err)
+{
+    struct bitset one;
+    int rc = 0;
+
+    *ret = NODE_NONE;
+    bitset_init(&one, nodes->size);
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size && *ret == NODE_NONE; i = bitset_next(nodes, i + 1)) {
+        enum agreement agreement;
+        struct lone_run run;
+
+        bitset_clear(&one);
+        bitset_add(&one, i);
+        rc = part_run_alone(parts, &one, parts->investigation->part_tolerance, &run, err);
+        if (rc < 0)
+            break;
+        if (run.agreement != AGREES)
+            continue;
+        rc = intervention_inject(parts, (uint32_t)i, run.outputs, &agreement, err);
+        if (rc < 0)
+            break;
+        if (agreement == DIFFERS)
+            *ret = (uint32_t)i;
+    }
+    bitset_release(&one);
+    return rc;
+}

@@ -21,4 +21,8 @@ int intervention_control(struct parts *parts, const char *model, const char *sus
 /* Whether the reference still agrees when one node's outputs come from the file `made`. */
 int intervention_inject(struct parts *parts, uint32_t node, const char *made, enum agreement *ret, struct error *err);
 
+/* Looks for a node among these that is right alone, but for rounding, and has the reference differ with that: what
+ * follows magnifies it. NODE_NONE: there is none. */
+int intervention_find_rounding(struct parts *parts, const struct bitset *nodes, uint32_t *ret, struct error *err);
+
 #endif

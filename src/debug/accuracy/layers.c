@@ -21,6 +21,7 @@ struct blame {
     struct bitset faulty;       /* those that are computed otherwise */
     struct words tolerance;     /* by which they fail */
     const char *suspect_values; /* all tensors of the suspect */
+    uint32_t rounding;          /* a node that only rounds otherwise, which the others magnify; or NODE_NONE */
     const char **seen;          /* of each node that failed: where, and what it has there */
     const char **made;          /* likewise, the file with what it made alone in the suspect */
 };
@@ -191,6 +192,22 @@ static const char *count_nodes(struct blame *blame)
     return investigation_text(blame->parts.investigation, "%zu " TEXT_FORMAT " nodes", count, TEXT_ARGS(op_type));
 }
 
+/* The nodes that fail together, one of which only rounds otherwise. */
+static const char *describe_magnified(struct blame *blame)
+{
+    struct parts *parts = &blame->parts;
+    struct bitset others;
+    const char *described;
+
+    bitset_init_copy(&others, &blame->faulty);
+    bitset_remove(&others, blame->rounding);
+    described = parts_describe(parts, &others);
+    bitset_release(&others);
+    return investigation_text(parts->investigation,
+                              "'%s' rounds otherwise than in the reference, which %s magnify beyond the tolerance",
+                              parts_node(parts, blame->rounding), described);
+}
+
 static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_left, bool all_show)
 {
     struct investigation *investigation = blame->parts.investigation;
@@ -217,14 +234,23 @@ static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_le
     else if (kind == CAUSE_FUSION)
         cause->sentence = investigation_text(
             investigation, "%s are right when their tensors are outputs, and wrong when they are fused", described);
-    else
+    else if (blame->rounding == NODE_NONE)
         cause->sentence = investigation_text(
             investigation, "%s fail together, and no longer when any one of them is left out", described);
+    else
+        cause->sentence = describe_magnified(blame);
     cause_add_proof(investigation, "%s fail%s in the suspect, from the reference's values; the reference itself agrees",
                     is_one               ? "alone, it"
                     : kind == CAUSE_NODE ? "each alone, they"
                                          : "cut out, they",
                     is_one ? "s" : "");
+    if (kind == CAUSE_PART && blame->rounding != NODE_NONE)
+        cause_add_proof(
+            investigation,
+            "what '%s' makes alone agrees by %s %s; put into the reference, it has the outputs of the model "
+            "differ",
+            parts_node(&blame->parts, blame->rounding), investigation->part_tolerance.items[0],
+            investigation->part_tolerance.items[1]);
     if (kind == CAUSE_NODE && !is_one && all_show)
         cause_add_proof(investigation,
                         "what any one of them makes alone, put into the reference, has the outputs of the "
@@ -296,6 +322,10 @@ static int try_in_company(struct blame *blame, uint32_t node, struct error *err)
         return rc;
     if (agreement == AGREES && bitset_count(&blame->faulty) > 1)
         kind = CAUSE_FUSION;
+    else
+        rc = intervention_find_rounding(&blame->parts, &blame->faulty, &blame->rounding, err);
+    if (rc < 0)
+        return rc;
     rc = intervention_replace(&blame->parts, &blame->faulty, NULL, &model, &agreement, err);
     return rc == 0 && agreement == AGREES ? confirm(blame, kind, model, err) : rc;
 }
@@ -366,7 +396,7 @@ static int ask(struct blame *blame, bool *ret_cured, struct error *err)
 
 int accuracy_ask_layers(struct investigation *investigation, struct error *err)
 {
-    struct blame blame = {.tolerance = investigation->part_tolerance};
+    struct blame blame = {.tolerance = investigation->part_tolerance, .rounding = NODE_NONE};
     bool cured = false;
     int rc;
 
