@@ -120,6 +120,22 @@ static int find_nodes(struct investigation *investigation, const char *layer_inf
     return 0;
 }
 
+/* One kernel may be at fault in more layers than the one that was found. */
+static void take_layers_of_kernel(struct investigation *investigation, struct experiment *experiment,
+                                  struct tactic_culprits *ret)
+{
+    const json_t *root = experiment->result.root, *item;
+    struct call layers;
+    size_t i;
+
+    if (!json_is_true(result_find(root, "kernel/proven")) || !json_is_true(result_find(root, "kernel/exact")))
+        return;
+    call_begin(&layers, investigation, "", "");
+    json_array_foreach (result_find(root, "kernel/layers"), i, item)
+        call_add(&layers, result_text(experiment, item, ""), NULL);
+    ret->faulty = call_keep(&layers);
+}
+
 static void take_tactics(struct investigation *investigation, struct experiment *experiment,
                          struct tactic_culprits *ret)
 {
@@ -136,11 +152,12 @@ static void take_tactics(struct investigation *investigation, struct experiment 
         call_add(&bad, result_text(experiment, item, "bad/name"), NULL);
         call_add(&good, result_text(experiment, item, "good/name"), NULL);
     }
-    ret->layers = call_keep(&layers);
+    ret->layers = ret->faulty = call_keep(&layers);
     ret->bad = call_keep(&bad);
     ret->good = call_keep(&good);
     if (ret->layers.count == 0)
         return;
+    take_layers_of_kernel(investigation, experiment, ret);
     ret->kernel = *excluded != '\0' ? excluded : NULL;
     ret->mended = *result_text(experiment, experiment->result.root, "mend/load_tactics") != '\0' ? ret->mended : NULL;
 }
@@ -173,5 +190,5 @@ int accuracy_isolate_tactics(struct investigation *investigation, const struct e
     experiment->outcome = result_text(experiment, experiment->result.root, "outcome");
     if (experiment->exit_status == 0 && strcmp(experiment->outcome, "found") == 0)
         take_tactics(investigation, experiment, ret);
-    return ret->layers.count > 0 ? find_nodes(investigation, exploration->layers, ret->layers, &ret->nodes, err) : 0;
+    return ret->layers.count > 0 ? find_nodes(investigation, exploration->layers, ret->faulty, &ret->nodes, err) : 0;
 }

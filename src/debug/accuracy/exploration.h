@@ -26,7 +26,8 @@ struct tactic_culprits {
     struct words layers; /* none: nothing was found */
     struct words bad;    /* tactics, by layer */
     struct words good;   /* what passes in their place */
-    struct words nodes;  /* of the layers */
+    struct words faulty; /* layers: these, or all in which their kernel was seen to be at fault */
+    struct words nodes;  /* of those */
     const char *kernel;  /* of the first one, as --exclude-tactics takes it; NULL: that would take more away than it */
     const char *mended;  /* replay of the bad build without them, as it was seen to pass; NULL: it was not */
 };

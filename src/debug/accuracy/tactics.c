@@ -163,7 +163,7 @@ static int blame_tactics(struct investigation *investigation, const struct tacti
     cause->sentence =
         culprits->bad.count == 1
             ? investigation_text(investigation, "the tactic '%s' is wrong in %s, where '%s' is right", cause->tactic,
-                                 list(investigation, culprits->layers), culprits->good.items[0])
+                                 list(investigation, culprits->faulty), culprits->good.items[0])
             : investigation_text(investigation, "the tactics %s are wrong together, in %s",
                                  list(investigation, culprits->bad), list(investigation, culprits->layers));
     add_proof_of_isolation(investigation, "a build of the whole model", culprits);
