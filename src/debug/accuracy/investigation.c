@@ -404,6 +404,24 @@ int call_succeed(struct call *call, struct experiment **ret, struct error *err)
     return rc;
 }
 
+#define MOST_LOG_READ ((size_t)16 << 20)
+
+void experiment_tell_warnings(const struct experiment *experiment, struct log *log)
+{
+    char *path = file_join(experiment->folder, "log.txt"), *said = NULL;
+    size_t size = 0;
+
+    if (file_read(path, MOST_LOG_READ, &said, &size, NULL) == 0)
+        for (const char *line = said, *end = said + size, *stop; line < end; line = stop + 1) {
+            stop = memchr(line, '\n', (size_t)(end - line));
+            stop = stop != NULL ? stop : end;
+            if (stop - line > 4 && strncmp(line, "[W] ", 4) == 0 && line[4] != ' ')
+                log_message(log, LOG_WARNING, "%.*s", (int)(stop - line - 4), line + 4);
+        }
+    free(said);
+    free(path);
+}
+
 /* ---- Results ---- */
 
 json_t *result_find(const json_t *object, const char *path)

@@ -174,6 +174,9 @@ int call_judge(struct call *call, struct experiment **ret, struct error *err);
 /* Runs what has to work: an error with what it complains about unless its exit status is 0. */
 int call_succeed(struct call *call, struct experiment **ret, struct error *err);
 
+/* Says what it warned of, but for what belongs to a single comparison: what is indented. */
+void experiment_tell_warnings(const struct experiment *experiment, struct log *log);
+
 /* ---- Results ---- */
 
 /* A member of an object, down a path of names: NULL where it is not there. */

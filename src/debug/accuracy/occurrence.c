@@ -28,6 +28,8 @@ static int build_and_run(struct investigation *investigation, struct call *call,
     rc = call_judge(call, &experiment, err);
     if (rc < 0)
         return rc;
+    if (investigation_checks(investigation) == experiment->checks) /* the first one: the others say the same */
+        experiment_tell_warnings(experiment, investigation->log);
     *ret = (struct runs){.count = times, .failed = times, .refused = experiment->agreement == REFUSES};
     return ret->refused ? 0 : accuracy_count_failed_runs(investigation, experiment, times, &ret->failed, err);
 }

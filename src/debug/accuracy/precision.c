@@ -9,46 +9,14 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "debug/accuracy/part.h"
+#include "debug/accuracy/misfit.h"
 #include "debug/accuracy/questions.h"
-#include "debug/accuracy/ranges.h"
 
 #define HINTS_TOLD 3
+#define NODES_TOLD 5
 #define NODES_ALONE 2   /* so many are tried one by one */
 #define NODES_GROWN 12  /* more than so many are not made smaller */
 #define LARGE_SHARE 3.0 /* from one in so many layers on, no single one is to blame */
-
-/* ---- What a type can hold ---- */
-
-struct format {
-    const char *name;
-    double largest, smallest_normal;
-    double flushed; /* what is not greater becomes 0 */
-};
-
-static const struct format float16 = {"float16", 65504, 0x1p-14, 0x1p-25};
-static const struct format bfloat16 = {"bfloat16", 0x1.fep127, 0x1p-126, 0x1p-134};
-
-enum misfit {
-    FITS,         /* from here on it is ever worse */
-    HAS_TINY,     /* some of it becomes 0, as in most tensors: says little */
-    IS_SUBNORMAL, /* all of it has fewer digits */
-    IS_FLUSHED,   /* all of it becomes 0 */
-    IS_TOO_LARGE,
-};
-
-static enum misfit misfit_of(const struct format *format, const struct known_range *range)
-{
-    if (format == NULL || !range->is_known || range->largest == 0)
-        return FITS;
-    if (range->largest > format->largest)
-        return IS_TOO_LARGE;
-    if (range->largest <= format->flushed)
-        return IS_FLUSHED;
-    if (range->largest < format->smallest_normal)
-        return IS_SUBNORMAL;
-    return range->smallest <= format->flushed ? HAS_TINY : FITS;
-}
 
 /* ---- The question ---- */
 
@@ -56,7 +24,8 @@ struct need {
     struct parts parts;
     const struct format *format; /* NULL: int8 */
     struct known_range *ranges;  /* of values */
-    struct bitset nodes;         /* of the layers that need higher precision */
+    struct words names;          /* of the nodes of the layers that need higher precision */
+    struct bitset nodes;         /* those that are not inside of others: in bodies nothing is known of tensors */
     struct words layers;         /* NAME:float32 for each */
     int64_t lowered;             /* layers that could be in lower precision */
     int64_t checks;
@@ -66,51 +35,14 @@ struct need {
     uint32_t node;      /* which reads or makes it */
 };
 
-/* "'scores', which 'attention' (MatMul) makes, reaches 72489; float16 ends at 65504" */
-static const char *describe_misfit(struct need *need, uint32_t value, uint32_t node, enum misfit misfit)
+static enum misfit look_at_node(const struct need *need, uint32_t node, uint32_t *ret_value)
 {
-    struct investigation *investigation = need->parts.investigation;
-    const struct model *model = need->parts.model;
-    const struct known_range *range = &need->ranges[value];
-    const struct format *format = need->format;
-    bool is_one = range->largest == range->smallest;
-    bool is_constant = model->values.items[value].initializer != INITIALIZER_NONE;
-    const char *who = investigation_text(investigation, "%s'%s', which '%s' (" TEXT_FORMAT ") %s,",
-                                         is_constant ? "the constant " : "", parts_tensor(&need->parts, value),
-                                         parts_node(&need->parts, node), TEXT_ARGS(model->nodes.items[node].op_type),
-                                         model->values.items[value].producer == node ? "makes" : "reads");
-
-    if (misfit == IS_TOO_LARGE)
-        return investigation_text(investigation, "%s reaches %.6g; %s ends at %.6g", who, range->largest, format->name,
-                                  format->largest);
-    if (misfit == IS_FLUSHED)
-        return investigation_text(investigation, "%s is %s%.3g; in %s that becomes 0", who, is_one ? "" : "at most ",
-                                  range->largest, format->name);
-    if (misfit == IS_SUBNORMAL)
-        return investigation_text(investigation, "%s is %s%.3g; below %.3g %s has fewer digits", who,
-                                  is_one ? "" : "at most ", range->largest, format->smallest_normal, format->name);
-    return investigation_text(investigation, "%s has values down to %.3g; in %s they become 0", who, range->smallest,
-                              format->name);
+    return misfit_at_node(need->format, need->parts.model, need->ranges, node, ret_value);
 }
 
-/* The worst misfit in what a node reads and makes; its own outputs come first. */
-static enum misfit look_at_node(const struct need *need, uint32_t index, uint32_t *ret_value)
+static const char *describe_misfit(struct need *need, uint32_t value, uint32_t node, enum misfit misfit)
 {
-    const struct model *model = need->parts.model;
-    const struct node *node = &model->nodes.items[index];
-    enum misfit ret = FITS;
-
-    for (size_t i = 0; i < node->outputs.count + node_read_count(node); i++) {
-        uint32_t value = i < node->outputs.count ? model_edge(model, node->outputs, i)
-                                                 : node_read(model, node, i - node->outputs.count);
-        enum misfit misfit = value != VALUE_NONE ? misfit_of(need->format, &need->ranges[value]) : FITS;
-
-        if (misfit > ret) {
-            ret = misfit;
-            *ret_value = value;
-        }
-    }
-    return ret;
+    return misfit_describe(&need->parts, need->format, &need->ranges[value], value, node, misfit);
 }
 
 /* What a node makes, or gets from outside of the network. */
@@ -180,7 +112,7 @@ static int search_layers(struct need *need, struct experiment **ret, struct erro
     call_add(&call, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
              "--iter-artifact", engine, "--force", "--save-debug-replay",
              investigation_text(investigation, "%s/replay.json", folder), "--hide-fail-output", NULL);
-    if (need->format == &float16) /* the only one that the model is written in, with Casts */
+    if (need->format == &format_float16) /* the only one that the model is written in, with Casts */
         call_add(&call, "--output-onnx", investigation_path(investigation, "mixed.onnx"), NULL);
     call_add_words(&call, investigation->settings->loading);
     call_add_words(&call, investigation->settings->engine);
@@ -200,13 +132,25 @@ static uint32_t find_node(const struct model *model, const char *name)
     return NODE_NONE;
 }
 
-/* Whether there is a set of layers, and whose nodes are known. */
+/* The text of an array's items. */
+static void add_texts(struct call *ret, struct experiment *experiment, const json_t *array)
+{
+    const json_t *item;
+    struct text word;
+    size_t i;
+
+    json_array_foreach (array, i, item)
+        if (json_reader_text(&experiment->result, (json_t *)item, &word, NULL) == 0)
+            call_add(ret, word.data, NULL);
+}
+
+/* Whether there is a set of layers. */
 static bool take_layers(struct need *need, struct experiment *experiment)
 {
     struct investigation *investigation = need->parts.investigation;
-    const json_t *result = experiment->result.root, *layers = result_find(result, "layers"), *layer, *node;
+    const json_t *result = experiment->result.root, *layers = result_find(result, "layers"), *layer;
     struct call call;
-    size_t i, k;
+    size_t i;
 
     if (experiment->exit_status != 0 || !experiment->has_result || !json_is_true(result_find(result, "found")) ||
         json_array_size(layers) == 0)
@@ -216,27 +160,22 @@ static bool take_layers(struct need *need, struct experiment *experiment)
     experiment->checks = experiment->builds = need->checks;
     need->lowered = (int64_t)result_number(experiment, result, "lowered", 0);
     need->is_minimal = json_is_true(result_find(result, "minimal"));
-    json_array_foreach (layers, i, layer)
-        json_array_foreach (result_find(layer, "nodes"), k, node) {
-            struct text name;
-            uint32_t index = NODE_NONE;
-
-            if (json_reader_text(&experiment->result, (json_t *)node, &name, NULL) == 0)
-                index = find_node(need->parts.model, name.data);
-            if (index != NODE_NONE)
-                bitset_add(&need->nodes, index);
-        }
     call_begin(&call, investigation, "", "");
-    json_array_foreach (result_find(result, "layer_precisions"), i, layer) {
-        struct text word;
+    json_array_foreach (layers, i, layer)
+        add_texts(&call, experiment, result_find(layer, "nodes"));
+    need->names = call_keep(&call);
+    for (i = 0; i < need->names.count; i++) {
+        uint32_t node = find_node(need->parts.model, need->names.items[i]);
 
-        if (json_reader_text(&experiment->result, (json_t *)layer, &word, NULL) == 0)
-            call_add(&call, word.data, NULL);
+        if (node != NODE_NONE)
+            bitset_add(&need->nodes, node);
     }
+    call_begin(&call, investigation, "", "");
+    add_texts(&call, experiment, result_find(result, "layer_precisions"));
     need->layers = call_keep(&call);
     experiment->outcome =
         investigation_text(investigation, "%zu of %lld layers", need->layers.count, (long long)need->lowered);
-    return need->layers.count > 0 && bitset_count(&need->nodes) > 0;
+    return need->layers.count > 0;
 }
 
 /* The options that give the layers a precision. */
@@ -266,7 +205,7 @@ static int try_bfloat16(struct need *need, bool *ret, struct error *err)
     int rc;
 
     *ret = false;
-    if (need->format != &float16)
+    if (need->format != &format_float16)
         return 0;
     call_begin_comparison(&call, investigation, &investigation->whole, "bfloat16",
                           "These layers in bfloat16: float32's range, and fewer digits than float16");
@@ -299,6 +238,20 @@ static double largest_error(struct investigation *investigation)
     return ret;
 }
 
+/* "'a' (Conv) and 'b' (Relu)"; by their names alone where one of them is inside of another node. */
+static const char *describe_nodes(struct need *need)
+{
+    const char *ret = "";
+
+    if (bitset_count(&need->nodes) == need->names.count)
+        return parts_describe(&need->parts, &need->nodes);
+    for (size_t i = 0; i < need->names.count && i < NODES_TOLD; i++)
+        ret = investigation_text(need->parts.investigation, "%s%s'%s'", ret, i > 0 ? ", " : "", need->names.items[i]);
+    return need->names.count <= NODES_TOLD
+               ? ret
+               : investigation_text(need->parts.investigation, "%s and %zu more", ret, need->names.count - NODES_TOLD);
+}
+
 static const char *describe_rounding(struct need *need)
 {
     struct investigation *investigation = need->parts.investigation;
@@ -308,8 +261,7 @@ static const char *describe_rounding(struct need *need)
 
     if ((double)count * LARGE_SHARE < (double)need->lowered)
         return investigation_text(investigation, "%zu of %lld layers need%s more digits than %s has: %s", count,
-                                  (long long)need->lowered, count == 1 ? "s" : "", precision,
-                                  parts_describe(&need->parts, &need->nodes));
+                                  (long long)need->lowered, count == 1 ? "s" : "", precision, describe_nodes(need));
     if (isfinite(error))
         return investigation_text(
             investigation,
@@ -330,7 +282,10 @@ static void conclude(struct need *need, bool may_be_bfloat16)
 
     cause_add_proof(investigation, "in float32 it passes, in all of %d runs", RUNS_OF_ONE_BUILD);
     cause_add_proof(investigation, "it passes with %s of %lld in float32%s (%lld builds)", layers,
-                    (long long)need->lowered, need->is_minimal ? ", and with any one of them less it fails" : "",
+                    (long long)need->lowered,
+                    !need->is_minimal ? ""
+                    : count == 1      ? ", and without it it fails"
+                                      : ", and with any one of them less it fails",
                     (long long)need->checks);
     if (may_be_bfloat16)
         cause_add_proof(investigation,
@@ -343,7 +298,7 @@ static void conclude(struct need *need, bool may_be_bfloat16)
         cause->kind = CAUSE_UNDERFLOW;
     cause->sentence = cause->kind != CAUSE_PRECISION ? describe_misfit(need, need->value, need->node, need->misfit)
                                                      : describe_rounding(need);
-    cause->nodes = parts_names(&need->parts, &need->nodes);
+    cause->nodes = need->names;
     cause->mend = (struct mend){.what = investigation_text(investigation, "%s in float32", layers),
                                 .options = layer_options(need, "float32")};
 }
@@ -446,7 +401,7 @@ static int ask(struct need *need, struct error *err)
     if (rc < 0)
         return rc;
     conclude(need, may_be_bfloat16);
-    return make_minimal(need, err);
+    return bitset_count(&need->nodes) > 0 ? make_minimal(need, err) : 0;
 }
 
 int accuracy_ask_precision(struct investigation *investigation, struct error *err)
@@ -463,10 +418,10 @@ int accuracy_ask_precision(struct investigation *investigation, struct error *er
         log_message(investigation->log, LOG_INFO, "    It fails in float32 as well: the precision is not it");
         return 0;
     }
-    if (strcmp(investigation->settings->precision, float16.name) == 0)
-        need.format = &float16;
-    else if (strcmp(investigation->settings->precision, bfloat16.name) == 0)
-        need.format = &bfloat16;
+    if (strcmp(investigation->settings->precision, format_float16.name) == 0)
+        need.format = &format_float16;
+    else if (strcmp(investigation->settings->precision, format_bfloat16.name) == 0)
+        need.format = &format_bfloat16;
     rc = parts_open(&need.parts, investigation, err);
     if (rc < 0)
         return rc;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "debug/accuracy/values.h"
@@ -36,7 +37,9 @@ static void add_tensor(struct ranges *ranges, uint32_t value, const struct tenso
 {
     struct value_range range;
 
-    if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
+    enum arithmetic arithmetic = elements_arithmetic(tensor->type);
+
+    if (arithmetic != ARITHMETIC_FLOAT32 && arithmetic != ARITHMETIC_FLOAT64)
         return;
     range_compute(tensor, &range);
     add_range(ranges, value,
@@ -57,7 +60,7 @@ static void add_results(struct ranges *ranges, struct experiment *experiment)
     json_array_foreach (outputs, i, item) {
         uint32_t value = model_find_tensor(ranges->model, text_of(result_text(experiment, item, "output")));
 
-        if (value == VALUE_NONE || !json_is_number(result_find(item, "nans")))
+        if (value == VALUE_NONE || strstr(result_text(experiment, item, "dtype"), "float") == NULL)
             continue;
         add_range(ranges, value,
                   &(struct known_range){

@@ -16,7 +16,7 @@ struct known_range {
 
 /* Has the reference give out all tensors (accuracy_make_values()), and looks at constants and input data, too. `*ret`
  * has a range for each value of the model, which is the investigation's, with Constant nodes as initializers; it is the
- * caller's to free. Types without an arithmetic are not known. */
+ * caller's to free. Only floating-point numbers are known. */
 int ranges_read(struct investigation *investigation, const struct model *model, struct known_range **ret,
                 struct error *err);
 
