@@ -45,7 +45,8 @@ struct cause {
         const char **items; /* what was seen, a sentence each */
         size_t count, capacity;
     } proof;
-    bool proven; /* the minimal case was seen to fail anew, and the whole model to pass with what was changed */
+    bool leaves_more; /* the whole model fails also when these nodes are right */
+    bool proven;      /* the minimal case was seen to fail anew, and the whole model to pass with what was changed */
     struct mend mend;
 };
 

@@ -61,7 +61,8 @@ int accuracy_prove(struct investigation *investigation, struct error *err)
         rc = run_mended(investigation, err);
     if (rc < 0)
         return rc;
-    cause->proven = fails && cause->proof.count > 0 && (cause->mend.what == NULL || cause->mend.holds);
+    cause->proven =
+        fails && cause->proof.count > 0 && (cause->mend.what != NULL ? cause->mend.holds : !cause->leaves_more);
     if (cause->proven)
         investigation_conclude(investigation, OUTCOME_CAUSE, "Cause: %s", cause->sentence);
     else

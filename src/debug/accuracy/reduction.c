@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"
+#include "debug/accuracy/intervention.h"
 #include "debug/accuracy/questions.h"
 #include "debug/accuracy/values.h"
 
@@ -104,6 +105,50 @@ static void take_nodes(struct investigation *investigation, struct experiment *e
     string_release(&text);
 }
 
+/* The nodes of the cause in the model; false unless each name is that of one node. */
+static bool find_nodes(struct parts *parts, struct words names, struct bitset *ret)
+{
+    size_t found = 0;
+
+    for (uint32_t i = 0; i < parts->model->nodes.count; i++)
+        for (size_t k = 0; k < names.count; k++)
+            if (strcmp(model_node_label(parts->model, i), names.items[k]) == 0) {
+                bitset_add(ret, i);
+                found++;
+            }
+    return found == names.count;
+}
+
+/* What fails alone need not be why the whole model fails: that has to agree once these nodes are right. */
+static int replace(struct investigation *investigation, struct error *err)
+{
+    struct cause *cause = &investigation->cause;
+    enum agreement agreement;
+    struct bitset nodes = {0};
+    struct parts parts;
+    const char *model;
+    int rc = parts_open(&parts, investigation, err);
+
+    if (rc < 0)
+        return rc;
+    bitset_init(&nodes, parts.model->nodes.count);
+    if (find_nodes(&parts, cause->nodes, &nodes)) {
+        rc = intervention_replace(&parts, &nodes, NULL, &model, &agreement, err);
+        if (rc < 0)
+            goto done;
+        cause->leaves_more = agreement == DIFFERS;
+        if (agreement == AGREES)
+            cause_add_proof(investigation, "with the reference's values in place of what %s, the whole model agrees",
+                            cause->nodes.count == 1 ? "it makes" : "they make");
+        else if (agreement == DIFFERS)
+            log_message(investigation->log, LOG_INFO, "    The whole model fails without them, too: there is more");
+    }
+done:
+    bitset_release(&nodes);
+    parts_close(&parts);
+    return rc;
+}
+
 int accuracy_ask_reduction(struct investigation *investigation, struct error *err)
 {
     const char *output = investigation_path(investigation, "minimal.onnx");
@@ -145,5 +190,7 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
                         (long long)checks);
     rc = accuracy_make_case(investigation, output, "minimal", &investigation->minimal, err);
     investigation->minimal.tolerance = tolerance;
-    return rc;
+    if (rc < 0 || investigation->occurrence != OCCURS_ALWAYS)
+        return rc;
+    return replace(investigation, err);
 }
