@@ -72,6 +72,7 @@ needs_browser()
 @test "pages work in a browser, whatever names are in them" {
     needs_browser
     command -v dot >/dev/null || skip "there is no Graphviz"
+    require_onnxruntime
     make_model plain.onnx ""
     make_model hostile.onnx "$hostile"
     mkdir empty
@@ -79,8 +80,9 @@ needs_browser()
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" plain.onnx b all.html all.json
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" hostile.onnx "b$hostile" hostile.html hostile.json
     PATH=$PWD/empty "$POLYGRAPHY_TEST_PROGRAMS/report_sample" hostile.onnx "b$hostile" none.html none.json
+    polygraphy run hostile.onnx --onnxrt --trt --fp16 --onnx-outputs mark all --report results.html || [ $? -eq 1 ]
     run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" \
-        inspect=inspect.html all=all.html hostile=hostile.html no-graph=none.html
+        inspect=inspect.html results=results.html all=all.html hostile=hostile.html no-graph=none.html
     echo "$output"
     [ "$status" -eq 0 ]
 }

@@ -109,7 +109,8 @@ static void add_tensor(struct report *report, const struct investigation *invest
     list_text(errors, result_find(comparison, "second/shape"), &shape);
     tensor.name = result_text(errors, comparison, "output");
     tensor.type = result_text(errors, comparison, "second/dtype");
-    if (tensor.type != NULL && strcmp(tensor.type, "float32") == 0)
+    if (tensor.type != NULL && strcmp(tensor.type, "float32") == 0 &&
+        strcmp(investigation->settings->precision, "float32") != 0)
         tensor.precision = investigation->settings->precision;
     tensor.shape = shape.data;
     tensor.reference = range_of(errors, result_find(comparison, "second"));
