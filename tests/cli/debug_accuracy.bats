@@ -66,6 +66,7 @@ print(value)' "$1"
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 --atol 0.5 --rtol 0.1 -o folder \
         --json result.json --report page.html
     [ "$status" -eq 0 ]
+    logged 'It always fails: 26 of 26 runs of 9 builds'
     logged "Cause: 'logits', which 'scores' \\(MatMul\\) makes, reaches [0-9]+; float16 ends at 65504$"
     [ "$(result cause/kind)" = overflow ]
     [ "$(result cause/mend/holds)" = True ]

@@ -66,7 +66,9 @@ static const struct option accuracy_rows[] = {
         .value_name = "N",
         .fallback = "3",
         OPTION_FIELD(struct accuracy_values, builds),
-        .help = "how often the suspect is built to see whether it fails",
+        .help =
+            "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
+            "times as often",
     },
     {
         .names = {"--runs"},

@@ -5,6 +5,9 @@
 #include "debug/accuracy/questions.h"
 #include "debug/accuracy/repetition.h"
 
+/* Times as many builds as else, where all of them fail. */
+#define BUILDS_TO_BE_SURE 3
+
 /* What the runs of one build said. */
 struct runs {
     int64_t count, failed;
@@ -37,6 +40,7 @@ static int build_and_run(struct investigation *investigation, struct call *call,
 /* ---- What the builds say together ---- */
 
 struct builds {
+    int64_t count;
     struct runs runs;                       /* of all of them */
     int64_t passed, failed, mixed, refused; /* builds */
 };
@@ -64,6 +68,49 @@ static enum occurrence occurrence_of(const struct builds *builds)
     return builds->passed > 0 ? OCCURS_BY_BUILD : OCCURS_ALWAYS;
 }
 
+/* One more, run `times` times. */
+static int add_next_build(struct investigation *investigation, int64_t times, struct builds *builds, struct error *err)
+{
+    struct call call;
+    struct runs runs;
+    int rc;
+
+    call_begin(
+        &call, investigation, "build",
+        investigation_text(investigation, "Build %lld, %lld runs", (long long)++builds->count, (long long)times));
+    rc = build_and_run(investigation, &call, times, &runs, err);
+    if (rc == 0)
+        add_build(builds, &runs);
+    return rc;
+}
+
+/* Several builds, and one that is run more often. Where all of them fail, there are more: a tactic that every other
+ * build has is now and then in all of the first few, and what is seen of one build does not hold for the next then. */
+static bool needs_another(const struct accuracy_settings *settings, const struct builds *builds)
+{
+    if (builds->count < settings->builds)
+        return true;
+    if (builds->refused > 0)
+        return false;
+    return builds->count == settings->builds ||
+           (settings->suspect_is_builtin && occurrence_of(builds) == OCCURS_ALWAYS &&
+            builds->count < BUILDS_TO_BE_SURE * settings->builds);
+}
+
+static int add_builds(struct investigation *investigation, struct builds *builds, struct error *err)
+{
+    const struct accuracy_settings *settings = investigation->settings;
+
+    while (needs_another(settings, builds)) {
+        int64_t times = builds->count == settings->builds ? RUNS_OF_ONE_BUILD : settings->runs;
+        int rc = add_next_build(investigation, times, builds, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 static void conclude_that_nothing_fails(struct investigation *investigation, const struct builds *builds)
 {
     investigation_conclude(investigation, OUTCOME_NOTHING_FAILS,
@@ -81,24 +128,12 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
                                             [OCCURS_BY_RUN] = "Some runs fail, and others of the same build do not"};
     const struct accuracy_settings *settings = investigation->settings;
     struct builds builds = {0};
-    struct call call;
-    struct runs runs;
+    int rc;
 
     investigation_begin_step(investigation, "Does it fail, and how?");
-    for (int64_t i = 0; i <= settings->builds; i++) {
-        bool is_last = i == settings->builds;
-        int64_t times = is_last ? RUNS_OF_ONE_BUILD : settings->runs;
-        int rc;
-
-        if (is_last && builds.refused > 0)
-            break;
-        call_begin(&call, investigation, "build",
-                   investigation_text(investigation, "Build %lld, %lld runs", (long long)i + 1, (long long)times));
-        rc = build_and_run(investigation, &call, times, &runs, err);
-        if (rc < 0)
-            return rc;
-        add_build(&builds, &runs);
-    }
+    rc = add_builds(investigation, &builds, err);
+    if (rc < 0)
+        return rc;
     if (builds.refused > 0) {
         investigation->refused = true;
         investigation->occurrence = builds.refused == settings->builds ? OCCURS_ALWAYS : OCCURS_BY_BUILD;
@@ -109,7 +144,6 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
     if (investigation->occurrence == OCCURS_NEVER && settings->suspect_is_builtin) {
         struct exploration exploration = {
             .subject = &investigation->whole, .excluded = settings->excluded, .builds = settings->explored_builds};
-        int rc;
 
         /* Builds that choose among more tactics than the fastest show what those of one machine and one day do not. */
         rc = accuracy_explore(investigation, &exploration, err);
