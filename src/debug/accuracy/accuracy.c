@@ -2,8 +2,12 @@
 #include "debug/accuracy/accuracy.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 
 #include "base/file/file.h"
 #include "base/hash.h"
@@ -13,6 +17,8 @@
 #include "base/system.h"
 #include "debug/accuracy/questions.h"
 #include "format/json/writer.h"
+
+#define MOST_SECONDS_OF_ORPHANS 10
 
 /* ---- The folder ---- */
 
@@ -87,19 +93,32 @@ static bool folder_is_empty(const char *path)
     return entries <= 2; /* "." and ".." */
 }
 
+/* A session that was killed leaves processes behind which end a moment later (base/process/guard.h), and write in its
+ * folder until then. They have inherited this lock, unlike that of the session. */
+static void lock_out_family(struct investigation *investigation, const char *session)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    double start = stopwatch_now();
+
+    investigation->family_lock = open(session, O_RDONLY | O_NOCTTY);
+    while (investigation->family_lock >= 0 && flock(investigation->family_lock, LOCK_EX | LOCK_NB) != 0 &&
+           (errno == EINTR || errno == EWOULDBLOCK) && stopwatch_now() - start < MOST_SECONDS_OF_ORPHANS)
+        nanosleep(&pause, NULL);
+}
+
 static int open_folder(struct investigation *investigation, struct error *err)
 {
     const char *folder = investigation->settings->folder;
     const char *session = investigation_path(investigation, "session.json");
     char identity[HASH_TEXT_SIZE];
+    bool goes_on;
     int rc = identify(investigation->settings, identity, err);
 
     if (rc < 0)
         return rc;
-    if (file_exists(session)) {
+    goes_on = file_exists(session);
+    if (goes_on) {
         rc = read_session(session, identity, err);
-        if (rc == 0)
-            log_message(investigation->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
     } else if (file_exists(folder) && !folder_is_empty(folder)) {
         rc = error_set(err, ERR_EXISTS, "'%s' is there already, and not of debug accuracy: give another folder with -o",
                        folder);
@@ -110,8 +129,14 @@ static int open_folder(struct investigation *investigation, struct error *err)
     }
     if (rc < 0)
         return rc;
-    return session_lock_take(&investigation->lock, session, "keeps its experiments beside", "-o", investigation->log,
-                             err);
+    rc =
+        session_lock_take(&investigation->lock, session, "keeps its experiments beside", "-o", investigation->log, err);
+    if (rc < 0)
+        return rc;
+    lock_out_family(investigation, session);
+    if (goes_on)
+        log_message(investigation->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
+    return 0;
 }
 
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct investigation **ret,
@@ -121,8 +146,12 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
     struct call call;
     int rc;
 
-    *investigation = (struct investigation){
-        .settings = settings, .log = log, .start = stopwatch_now(), .lock = {.fd = -1}, .verdict = ""};
+    *investigation = (struct investigation){.settings = settings,
+                                            .log = log,
+                                            .start = stopwatch_now(),
+                                            .lock = {.fd = -1},
+                                            .family_lock = -1,
+                                            .verdict = ""};
     arena_init(&investigation->arena);
     rc = open_folder(investigation, err);
     if (rc < 0) {

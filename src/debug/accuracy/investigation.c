@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -15,6 +16,8 @@
 #include "base/text/shell_line.h"
 #include "debug/check/report.h"
 #include "format/json/writer.h"
+
+#define MOST_COMMAND (64 << 20) /* bytes of a command line that is read again */
 
 const char *investigation_path(struct investigation *investigation, const char *name)
 {
@@ -108,16 +111,7 @@ static double seconds_left(const struct investigation *investigation)
 
 void call_add_budget(struct call *call)
 {
-    struct investigation *investigation = call->investigation;
-    int64_t most = investigation->settings->max_checks;
-    double left = seconds_left(investigation);
-
-    if (most > 0)
-        call_add(call, "--max-checks",
-                 investigation_text(investigation, "%lld", (long long)(most - investigation_checks(investigation))),
-                 NULL);
-    if (isfinite(left))
-        call_add(call, "--deadline", investigation_text(investigation, "%.0f", fmax(1, left)), NULL);
+    call->has_budget = true;
 }
 
 struct words call_keep(struct call *call)
@@ -312,17 +306,74 @@ static int execute(const struct call *call, struct experiment *experiment, struc
 }
 
 /* Behind --check everything is the check's. */
-static void add_result(struct call *call, const char *path)
+static void add_option(struct call *call, const char *option, const char *value)
 {
     struct word_list *words = &call->words;
     size_t at = 0;
 
     while (at < words->count && strcmp(words->items[at], "--check") != 0)
         at++;
-    call_add(call, "--json", path, NULL);
+    call_add(call, option, value, NULL);
     memmove(&words->items[at + 2], &words->items[at], (words->count - at - 2) * sizeof(*words->items));
-    words->items[at] = "--json";
-    words->items[at + 1] = path;
+    words->items[at] = option;
+    words->items[at + 1] = value;
+}
+
+/* The budget that is left depends on the moment, and is no part of what the experiment is. */
+static void add_budget(struct call *call)
+{
+    struct investigation *investigation = call->investigation;
+    int64_t most = investigation->settings->max_checks;
+    double left = seconds_left(investigation);
+
+    if (most > 0)
+        add_option(call, "--max-checks",
+                   investigation_text(investigation, "%lld", (long long)(most - investigation_checks(investigation))));
+    if (isfinite(left))
+        add_option(call, "--deadline", investigation_text(investigation, "%.0f", fmax(1, left)));
+}
+
+/* Whether this very command was begun in the folder before. */
+static bool was_begun(const struct experiment *experiment, const char *path)
+{
+    char *before = NULL;
+    size_t size = 0;
+    bool ret = file_exists(path) && file_read(path, MOST_COMMAND, &before, &size, NULL) == 0 &&
+               size == strlen(experiment->command) && memcmp(before, experiment->command, size) == 0;
+
+    free(before);
+    return ret;
+}
+
+/* Clears away what is left of another command, and has one that was cut off go on with its verdicts. */
+static int prepare(struct call *call, const struct experiment *experiment, const char *result, struct error *err)
+{
+    const char *path = investigation_text(call->investigation, "%s/command.txt", experiment->folder);
+    bool goes_on = was_begun(experiment, path);
+
+    remove(result);
+    if (call->replay != NULL && !goes_on)
+        remove(call->replay);
+    if (call->replay != NULL && file_exists(call->replay)) {
+        log_message(call->investigation->log, LOG_INFO, "        Going on with '%s'", call->replay);
+        add_option(call, "--load-debug-replay", call->replay);
+    }
+    if (call->has_budget)
+        add_budget(call);
+    return goes_on ? 0 : file_write(path, experiment->command, strlen(experiment->command), FILE_INTERMEDIATE, err);
+}
+
+static int perform(struct call *call, struct experiment *experiment, const char *result, struct error *err)
+{
+    int rc = check_budget(call->investigation, err);
+
+    if (rc < 0)
+        return rc;
+    rc = prepare(call, experiment, result, err);
+    if (rc < 0)
+        return rc;
+    rc = execute(call, experiment, err);
+    return rc < 0 ? rc : save_done(experiment, err);
 }
 
 int call_run(struct call *call, struct experiment **ret, struct error *err)
@@ -334,7 +385,7 @@ int call_run(struct call *call, struct experiment **ret, struct error *err)
     int rc = 0;
 
     if (call->has_result)
-        add_result(call, result);
+        add_option(call, "--json", result);
     *experiment = (struct experiment){.name = experiment_name(call),
                                       .folder = folder,
                                       .step = investigation->step,
@@ -342,13 +393,8 @@ int call_run(struct call *call, struct experiment **ret, struct error *err)
                                       .command = command_line(call)};
     log_message(investigation->log, LOG_INFO, "    %s", call->why);
     log_message(investigation->log, LOG_VERBOSE, "    $ %s", experiment->command);
-    if (!find_done(investigation, experiment)) {
-        rc = check_budget(investigation, err);
-        if (rc == 0)
-            rc = execute(call, experiment, err);
-        if (rc == 0)
-            rc = save_done(experiment, err);
-    }
+    if (!find_done(investigation, experiment))
+        rc = perform(call, experiment, result, err);
     free(call->words.items);
     call->words = (struct word_list){0};
     if (rc < 0)
@@ -510,6 +556,8 @@ void investigation_free(struct investigation *investigation)
     fork_server_stop(investigation->server);
     process_guard_stop();
     session_lock_release(&investigation->lock);
+    if (investigation->family_lock >= 0)
+        close(investigation->family_lock);
     arena_release(&investigation->arena);
     free(investigation);
 }

@@ -33,6 +33,8 @@ struct call {
     bool has_result;        /* it takes --json, and gets it */
     bool is_fresh;          /* a process that is started anew, not forked off one that has loaded everything */
     struct word_list words; /* behind "polygraphy"; the strings are the investigation's */
+    const char *replay;     /* its --save-debug-replay: it goes on with that when it was cut off; NULL: it has none */
+    bool has_budget;        /* what is left of ours */
 };
 
 enum agreement {
@@ -89,7 +91,8 @@ struct investigation {
     struct arena arena; /* all words and names */
     struct fork_server *server;
     struct session_lock lock;
-    double start; /* stopwatch_now() */
+    int family_lock; /* children inherit it: see accuracy.c */
+    double start;    /* stopwatch_now() */
     const char *step;
     struct {
         struct experiment **items;
@@ -151,7 +154,7 @@ void call_add_blamed(struct call *call);
 /* The input data of the whole model, `times` times over. */
 void call_add_inputs(struct call *call, int64_t times);
 
-/* What the budget leaves, as --deadline and --max-checks of a search. */
+/* What the budget leaves when it begins, as --deadline and --max-checks of a search. */
 void call_add_budget(struct call *call);
 
 /* The words, NULL-terminated, for as long as the investigation lives. */

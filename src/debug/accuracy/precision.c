@@ -109,9 +109,9 @@ static int search_layers(struct need *need, struct experiment **ret, struct erro
     call_begin(&call, investigation, "precision", "The smallest set of layers that has to stay in float32");
     folder = call_folder(&call);
     engine = investigation_text(investigation, "%s/candidate.engine", folder);
+    call.replay = investigation_text(investigation, "%s/replay.json", folder);
     call_add(&call, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
-             "--iter-artifact", engine, "--force", "--save-debug-replay",
-             investigation_text(investigation, "%s/replay.json", folder), "--hide-fail-output", NULL);
+             "--iter-artifact", engine, "--force", "--save-debug-replay", call.replay, "--hide-fail-output", NULL);
     if (need->format == &format_float16) /* the only one that the model is written in, with Casts */
         call_add(&call, "--output-onnx", investigation_path(investigation, "mixed.onnx"), NULL);
     call_add_words(&call, investigation->settings->loading);
@@ -155,8 +155,8 @@ static bool take_layers(struct need *need, struct experiment *experiment)
     if (experiment->exit_status != 0 || !experiment->has_result || !json_is_true(result_find(result, "found")) ||
         json_array_size(layers) == 0)
         return false;
-    need->checks = (int64_t)(result_number(experiment, result, "checks/failed", 0) +
-                             result_number(experiment, result, "checks/passed", 0));
+    need->checks =
+        (int64_t)(result_number(experiment, result, "failed", 0) + result_number(experiment, result, "passed", 0));
     experiment->checks = experiment->builds = need->checks;
     need->lowered = (int64_t)result_number(experiment, result, "lowered", 0);
     need->is_minimal = json_is_true(result_find(result, "minimal"));

@@ -41,13 +41,13 @@ static int reduce(struct investigation *investigation, struct words tolerance, c
 
     call_begin(&call, investigation, "reduce", "The smallest part that fails");
     folder = call_folder(&call);
+    call.replay = investigation_text(investigation, "%s/replay.json", folder);
     candidate = investigation_text(investigation, "%s/candidate.onnx", folder);
     inputs = investigation_text(investigation, "%s/inputs.json", folder);
     golden = investigation_text(investigation, "%s/golden.json", folder);
     call_add(&call, "debug", "reduce", settings->model, "-o", output, "--mode", "minimal", "--load-inputs",
              investigation->layerwise, "--iter-artifact", candidate, "--iter-inputs", inputs, "--save-debug-replay",
-             investigation_text(investigation, "%s/replay.json", folder), "--check-timeout", "auto",
-             "--hide-fail-output", NULL);
+             call.replay, "--check-timeout", "auto", "--hide-fail-output", NULL);
     call_add_words(&call, settings->loading);
     call_add_budget(&call);
     if (investigation->occurrence == OCCURS_BY_BUILD)
@@ -167,9 +167,9 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
     rc = reduce(investigation, tolerance, output, &experiment, err);
     if (rc < 0)
         return rc;
-    checks = (int64_t)(result_number(experiment, experiment->result.root, "checks/failed", 0) +
-                       result_number(experiment, experiment->result.root, "checks/passed", 0) +
-                       result_number(experiment, experiment->result.root, "checks/skipped", 0));
+    checks = (int64_t)(result_number(experiment, experiment->result.root, "failed", 0) +
+                       result_number(experiment, experiment->result.root, "passed", 0) +
+                       result_number(experiment, experiment->result.root, "skipped", 0));
     experiment->checks = checks * (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1);
     experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
     if (experiment->exit_status != 0 || !experiment->has_result ||

@@ -397,22 +397,26 @@ static bool is_eligible(const struct build *build, const struct candidate *candi
     return candidate->seconds <= bound && !(avoiding && is_avoided(build, candidate->tactic));
 }
 
-/* Each layer draws on its own: from the seed and its name, whatever the other layers are. Returns SIZE_MAX when there
- * is nothing to draw from. */
+/* Each layer draws on its own: from the seed and its name, whatever the other layers are. Each tactic has a lot of its
+ * own, so that the order in which providers name them, and one that is fast enough this time and was not before, decide
+ * nothing unless it wins. Returns SIZE_MAX when there is nothing to draw from. */
 static size_t draw_within(const struct build *build, const struct candidates *candidates, double bound, bool avoiding)
 {
     const char *name = layer_of(build, candidates->layer)->name;
     uint64_t random = scramble(scramble(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
-    size_t eligible = 0, i = 0;
+    uint64_t highest = 0;
+    size_t ret = SIZE_MAX;
 
-    for (size_t k = 0; k < candidates->count; k++)
-        eligible += is_eligible(build, &candidates->items[k], bound, avoiding);
-    if (eligible == 0)
-        return SIZE_MAX;
-    random %= eligible;
-    while (!is_eligible(build, &candidates->items[i], bound, avoiding) || random-- > 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct tactic *tactic = candidates->items[i].tactic;
+        uint64_t lot = scramble(scramble(random ^ (uint64_t)tactic->implementation) ^ (uint64_t)tactic->number);
+
+        if (is_eligible(build, &candidates->items[i], bound, avoiding) && (ret == SIZE_MAX || lot > highest)) {
+            ret = i;
+            highest = lot;
+        }
+    }
+    return ret;
 }
 
 /* What is avoided is so even where the others are too slow, as long as they are not hopeless, or nobody feels it: of a
