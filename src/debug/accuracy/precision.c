@@ -273,6 +273,25 @@ static const char *describe_rounding(struct need *need)
                               count, (long long)need->lowered, precision);
 }
 
+/* What does not fit, and how much of that is left where the outputs agree all the same. */
+static const char *describe_range(struct need *need)
+{
+    const char *ret = describe_misfit(need, need->value, need->node, need->misfit);
+    size_t others = 0;
+    uint32_t value = VALUE_NONE;
+
+    for (uint32_t i = 0; need->misfit == IS_TOO_LARGE && i < need->nodes.size; i++)
+        others += !bitset_has(&need->nodes, i) && look_at_node(need, i, &value) == IS_TOO_LARGE &&
+                  is_first_to_have(need, i, value);
+    if (others == 0)
+        return ret;
+    return investigation_text(
+        need->parts.investigation,
+        "%s. In other layers %zu tensors are too large as well, which the outputs do not show with "
+        "these data",
+        ret, others);
+}
+
 static void conclude(struct need *need, bool may_be_bfloat16)
 {
     struct investigation *investigation = need->parts.investigation;
@@ -296,8 +315,7 @@ static void conclude(struct need *need, bool may_be_bfloat16)
         cause->kind = CAUSE_OVERFLOW;
     else if (may_be_bfloat16 && need->misfit != FITS)
         cause->kind = CAUSE_UNDERFLOW;
-    cause->sentence = cause->kind != CAUSE_PRECISION ? describe_misfit(need, need->value, need->node, need->misfit)
-                                                     : describe_rounding(need);
+    cause->sentence = cause->kind != CAUSE_PRECISION ? describe_range(need) : describe_rounding(need);
     cause->nodes = need->names;
     cause->mend = (struct mend){.what = investigation_text(investigation, "%s in float32", layers),
                                 .options = layer_options(need, "float32")};
