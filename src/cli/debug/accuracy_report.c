@@ -33,7 +33,6 @@ static void add_verdict(struct report *report, const struct investigation *inves
 static void add_environment(struct report *report, const struct investigation *investigation)
 {
     const struct accuracy_settings *settings = investigation->settings;
-    const struct shell_quotes outside = {0};
     const struct words *const runners[] = {&settings->reference, &settings->suspect};
     static const char *const names[] = {"reference", "suspect"};
     const struct onnxrt *runtime;
@@ -42,10 +41,8 @@ static void add_environment(struct report *report, const struct investigation *i
     string_init(&text);
     for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
         string_clear(&text);
-        for (size_t k = 0; k < runners[i]->count; k++) {
-            string_add(&text, k > 0 ? " " : "");
-            shell_add_word(&text, runners[i]->items[k], &outside);
-        }
+        for (size_t k = 0; k < runners[i]->count; k++)
+            shell_add_argument(&text, runners[i]->items[k]);
         report_add_environment(report, names[i], text.data);
     }
     string_release(&text);

@@ -10,7 +10,8 @@
 #include "base/text/shell_line.h"
 #include "debug/accuracy/values.h"
 
-/* Marking all tensors may cure what fails, so this tells where errors are, and proves nothing. */
+/* Marking all tensors may cure what fails, so this tells where errors are, and proves nothing: what is known does not
+ * depend on it. */
 static int measure_errors(struct investigation *investigation, struct error *err)
 {
     struct failing_case all = investigation->whole;
@@ -30,6 +31,19 @@ static int measure_errors(struct investigation *investigation, struct error *err
     return rc;
 }
 
+/* As comments, which names in the model do not get out of: these may have line breaks. */
+static void add_comment(struct string_builder *script, const char *text)
+{
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n");
+
+        string_add(script, "# ");
+        string_add_visible(script, (struct text){text, size});
+        string_add_char(script, '\n');
+        text += size + (text[size] != '\0');
+    }
+}
+
 /* What is in the folder is named by it, other files by their whole path: so it can be run from anywhere. */
 static void add_words(struct string_builder *script, const char *folder, struct words words)
 {
@@ -40,15 +54,14 @@ static void add_words(struct string_builder *script, const char *folder, struct 
         const char *word = words.items[i];
         char *path = NULL;
 
-        string_add(script, " ");
         if (strncmp(word, folder, length) == 0 && word[length] == '/') {
-            string_add(script, "\"$folder\"");
+            string_add(script, " \"$folder\"");
             shell_add_word(script, word + length, &outside);
-        } else {
-            if (word[0] != '-' && strchr(word, '/') != NULL && file_exists(word))
-                path = file_real_path(word);
-            shell_add_word(script, path != NULL ? path : word, &outside);
+            continue;
         }
+        if (word[0] != '-' && strchr(word, '/') != NULL && file_exists(word))
+            path = file_real_path(word);
+        shell_add_argument(script, path != NULL ? path : word);
         free(path);
     }
 }
@@ -56,47 +69,55 @@ static void add_words(struct string_builder *script, const char *folder, struct 
 static void add_comparison(struct string_builder *script, struct investigation *investigation,
                            const struct failing_case *subject, struct words options)
 {
-    const char *folder = investigation->settings->folder;
-    struct words words;
     struct call call;
 
     call_begin_comparison(&call, investigation, subject, "", "");
     call_add_blamed(&call);
     call_add_words(&call, options);
-    words = call_keep(&call);
     string_add(script, "polygraphy");
-    add_words(script, folder, words);
+    add_words(script, investigation->settings->folder, call_keep(&call));
+}
+
+/* What makes the whole model pass, or was tried for that. */
+static void add_mend(struct string_builder *script, struct investigation *investigation)
+{
+    const struct mend *mend = &investigation->cause.mend;
+    struct failing_case mended = investigation->whole;
+    struct string_builder text;
+
+    if (mend->model != NULL)
+        mended.model = mend->model;
+    string_init(&text);
+    string_add_format(&text, "With %s the whole model %s:\n", mend->what, mend->holds ? "passes" : "still fails");
+    add_comparison(&text, investigation, &mended, mend->options);
     string_add_char(script, '\n');
+    add_comment(script, text.data);
+    string_release(&text);
 }
 
 static void write_script(struct investigation *investigation, struct string_builder *script)
 {
     const struct cause *cause = &investigation->cause;
     const struct words none = {0};
-    const struct failing_case *subject =
-        investigation->minimal.model != NULL ? &investigation->minimal : &investigation->whole;
 
     string_add(script, "#!/bin/sh\n# polygraphy " POLYGRAPHY_VERSION ", ");
     system_add_processor_name(script);
-    string_add_format(script, "\n# %s\n", investigation->verdict);
+    string_add_char(script, '\n');
+    add_comment(script, investigation->verdict);
     for (size_t i = 0; i < cause->proof.count; i++)
-        string_add_format(script, "# Seen: %s\n", cause->proof.items[i]);
+        add_comment(script, investigation_text(investigation, "Seen: %s", cause->proof.items[i]));
     string_add(script, "\nfolder=$(dirname \"$0\")\n\n# This fails:\n");
-    add_comparison(script, investigation, subject, none);
-    if (cause->mend.what != NULL) {
-        struct failing_case mended = investigation->whole;
-
-        if (cause->mend.model != NULL)
-            mended.model = cause->mend.model;
-        string_add_format(script, "\n# With %s the whole model %s:\n# ", cause->mend.what,
-                          cause->mend.holds ? "passes" : "still fails");
-        add_comparison(script, investigation, &mended, cause->mend.options);
-    }
+    add_comparison(script, investigation,
+                   investigation->minimal.model != NULL ? &investigation->minimal : &investigation->whole, none);
+    string_add_char(script, '\n');
+    if (cause->mend.what != NULL)
+        add_mend(script, investigation);
 }
 
 int accuracy_make_bundle(struct investigation *investigation, struct error *err)
 {
     const char *path = investigation_path(investigation, "reproduce.sh");
+    struct error unmeasured = {0};
     struct string_builder script;
     int rc;
 
@@ -111,5 +132,12 @@ int accuracy_make_bundle(struct investigation *investigation, struct error *err)
         rc = error_set_errno(err, ERR_IO, "cannot make '%s' executable", path);
     if (rc < 0 || investigation->refused || investigation->out_of_budget)
         return rc;
-    return measure_errors(investigation, err);
+    rc = measure_errors(investigation, &unmeasured);
+    if (rc == ERR_INTERRUPTED) {
+        *err = unmeasured;
+        return rc;
+    }
+    if (rc < 0)
+        log_message(investigation->log, LOG_WARNING, "The report has no errors of all tensors: %s", unmeasured.message);
+    return 0;
 }

@@ -144,16 +144,13 @@ const char *call_folder(struct call *call)
 /* The line of the shell that does the same. */
 static const char *command_line(const struct call *call)
 {
-    const struct shell_quotes outside = {0};
     struct string_builder line;
     const char *ret;
 
     string_init(&line);
     string_add(&line, "polygraphy");
-    for (size_t i = 0; i < call->words.count; i++) {
-        string_add_char(&line, ' ');
-        shell_add_word(&line, call->words.items[i], &outside);
-    }
+    for (size_t i = 0; i < call->words.count; i++)
+        shell_add_argument(&line, call->words.items[i]);
     ret = arena_strdup(&call->investigation->arena, line.data);
     string_release(&line);
     return ret;
