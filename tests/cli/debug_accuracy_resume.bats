@@ -34,3 +34,13 @@ print(json.dumps([result["outcome"], result["verdict"], result["cause"], steps])
     [ -z "$output" ]
     find . -name '.*.json.*' -delete # what is being written when SIGKILL comes nobody can take away
 }
+
+@test "after Ctrl-C it says what is known and how to go on, leaves a report and nothing running" {
+    run --separate-stderr timeout -s INT 1 "$POLYGRAPHY" debug accuracy "${question[@]}" -o folder
+    [ "$status" -ne 0 ]
+    [[ $output$stderr == *'Interrupted: this is what is known so far'* ]]
+    [[ $output$stderr == *'The same command goes on where it was'* ]]
+    grep -q 'Interrupted: this is what is known so far' folder/report.html
+    run pgrep -f "$BATS_TEST_TMPDIR"
+    [ -z "$output" ]
+}

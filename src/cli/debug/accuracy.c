@@ -314,14 +314,15 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 static int tell(const struct command_context *context, struct investigation *investigation, struct debug_report *result,
                 int rc, struct error *err)
 {
-    struct error ignored;
+    struct error why;
 
     if (rc == 0)
         rc = accuracy_make_bundle(investigation, err);
     if (rc < 0 && rc != ERR_INTERRUPTED)
         return rc;
     if (rc == ERR_INTERRUPTED) {
-        accuracy_report_write(context, investigation, &ignored);
+        if (accuracy_report_write(context, investigation, &why) < 0)
+            log_message(investigation->log, LOG_WARNING, "There is no report: %s", why.message);
         accuracy_record_log(investigation);
         log_message(investigation->log, LOG_CRITICAL, "The same command goes on where it was");
         return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
+#include "base/interrupt.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
@@ -161,7 +162,8 @@ int accuracy_report_write(const struct command_context *context, struct investig
     rc = model_open(investigation->settings->model, NULL, &model, err);
     if (rc < 0)
         goto done;
-    report_add_network(report, model);
+    if (!interrupt_pending()) /* another process lays it out, and none is started any more */
+        report_add_network(report, model);
     add_tensors(report, investigation);
     rc = report_write(report, &own, context->log, err);
     if (rc < 0)
