@@ -77,8 +77,8 @@ static struct report_range range_of(struct experiment *errors, const json_t *sid
                                  .minimum = result_number(errors, finite, "min", NAN),
                                  .maximum = result_number(errors, finite, "max", NAN),
                                  .mean = result_number(errors, finite, "mean", NAN),
-                                 .nan = (uint64_t)result_number(errors, side, "nans", 0),
-                                 .infinities = (uint64_t)result_number(errors, side, "infinities", 0)};
+                                 .nan = (uint64_t)result_count(errors, side, "nans"),
+                                 .infinities = (uint64_t)result_count(errors, side, "infinities")};
 }
 
 /* "(1, 64, 56)" of a list of numbers. */
@@ -107,8 +107,7 @@ static void add_tensor(struct report *report, const struct investigation *invest
     list_text(errors, result_find(comparison, "second/shape"), &shape);
     tensor.name = result_text(errors, comparison, "output");
     tensor.type = result_text(errors, comparison, "second/dtype");
-    if (tensor.type != NULL && strcmp(tensor.type, "float32") == 0 &&
-        strcmp(investigation->settings->precision, "float32") != 0)
+    if (strcmp(tensor.type, "float32") == 0 && strcmp(investigation->settings->precision, "float32") != 0)
         tensor.precision = investigation->settings->precision;
     tensor.shape = shape.data;
     tensor.reference = range_of(errors, result_find(comparison, "second"));

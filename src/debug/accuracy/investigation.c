@@ -18,6 +18,7 @@
 #include "format/json/writer.h"
 
 #define MOST_COMMAND (64 << 20) /* bytes of a command line that is read again */
+#define MOST_COUNTED 0x1p53     /* beyond that a double has no odd numbers */
 
 const char *investigation_path(struct investigation *investigation, const char *name)
 {
@@ -259,11 +260,12 @@ static bool find_done(struct investigation *investigation, struct experiment *ex
 
     free(path);
     if (ret)
-        ret = strcmp(result_text(&kept, kept.result.root, "command"), experiment->command) == 0;
+        ret = strcmp(result_text(&kept, kept.result.root, "command"), experiment->command) == 0 &&
+              json_is_integer(result_find(kept.result.root, "exit_status"));
     if (ret) {
         const char *complaint = result_text(&kept, kept.result.root, "complaint");
 
-        experiment->exit_status = (int)result_number(&kept, kept.result.root, "exit_status", 1);
+        experiment->exit_status = (int)(result_count(&kept, kept.result.root, "exit_status") % 256);
         experiment->seconds = result_number(&kept, kept.result.root, "seconds", 0);
         experiment->complaint = *complaint != '\0' ? arena_strdup(&investigation->arena, complaint) : NULL;
     }
@@ -485,6 +487,13 @@ double result_number(struct experiment *experiment, const json_t *object, const 
     double ret;
 
     return json_reader_number(&experiment->result, result_find(object, path), &ret) ? ret : otherwise;
+}
+
+int64_t result_count(struct experiment *experiment, const json_t *object, const char *path)
+{
+    double ret = result_number(experiment, object, path, 0);
+
+    return ret >= 0 && ret <= MOST_COUNTED ? (int64_t)ret : 0;
 }
 
 const char *result_text(struct experiment *experiment, const json_t *object, const char *path)

@@ -186,6 +186,9 @@ void experiment_tell_warnings(const struct experiment *experiment, struct log *l
 json_t *result_find(const json_t *object, const char *path);
 double result_number(struct experiment *experiment, const json_t *object, const char *path, double otherwise);
 
+/* How many there are of something; 0 where that is not there, or is no such number. */
+int64_t result_count(struct experiment *experiment, const json_t *object, const char *path);
+
 /* "" where it is not there. Lives as long as the experiment. */
 const char *result_text(struct experiment *experiment, const json_t *object, const char *path);
 

@@ -10,8 +10,8 @@
 /* Whether a cause was proven, or nothing fails. */
 bool accuracy_found_out(const struct investigation *investigation);
 
-/* Adds the members of the result, an `investigation`, to an object: "outcome", "verdict", "cause", "tolerance", "checks",
- * "builds", "seconds" and "steps" (docs/formats.md). */
+/* Adds the members of the result, an `investigation`, to an object: "outcome", "verdict", "cause", "tolerance",
+ * "checks", "builds", "seconds" and "steps" (docs/formats.md). */
 void accuracy_record_write(const void *investigation, struct json_writer *writer);
 
 /* The verdict, its proof, the mend and where everything is. */

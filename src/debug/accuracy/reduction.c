@@ -167,9 +167,9 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
     rc = reduce(investigation, tolerance, output, &experiment, err);
     if (rc < 0)
         return rc;
-    checks = (int64_t)(result_number(experiment, experiment->result.root, "failed", 0) +
-                       result_number(experiment, experiment->result.root, "passed", 0) +
-                       result_number(experiment, experiment->result.root, "skipped", 0));
+    checks = result_count(experiment, experiment->result.root, "failed") +
+             result_count(experiment, experiment->result.root, "passed") +
+             result_count(experiment, experiment->result.root, "skipped");
     experiment->checks = checks * (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1);
     experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
     if (experiment->exit_status != 0 || !experiment->has_result ||
