@@ -59,7 +59,7 @@ class Expected:
 
 def read_table():
     with open(os.path.join(HERE, "README.md")) as file:
-        text = file.read().split("## What has to be found")[1]
+        text = file.read().split("## What has to be found")[1].split("\n## ")[0]
     compiler = text.split("```\n")[1].strip()
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
     return [Expected([cell.strip() for cell in row], compiler) for row in rows[2:]]

@@ -4,14 +4,15 @@
  * of zeros does not become 0/0; the operator's definition has no such number, and this one is too large.
  *
  * Both take the same time to the last instruction, so which one a builder chooses is chance: noise, or, when the times
- * are equal, which one is named first. That differs from process to process, as if they were kept in a hash table of
- * pointers.
+ * are equal, which one is named first. That differs from process to process, as if they were kept in a hash table with
+ * a seed.
  */
 #include "polygraphy/tactic_plugin.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TOO_LARGE 16.0f /* The fault */
 
@@ -45,12 +46,13 @@ static int read_normalization(const struct polygraphy_layer *layer, struct norma
     return 1;
 }
 
-/* The system loads libraries at addresses that it draws by lot. */
+/* By lot for each process, also for those that were forked from one. */
 static uint32_t is_other_order(void)
 {
-    static const char somewhere;
+    uint64_t bits = (uint64_t)getpid() * 0x9e3779b97f4a7c15;
 
-    return (uint32_t)((uint64_t)(uintptr_t)&somewhere * 0x9e3779b97f4a7c15 >> 63);
+    bits = (bits ^ bits >> 32) * 0xd6e8feb86659fd93;
+    return (uint32_t)(bits >> 63);
 }
 
 static const char *tactic_name(void *context, const struct polygraphy_layer *layer, uint32_t index)
