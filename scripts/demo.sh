@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/demo.sh: the main job on an example: find the node that makes a model's output infinite.
+# scripts/demo.sh: the main jobs on examples: find out why an engine is wrong, and which node makes an output infinite.
 # Usage: scripts/demo.sh <build folder>. Works in a fresh temporary folder and leaves nothing behind.
 set -euo pipefail
 
@@ -10,6 +10,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 cp "$root/examples/overflow/detector.onnx" .
+cp "$root/tests/models/attention_overflow.onnx" attention.onnx
+export POLYGRAPHY_TRT=builtin
 
 # show STATUS COMMAND...: the example is no example when the command ends in another way.
 show() {
@@ -23,7 +25,13 @@ show() {
     }
 }
 
-echo "A detector of 60 nodes gives no usable scores. (examples/overflow/make_model.py makes it.)"
+echo "An attention block is right in float32, and wrong as a float16 engine. Why?"
+show 0 polygraphy debug accuracy -q attention.onnx --onnxrt --trt --fp16 -o why
+
+printf '\n%s\n' "The folder has the smallest model that fails, and a script that reproduces it:"
+show 1 sh why/reproduce.sh
+
+printf '\n%s\n' "A detector of 60 nodes gives no usable scores. (examples/overflow/make_model.py makes it.)"
 show 1 polygraphy run detector.onnx --onnxrt --validate
 
 printf '\n%s\n' "Which nodes are at fault? The smallest set that still fails the check:"

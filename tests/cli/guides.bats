@@ -257,3 +257,8 @@ SCRIPT
     POLYGRAPHY_TRT=builtin /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" \
         "$POLYGRAPHY_ROOT/docs/finding-the-cause.md" classifier
 }
+
+@test "debug accuracy says what docs/accuracy.md shows" {
+    cp "$models/attention_overflow.onnx" attention.onnx
+    POLYGRAPHY_TRT=builtin /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" "$POLYGRAPHY_ROOT/docs/accuracy.md"
+}

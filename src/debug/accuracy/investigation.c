@@ -533,7 +533,7 @@ void cause_add_proof(struct investigation *investigation, const char *format, ..
     va_end(args);
     *VECTOR_APPEND(&investigation->cause.proof) = arena_strdup(&investigation->arena, text.data);
     string_release(&text);
-    log_message(investigation->log, LOG_INFO, "    Seen: %s",
+    log_message(investigation->log, LOG_VERBOSE, "    Seen: %s",
                 investigation->cause.proof.items[investigation->cause.proof.count - 1]);
 }
 

@@ -125,6 +125,7 @@ int part_extract(struct parts *parts, const struct subgraph *part, const char *p
         path = investigation_text(investigation, "%s/part.onnx", call_folder(&call));
     call_add(&call, "surgeon", "extract", investigation->settings->model, "-o", path, "--load-inputs",
              investigation->whole.inputs, NULL);
+    call_add_words(&call, investigation->settings->loading);
     if (part->inputs.count > 0)
         call_add(&call, "--inputs", NULL);
     for (size_t i = 0; i < part->inputs.count; i++)

@@ -4,12 +4,14 @@
 
 /* ---- Tolerances ---- */
 
+/* Below the least absolute tolerance are what is left where values of about 1 cancel, and reference values that are all
+ * 0; the default of `run`, 1e-5, would hide the errors of small tensors. */
 static struct words norm_tolerance(struct investigation *investigation, double tolerance)
 {
     struct call call;
 
     call_begin(&call, investigation, "", "");
-    call_add(&call, "--norm-tolerance", investigation_text(investigation, "%.2g", tolerance), NULL);
+    call_add(&call, "--norm-tolerance", investigation_text(investigation, "%.2g", tolerance), "--atol", "1e-7", NULL);
     return call_keep(&call);
 }
 
@@ -38,9 +40,11 @@ static int decide_tolerances(struct investigation *investigation, struct error *
     investigation->whole.tolerance = investigation->layer_tolerance;
     investigation->tolerance_why = investigation_text(
         investigation,
-        "%s %s: of the largest magnitude of an output; 8 (u sqrt(depth) + v sqrt(depth terms)) with the unit roundoff "
+        "%s %s %s %s: of the largest magnitude of an output; 8 (u sqrt(depth) + v sqrt(depth terms)) with the unit "
+        "roundoff "
         "u = %.2g of %s, v = 6e-08 of float32, %zu nodes on the longest path, and sums of up to %zu products",
-        investigation->layer_tolerance.items[0], investigation->layer_tolerance.items[1], settings->unit_roundoff,
+        investigation->layer_tolerance.items[0], investigation->layer_tolerance.items[1],
+        investigation->layer_tolerance.items[2], investigation->layer_tolerance.items[3], settings->unit_roundoff,
         settings->precision, paths.depth, paths.terms);
     log_message(investigation->log, LOG_INFO, "    Tolerance: %s", investigation->tolerance_why);
     return 0;
@@ -76,6 +80,7 @@ static int lint(struct investigation *investigation, bool has_data, struct error
 
     call_begin(&call, investigation, "lint", "Nothing is wrong with the model itself");
     call_add(&call, "check", "lint", investigation->settings->model, NULL);
+    call_add_words(&call, investigation->settings->loading);
     if (has_data)
         call_add(&call, "--load-inputs", investigation->whole.inputs, NULL);
     rc = call_run(&call, &experiment, err);

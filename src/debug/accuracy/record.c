@@ -121,11 +121,12 @@ void accuracy_record_log(const struct investigation *investigation)
     log_message(log, level, "%s", investigation->verdict);
     log_indent(log, 1);
     for (size_t i = 0; i < cause->proof.count; i++)
-        log_message(log, LOG_INFO, "Seen: %s", cause->proof.items[i]);
+        log_message(log, LOG_FINISH, "Seen: %s", cause->proof.items[i]);
     if (cause->mend.what != NULL)
-        log_message(log, LOG_INFO, "Mend: %s%s", cause->mend.what,
+        log_message(log, LOG_FINISH, "Mend: %s%s", cause->mend.what,
                     cause->mend.holds ? "" : " (not seen to hold for the whole model)");
-    log_message(log, LOG_INFO, "%zu experiments, %lld runs of the suspect, %lld builds, %.0f s; everything is in '%s'",
+    log_message(log, LOG_FINISH,
+                "%zu experiments, %lld runs of the suspect, %lld builds, %.0f s; everything is in '%s'",
                 investigation->experiments.count, (long long)investigation_checks(investigation),
                 (long long)investigation_builds(investigation), stopwatch_now() - investigation->start,
                 investigation->settings->folder);
