@@ -8,7 +8,11 @@ build=$(cd "${1:-$root/build}" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-POLYGRAPHY=$build/polygraphy PATH=$build:$PATH python3 "$root/examples/faults/run.py" -o "$folder" overflow kernel_in_five_layers
+export PATH=$build:$PATH POLYGRAPHY_TRT=builtin
+python3 "$root/examples/faults/run.py" -o "$folder" --make-only
+cd "$folder"
+polygraphy debug accuracy -q overflow.onnx --onnxrt --trt --fp16 -o overflow
+polygraphy debug accuracy -q kernel_in_five_layers.onnx --onnxrt --trt --plugins ./vector_norm.so -o kernel_in_five_layers
 
 # picture FAULT SIZE NAME
 picture() {
@@ -16,7 +20,7 @@ picture() {
         --screenshot="$root/docs/$3.png" "file://$folder/$1/report.html" 2>/dev/null
 }
 
-picture overflow 1600,1400 report_overflow
+picture overflow 1600,1900 report_overflow
 picture overflow 400,1600 report_overflow_narrow
-picture kernel_in_five_layers 1600,1400 report_kernel
+picture kernel_in_five_layers 1600,1900 report_kernel
 picture kernel_in_five_layers 400,1600 report_kernel_narrow

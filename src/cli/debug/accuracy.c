@@ -266,7 +266,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                          "%zu",
                          runners->names.count);
     *ret = (struct accuracy_settings){
-        .model = model->path,
+        .model = parse_positional_word(parse, "model_file"),
         .folder = values->folder,
         .reference = words_of_runner(given, 0, NULL),
         .suspect = words_of_runner(given, 1, NULL),

@@ -2,6 +2,7 @@
 #include "cli/debug/accuracy_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
@@ -11,6 +12,7 @@
 #include "base/text/shell_line.h"
 #include "cli/options/groups.h"
 #include "debug/accuracy/record.h"
+#include "format/trtexec/layer_info.h"
 #include "report/report.h"
 
 static void add_verdict(struct report *report, const struct investigation *investigation)
@@ -145,13 +147,35 @@ static void add_tensors(struct report *report, const struct investigation *inves
             add_tensor(report, investigation, comparison);
 }
 
+/* Of the engine that was built last to see whether it fails. */
+static void add_layers(struct report *report, struct investigation *investigation)
+{
+    struct layer_info info;
+    struct error ignored; /* where there is no engine, or it does not tell, the page is without layers */
+
+    if (investigation->layers == NULL || layer_info_open(&info, investigation->layers, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < info.layers.count; i++) {
+        const struct layer_info_layer *layer = &info.layers.items[i];
+
+        report_add_layer(report,
+                         &(struct report_layer){.name = layer->name,
+                                                .kind = layer->type,
+                                                .precision = layer_info_precision(layer, NULL),
+                                                .tactic = layer->tactic_name,
+                                                .seconds = NAN,
+                                                .nodes = {.items = layer->nodes.items, .count = layer->nodes.count}});
+    }
+    layer_info_release(&info);
+}
+
 int accuracy_report_write(const struct command_context *context, struct investigation *investigation, struct error *err)
 {
     const struct report_files own = {.page = investigation_path(investigation, "report.html"),
                                      .data = investigation_path(investigation, "report.json")};
     const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
-    struct report *report = report_begin_always(
-        context, investigation_text(investigation, "debug accuracy %s", investigation->settings->model));
+    char *name = file_basename(investigation->settings->model);
+    struct report *report = report_begin_always(context, investigation_text(investigation, "debug accuracy %s", name));
     struct model *model = NULL;
     int rc;
 
@@ -164,6 +188,7 @@ int accuracy_report_write(const struct command_context *context, struct investig
     if (!interrupt_pending()) /* another process lays it out, and none is started any more */
         report_add_network(report, model);
     add_tensors(report, investigation);
+    add_layers(report, investigation);
     rc = report_write(report, &own, context->log, err);
     if (rc < 0)
         goto done;
@@ -174,5 +199,6 @@ int accuracy_report_write(const struct command_context *context, struct investig
 done:
     model_free(model);
     report_free(report);
+    free(name);
     return rc;
 }

@@ -35,6 +35,18 @@ const char *parse_last_word(const struct parse *parse, const char *name)
     return state->count > 0 ? state->words[state->count - 1] : option_of(&match)->fallback;
 }
 
+const char *parse_positional_word(const struct parse *parse, const char *name)
+{
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        const struct group_state *state = parse->groups[parse->visible[i]];
+
+        for (size_t k = 0; k < state->group->count; k++)
+            if (strcmp(state->group->options[k].names[0], name) == 0 && state->options[k].count > 0)
+                return state->options[k].words[state->options[k].count - 1];
+    }
+    return NULL;
+}
+
 static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
 {
     const char *given = parse_given(parse, name);

@@ -62,6 +62,9 @@ const char *parse_given(const struct parse *parse, const char *name);
  * is any of its names. */
 const char *parse_last_word(const struct parse *parse, const char *name);
 
+/* The word that was given to a positional option of the innermost command, as it was typed; NULL: none. */
+const char *parse_positional_word(const struct parse *parse, const char *name);
+
 /* Appends, as typed and separated by commas, those of a NULL-terminated list of options that were given; and those of a
  * group. */
 void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret);

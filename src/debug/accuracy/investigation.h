@@ -113,6 +113,7 @@ struct investigation {
     double failure_rate;         /* of the suspect's runs when that was asked */
     bool refused;                /* it does not even run the model */
     struct failing_case minimal; /* .model NULL: none yet */
+    const char *layers;          /* layer information of an engine of it; NULL: none was built */
     struct experiment *errors;   /* of all tensors; NULL: not measured */
     enum outcome outcome;
     const char *verdict; /* one sentence */

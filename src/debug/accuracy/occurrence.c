@@ -25,6 +25,10 @@ static int build_and_run(struct investigation *investigation, struct call *call,
     call_add(call, "run", settings->model, NULL);
     call_add_words(call, settings->loading);
     call_add_words(call, settings->suspect);
+    if (settings->suspect_has_engine) {
+        investigation->layers = investigation_text(investigation, "%s/layers.json", call_folder(call));
+        call_add(call, "--save-layer-info", investigation->layers, NULL);
+    }
     call_add_inputs(call, times);
     call_add(call, "--load-outputs", investigation->repeated_golden, NULL);
     call_add_words(call, investigation->whole.tolerance);
