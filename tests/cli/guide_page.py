@@ -4,8 +4,8 @@
     guide_page.py PAGE [WORD]
 
 In blocks of code, a line that begins with "$ " is a command (a backslash at its end goes on), and what follows is its
-output: each line has to occur, in this order, apart from numbers with a decimal point and the first number of "3 of 96
-values" (or elements), which depend on the tactics that were the fastest; "..." stands for anything.
+output: each line has to occur, in this order, apart from numbers with a decimal point, the first number of "3 of 96
+values" (or elements) and that of "(3 builds)", which depend on the tactics that were the fastest; "..." stands for anything.
 Blocks that hold WORD are left out. A command that shows no output has to succeed; of others, the exit code is not
 looked at, as a page does not show it.
 """
@@ -25,7 +25,7 @@ def commands(page, left_out):
 
 
 def masked(line):
-    return re.sub(r"[0-9]+\.[0-9]+|[0-9]+(?= of [0-9]+ values)|(?<=elements: )[0-9]+", "#", line)
+    return re.sub(r"[0-9]+\.[0-9]+|[0-9]+(?= of [0-9]+ values)|(?<=elements: )[0-9]+|[0-9]+(?= builds\))", "#", line)
 
 
 def main():
