@@ -1,0 +1,87 @@
+/* test_repetition.c: how many runs of one build have failed. */
+#include "support/unit_test.h"
+
+#include <string.h>
+
+#include "debug/accuracy/repetition.h"
+
+/* Of two outputs in each of `times` runs. */
+static int count(const char *json, int64_t times, struct experiment *experiment, int64_t *ret)
+{
+    struct investigation investigation = {0};
+    struct error error = {0};
+    int rc;
+
+    *experiment = (struct experiment){.name = "07-build", .has_result = true};
+    arena_init(&investigation.arena);
+    assert_int_equal(json_reader_open_memory(&experiment->result, json, strlen(json), "result.json", &error), 0);
+    rc = accuracy_count_failed_runs(&investigation, experiment, times, ret, &error);
+    json_reader_release(&experiment->result);
+    arena_release(&investigation.arena);
+    return rc;
+}
+
+static void runs_fail_where_one_of_their_outputs_does(void **state)
+{
+    const char *json = "{\"comparisons\": ["
+                       "{\"iteration\": 0, \"passed\": true}, {\"iteration\": 0, \"passed\": false},"
+                       "{\"iteration\": 1, \"passed\": true}, {\"iteration\": 1, \"passed\": true},"
+                       "{\"iteration\": 2, \"passed\": false}, {\"iteration\": 2, \"passed\": false}]}";
+    struct experiment experiment;
+    int64_t failed;
+
+    assert_int_equal(count(json, 3, &experiment, &failed), 0);
+    assert_int_equal(failed, 2);
+    assert_int_equal(experiment.checks, 3);
+}
+
+/* Data of several iterations, given several times over: one run is all of them. */
+static void iterations_of_one_run_are_taken_together(void **state)
+{
+    const char *json = "{\"comparisons\": ["
+                       "{\"iteration\": 0, \"passed\": false}, {\"iteration\": 1, \"passed\": false},"
+                       "{\"iteration\": 2, \"passed\": true}, {\"iteration\": 3, \"passed\": true}]}";
+    struct experiment experiment;
+    int64_t failed;
+
+    assert_int_equal(count(json, 2, &experiment, &failed), 0);
+    assert_int_equal(failed, 1);
+}
+
+static void other_numbers_of_runs_are_refused(void **state)
+{
+    static const char *const results[] = {
+        "{}",
+        "{\"comparisons\": []}",
+        "{\"comparisons\": {\"iteration\": 1}}",
+        "{\"comparisons\": [{\"iteration\": 2}]}",
+        "{\"comparisons\": [{\"iteration\": -1}]}",
+        "{\"comparisons\": [{\"iteration\": 1e300}]}",
+        "{\"comparisons\": [{\"iteration\": NaN}]}",
+        "{\"comparisons\": [{\"iteration\": \"1\"}, 7]}",
+    };
+    struct experiment experiment;
+    int64_t failed;
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
+        assert_int_equal(count(results[i], 2, &experiment, &failed), ERR_CORRUPT);
+}
+
+/* (1 - rate)^runs = 0.05 */
+static void excluded_rate_is_that_of_the_binomial_distribution(void **state)
+{
+    assert_float_equal(accuracy_rate_excluded(1), 0.95, 1e-6);
+    assert_float_equal(accuracy_rate_excluded(59), 0.0495, 1e-4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_fail_where_one_of_their_outputs_does),
+        cmocka_unit_test(iterations_of_one_run_are_taken_together),
+        cmocka_unit_test(other_numbers_of_runs_are_refused),
+        cmocka_unit_test(excluded_rate_is_that_of_the_binomial_distribution),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
