@@ -6,7 +6,10 @@
 #include "tensor/compare/difference.h"
 
 /* Squares of large float64 values overflow, those of small ones vanish. So each kind of value is scaled by a power of
- * two, which changes no digit, and a sum of squares keeps its exponent apart. */
+ * two, which changes no digit, and a sum of squares keeps its exponent apart. With exponents up to this one the power
+ * is a normal number, and what remains to be scaled has squares, too. */
+#define MOST_EXPONENT 1000
+
 struct squares {
     double scaled;
     int exponent; /* the sum is scaled * 2^(2 * exponent) */
@@ -39,23 +42,25 @@ static size_t read_runs(struct runs *runs, size_t first)
 static double greatest_magnitude(const double *run, size_t count, double greatest)
 {
     for (size_t i = 0; i < count; i++)
-        greatest = fmax(greatest, fabs(run[i]));
+        greatest = fabs(run[i]) > greatest ? fabs(run[i]) : greatest;
     return greatest;
 }
 
 /* Not for infinities: they are to stay what they are. */
 static int exponent_of(double greatest)
 {
-    return isfinite(greatest) && greatest > 0 ? ilogb(greatest) : 0;
+    int exponent = isfinite(greatest) && greatest > 0 ? ilogb(greatest) : 0;
+
+    return exponent > MOST_EXPONENT ? MOST_EXPONENT : exponent < -MOST_EXPONENT ? -MOST_EXPONENT : exponent;
 }
 
 /* The sum of x * y in units of 2^(x_exponent + y_exponent). */
 static double sum_products(const double *x, int x_exponent, const double *y, int y_exponent, size_t count)
 {
-    double sum = 0;
+    double x_scale = scalbn(1, -x_exponent), y_scale = scalbn(1, -y_exponent), sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += scalbn(x[i], -x_exponent) * scalbn(y[i], -y_exponent);
+        sum += (x[i] * x_scale) * (y[i] * y_scale);
     return sum;
 }
 
@@ -116,7 +121,7 @@ static void compute(struct runs *runs, struct metrics *ret)
         b_greatest = greatest_magnitude(runs->b, count, b_greatest);
         noise_greatest = greatest_magnitude(runs->difference, count, noise_greatest);
         for (size_t i = 0; i < count; i++)
-            sums.peak = fmax(sums.peak, runs->a[i]);
+            sums.peak = runs->a[i] > sums.peak ? runs->a[i] : sums.peak;
     }
     a->exponent = exponent_of(a_greatest);
     b->exponent = exponent_of(b_greatest);
