@@ -95,6 +95,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     (void)nodes;
     switch (search->phase) {
     case GROUP_WITHOUT_ALL:
+        search->without = verdict;
         search->cures = verdict == VERDICT_PASS;
         return search->cures && bitset_count(&search->guilty) > 0 ? propose_chunk(search) : finish(search);
     case GROUP_CHUNKS:

@@ -33,8 +33,9 @@ struct group_search {
     size_t chunk;         /* so many of these are tried next */
     size_t suspect;       /* among so many of these one fails; 0: that is not known */
 
-    bool cures; /* in the end: the bad configuration was seen to pass without the group */
-    bool exact; /* in the end: it was seen to pass without the guilty ones */
+    enum verdict without; /* in the end: what was seen of the bad configuration without the group */
+    bool cures;           /* in the end: that it passes */
+    bool exact;           /* in the end: it was seen to pass without the guilty ones */
 };
 
 /* `failing` is an element of the group that was seen to fail alone. SIZE_MAX: none was, and all that is asked is

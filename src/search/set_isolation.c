@@ -20,6 +20,7 @@ static bool check_necessity(struct set_isolation *search)
     bitset_fill(&search->candidate);
     bitset_subtract(&search->candidate, &search->found);
     search->phase = ISOLATION_NECESSARY;
+    search->without = VERDICT_PASS;
     search->necessary = true;
     if (bitset_next(&search->candidate, 0) == search->count) /* it is everything, and nothing is known to pass */
         return finish(search);
@@ -120,6 +121,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
         }
         return delete_next(search);
     case ISOLATION_NECESSARY:
+        search->without = verdict;
         search->necessary = verdict == VERDICT_PASS;
         return finish(search);
     case ISOLATION_DONE:

@@ -34,8 +34,9 @@ struct set_isolation {
     struct bitset candidate; /* to be checked next: elements taken from the bad configuration */
     size_t checks;           /* verdicts so far */
 
-    struct bitset found; /* in the end: the elements that make the difference */
-    bool necessary;      /* in the end: the bad configuration was seen to pass without them */
+    struct bitset found;  /* in the end: the elements that make the difference */
+    enum verdict without; /* in the end: what was seen of the bad configuration without them */
+    bool necessary;       /* in the end: that it passes */
     size_t low, high;    /* `found` and the first `low` elements pass, `found` and the first `high` fail */
     size_t next_delete;  /* the element that is left out next */
     size_t last_found;   /* without it, `found` passes */

@@ -78,6 +78,7 @@ static void log_rest(const struct tactic_isolation *isolation, struct log *log)
     const struct isolation_kernel *kernel = &isolation->kernel;
     size_t found = bitset_count(&isolation->search.found);
     size_t others = kernel->known ? bitset_count(&kernel->layers) - found : 0;
+    size_t left = isolation->differences.count - (kernel->searched ? found + others : found);
 
     if (isolation->search.necessary && others + kernel->kept > 0)
         log_message(log, LOG_INFO, "The same kernel does no harm in %zu other layer(s)", others + kernel->kept);
@@ -85,12 +86,16 @@ static void log_rest(const struct tactic_isolation *isolation, struct log *log)
         return;
     if (tactic_isolation_fault(isolation))
         log_kernel(isolation, log);
-    else
+    else if ((kernel->searched ? kernel->search.without : isolation->search.without) == VERDICT_FAIL)
         log_message(log, LOG_WARNING,
                     "The bad build also fails without%s: there is another reason among the other %zu layer(s). Correct "
                     "the bad replay here, and run this again",
-                    kernel->searched ? " it, and without this kernel in any layer" : "",
-                    isolation->differences.count - (kernel->searched ? found + others : found));
+                    kernel->searched ? " it, and without this kernel in any layer" : "", left);
+    else
+        log_message(log, LOG_WARNING,
+                    "The check says nothing of the bad build without%s: whether there is another reason among the "
+                    "other %zu layer(s) is not known",
+                    kernel->searched ? " this kernel in any layer" : "", left);
 }
 
 /* Whether builds without the kernel can be asked for by its name. Those of ONNX Runtime say how an operator is run,
@@ -220,7 +225,7 @@ static void write_seen(const struct tactic_isolation *isolation, struct json_wri
     write_build(isolation, "bad", &one, VERDICT_FAIL, writer);
     if (bitset_count(found) < isolation->differences.count) { /* else it is these two */
         write_build(isolation, "good", found, VERDICT_FAIL, writer);
-        write_build(isolation, "bad", found, isolation->search.necessary ? VERDICT_PASS : VERDICT_FAIL, writer);
+        write_build(isolation, "bad", found, isolation->search.without, writer);
     }
     for (size_t i = 0; kernel->searched && i < guilty->size; i++)
         if (bitset_has(guilty, i) && !bitset_has(found, i)) {
@@ -229,7 +234,7 @@ static void write_seen(const struct tactic_isolation *isolation, struct json_wri
             write_build(isolation, "good", &one, VERDICT_FAIL, writer);
         }
     if (kernel->searched)
-        write_build(isolation, "bad", &kernel->layers, kernel->search.cures ? VERDICT_PASS : VERDICT_FAIL, writer);
+        write_build(isolation, "bad", &kernel->layers, kernel->search.without, writer);
     if (kernel->searched && kernel->search.exact && !bitset_equal(guilty, &kernel->layers))
         write_build(isolation, "bad", guilty, VERDICT_PASS, writer);
     json_writer_end_array(writer);

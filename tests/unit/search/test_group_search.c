@@ -102,6 +102,21 @@ static void without_one_that_fails_alone_only_the_group_is_tried(void **state)
     bitset_release(&guilty);
 }
 
+static void what_cannot_be_checked_neither_passes_nor_fails(void **state)
+{
+    struct group_search search;
+    struct bitset group;
+
+    bitset_init(&group, 6);
+    bitset_add(&group, 2);
+    group_search_start(&search, &group, 2);
+    assert_false(group_search_ops.advance(&search, -1, VERDICT_SKIP));
+    assert_int_equal(search.without, VERDICT_SKIP);
+    assert_false(search.cures);
+    group_search_ops.release(&search);
+    bitset_release(&group);
+}
+
 /* Two that fail only together with a third: each chunk passes, and so the guilty one is not all. */
 static void what_does_not_add_up_is_not_exact(void **state)
 {
@@ -135,6 +150,7 @@ int main(void)
         cmocka_unit_test(one_that_fails_takes_few_checks),
         cmocka_unit_test(another_reason_ends_it_at_once),
         cmocka_unit_test(without_one_that_fails_alone_only_the_group_is_tried),
+        cmocka_unit_test(what_cannot_be_checked_neither_passes_nor_fails),
         cmocka_unit_test(what_does_not_add_up_is_not_exact),
     };
 

@@ -60,6 +60,7 @@ static void isolate(const struct rule *rule, size_t count, struct run *ret)
     assert_int_equal(set_isolation_ops.remaining(&search), 0);
     ret->found = word_of(&search.found);
     ret->necessary = search.necessary;
+    assert_int_equal(search.without, search.necessary ? VERDICT_PASS : VERDICT_FAIL);
     set_isolation_ops.release(&search);
 }
 
