@@ -37,9 +37,9 @@ struct set_isolation {
     struct bitset found;  /* in the end: the elements that make the difference */
     enum verdict without; /* in the end: what was seen of the bad configuration without them */
     bool necessary;       /* in the end: that it passes */
-    size_t low, high;    /* `found` and the first `low` elements pass, `found` and the first `high` fail */
-    size_t next_delete;  /* the element that is left out next */
-    size_t last_found;   /* without it, `found` passes */
+    size_t low, high;     /* `found` and the first `low` elements pass, `found` and the first `high` fail */
+    size_t next_delete;   /* the element that is left out next */
+    size_t last_found;    /* without it, `found` passes */
 };
 
 /* False when there is nothing to look for, because there is only one element: it is the one. `count` is at least 1. */

@@ -129,15 +129,6 @@ done:
     return rc;
 }
 
-static void tell(struct report *report, const struct loop *loop)
-{
-    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
-
-    report_set_verdict(report, failed > 0 ? REPORT_FAILED : REPORT_PASSED, "%lld of %lld builds failed",
-                       (long long)failed, (long long)all);
-    session_page_add_checks(report, loop);
-}
-
 static int build_all(const struct command_context *context, struct debug_report *result, struct error *err)
 {
     const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
@@ -156,7 +147,7 @@ static int build_all(const struct command_context *context, struct debug_report 
     rc = program != NULL ? build_by_trtexec(context, program, loop, err) : build_by_ourselves(context, loop, err);
     if (rc < 0)
         goto ended;
-    tell(report, loop);
+    session_page_tell_rate(report, "builds", loop);
     rc = report_finish(context, report, err);
     report = NULL;
     if (rc == 0)

@@ -293,13 +293,16 @@ static void tell(struct session *session, const struct precision_result *result)
         return;
     session_page_add_model(page, network->model);
     if (result->outcome != PRECISION_FOUND)
-        report_set_verdict(page, REPORT_FAILED, "No choice of precisions passes the check");
+        report_set_verdict(page, REPORT_FAILED, "No choice of precisions was seen to pass the check");
     else if (result->none_needed)
         report_set_verdict(page, REPORT_PASSED, "No layer has to be in higher precision");
+    else if (result->is_minimal)
+        report_set_verdict(page, REPORT_CAUSE,
+                           "%zu of %zu layers %s to be in higher precision, none of which can be left out", chosen,
+                           network->layers.count, chosen == 1 ? "has" : "have");
     else
-        report_set_verdict(page, REPORT_CAUSE, "%zu of %zu layers %s to be in higher precision%s", chosen,
-                           network->layers.count, chosen == 1 ? "has" : "have",
-                           result->is_minimal ? ", none of which can be left out" : "");
+        report_set_verdict(page, REPORT_FAILED, "With %zu of %zu layers in higher precision the check passes", chosen,
+                           network->layers.count);
     session_page_add_checks(page, session->loop);
     for (size_t i = bitset_next(&result->chosen, 0); result->outcome == PRECISION_FOUND && i < result->chosen.size;
          i = bitset_next(&result->chosen, i + 1))

@@ -14,15 +14,6 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     return 0;
 }
 
-static void tell(struct report *report, const struct loop *loop)
-{
-    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
-
-    report_set_verdict(report, failed > 0 ? REPORT_FAILED : REPORT_PASSED, "%lld of %lld iterations failed",
-                       (long long)failed, (long long)all);
-    session_page_add_checks(report, loop);
-}
-
 static int debug_repeat_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings settings = debug_loop_settings(context);
@@ -42,7 +33,7 @@ static int debug_repeat_run(const struct command_context *context, struct error 
     rc = loop_run(loop, &subject, err);
     if (rc < 0)
         goto ended;
-    tell(report, loop);
+    session_page_tell_rate(report, "iterations", loop);
     rc = report_finish(context, report, err);
     report = NULL;
     if (rc == 0)

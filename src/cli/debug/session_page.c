@@ -87,3 +87,15 @@ void session_page_add_checks(struct report *report, const struct loop *loop)
                          (long long)(loop_passed(loop) + loop_failed(loop) + loop_skipped(loop)),
                          (long long)loop_passed(loop), (long long)loop_failed(loop), (long long)loop_skipped(loop));
 }
+
+void session_page_tell_rate(struct report *report, const char *unit, const struct loop *loop)
+{
+    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
+
+    report_set_verdict(report,
+                       failed > 0 ? REPORT_FAILED
+                       : all > 0  ? REPORT_PASSED
+                                  : REPORT_UNKNOWN,
+                       "%lld of %lld %s failed", (long long)failed, (long long)all, unit);
+    session_page_add_checks(report, loop);
+}

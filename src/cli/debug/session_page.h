@@ -17,4 +17,7 @@ struct report *session_page_begin(const struct command_context *context, const c
 void session_page_add_model(struct report *report, struct model *model);
 void session_page_add_checks(struct report *report, const struct loop *loop);
 
+/* The verdict of a session that only counts: how many of those that were judged have failed. The same as proof. */
+void session_page_tell_rate(struct report *report, const char *unit, const struct loop *loop);
+
 #endif

@@ -248,34 +248,45 @@ static int save_mend(struct tactic_isolation *isolation, const char *path, struc
     return rc;
 }
 
-/* The network, and the layers whose tactics make the difference. */
+/* Nodes of a layer. */
+static void accuse(struct report *report, const struct network *network, const char *layer)
+{
+    for (size_t i = 0; i < network->layers.count; i++)
+        if (strcmp(network->layers.items[i].name, layer) == 0)
+            for (size_t n = 0; n < network->layers.items[i].nodes.count; n++)
+                report_add_culprit(report, model_node_label(network->model, network->layers.items[i].nodes.items[n]));
+}
+
+/* The network, and the layers whose tactics make the difference: those of one kernel, if each of them was seen to. */
 static void tell(struct report *report, const struct tactic_isolation *isolation, const struct network *network,
                  const struct loop *loop)
 {
-    const struct bitset *found = &isolation->search.found;
+    static const char *const failures[] = {
+        [ISOLATION_SAME] = "The replays have the same tactics",
+        [ISOLATION_GOOD_FAILS] = "A build with the tactics of the good replay fails",
+        [ISOLATION_BAD_PASSES] = "A build with the tactics of the bad replay passes",
+    };
+    const struct group_search *of_kernel = &isolation->kernel.search;
+    const struct bitset *found = of_kernel->exact ? &of_kernel->guilty : &isolation->search.found;
+    size_t count = bitset_count(found);
 
     if (report == NULL)
         return;
     session_page_add_model(report, network->model);
     session_page_add_checks(report, loop);
     if (isolation->outcome != ISOLATION_FOUND) {
-        report_set_verdict(report, REPORT_UNKNOWN, "The two builds cannot be told apart by the check");
+        report_set_verdict(report, REPORT_UNKNOWN, "%s", failures[isolation->outcome]);
         return;
     }
-    report_set_verdict(report, REPORT_CAUSE, "The tactic%s of %zu layer%s make%s the difference",
-                       bitset_count(found) == 1 ? "" : "s", bitset_count(found), bitset_count(found) == 1 ? "" : "s",
-                       bitset_count(found) == 1 ? "s" : "");
+    report_set_verdict(report, REPORT_CAUSE, "The tactic%s of %zu layer%s make%s the difference", count == 1 ? "" : "s",
+                       count, count == 1 ? "" : "s", count == 1 ? "s" : "");
     for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
         const struct tactic_difference *difference = &isolation->differences.items[i];
 
         report_add_proof(report, "%s: %s fails, %s passes", difference->layer,
                          difference->bad->name != NULL ? difference->bad->name : "the bad build's tactic",
                          difference->good->name != NULL ? difference->good->name : "the good build's");
-        for (size_t k = 0; k < network->layers.count; k++)
-            if (strcmp(network->layers.items[k].name, difference->layer) == 0)
-                for (size_t n = 0; n < network->layers.items[k].nodes.count; n++)
-                    report_add_culprit(report,
-                                       model_node_label(network->model, network->layers.items[k].nodes.items[n]));
+        accuse(report, network, difference->layer);
     }
 }
 
