@@ -25,18 +25,26 @@ const char *investigation_path(struct investigation *investigation, const char *
     return arena_printf(&investigation->arena, "%s/%s", investigation->settings->folder, name);
 }
 
-const char *investigation_text(struct investigation *investigation, const char *format, ...)
+static const char *format_text(struct investigation *investigation, const char *format, va_list args)
 {
     struct string_builder text;
     const char *ret;
-    va_list args;
 
     string_init(&text);
-    va_start(args, format);
     string_add_format_list(&text, format, args);
-    va_end(args);
     ret = arena_strdup(&investigation->arena, text.data);
     string_release(&text);
+    return ret;
+}
+
+const char *investigation_text(struct investigation *investigation, const char *format, ...)
+{
+    const char *ret;
+    va_list args;
+
+    va_start(args, format);
+    ret = format_text(investigation, format, args);
+    va_end(args);
     return ret;
 }
 
@@ -510,31 +518,24 @@ const char *result_text(struct experiment *experiment, const json_t *object, con
 
 void investigation_conclude(struct investigation *investigation, enum outcome outcome, const char *format, ...)
 {
-    struct string_builder text;
     va_list args;
 
-    string_init(&text);
     va_start(args, format);
-    string_add_format_list(&text, format, args);
+    investigation->verdict = format_text(investigation, format, args);
     va_end(args);
     investigation->outcome = outcome;
-    investigation->verdict = arena_strdup(&investigation->arena, text.data);
-    string_release(&text);
 }
 
 void cause_add_proof(struct investigation *investigation, const char *format, ...)
 {
-    struct string_builder text;
+    const char *proof;
     va_list args;
 
-    string_init(&text);
     va_start(args, format);
-    string_add_format_list(&text, format, args);
+    proof = format_text(investigation, format, args);
     va_end(args);
-    *VECTOR_APPEND(&investigation->cause.proof) = arena_strdup(&investigation->arena, text.data);
-    string_release(&text);
-    log_message(investigation->log, LOG_VERBOSE, "    Seen: %s",
-                investigation->cause.proof.items[investigation->cause.proof.count - 1]);
+    *VECTOR_APPEND(&investigation->cause.proof) = proof;
+    log_message(investigation->log, LOG_VERBOSE, "    Seen: %s", proof);
 }
 
 const char *cause_kind_name(enum cause_kind kind)

@@ -82,28 +82,19 @@ const char *parts_describe(struct parts *parts, const struct bitset *nodes)
     }
     if (count > told)
         string_add_format(&text, " and %zu more", count - told);
-    ret = investigation_text(parts->investigation, "%s", text.data);
+    ret = arena_strdup(&parts->investigation->arena, text.data);
     string_release(&text);
     return ret;
 }
 
-static struct words keep_words(struct parts *parts, struct word_list *list)
+struct words parts_names(struct parts *parts, const struct bitset *nodes)
 {
     struct call call;
 
     call_begin(&call, parts->investigation, "", "");
-    call_add_words(&call, (struct words){.items = list->items, .count = list->count});
-    free(list->items);
-    return call_keep(&call);
-}
-
-struct words parts_names(struct parts *parts, const struct bitset *nodes)
-{
-    struct word_list list = {0};
-
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
-        *VECTOR_APPEND(&list) = parts_node(parts, (uint32_t)i);
-    return keep_words(parts, &list);
+        call_add(&call, parts_node(parts, (uint32_t)i), NULL);
+    return call_keep(&call);
 }
 
 /* ---- One part ---- */
