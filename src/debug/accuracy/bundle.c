@@ -78,7 +78,7 @@ static void add_comparison(struct string_builder *script, struct investigation *
     add_words(script, investigation->settings->folder, call_keep(&call));
 }
 
-/* What makes the whole model pass, or was tried for that. */
+/* What makes the whole model pass, or may. */
 static void add_mend(struct string_builder *script, struct investigation *investigation)
 {
     const struct mend *mend = &investigation->cause.mend;
@@ -88,7 +88,8 @@ static void add_mend(struct string_builder *script, struct investigation *invest
     if (mend->model != NULL)
         mended.model = mend->model;
     string_init(&text);
-    string_add_format(&text, "With %s the whole model %s:\n", mend->what, mend->holds ? "passes" : "still fails");
+    string_add_format(&text, "With %s the whole model %s:\n", mend->what,
+                      mend->holds ? "passes" : "was not seen to pass");
     add_comparison(&text, investigation, &mended, mend->options);
     string_add_char(script, '\n');
     add_comment(script, text.data);
