@@ -194,6 +194,11 @@ static bool fails_in_lower_precision(const struct investigation *investigation)
            investigation->occurrence != OCCURS_BY_RUN;
 }
 
+static bool builds_differ_in_lower_precision(const struct investigation *investigation)
+{
+    return investigation->occurrence == OCCURS_BY_BUILD && fails_in_lower_precision(investigation);
+}
+
 static bool builds_differ(const struct investigation *investigation)
 {
     return investigation->occurrence == OCCURS_BY_BUILD && !investigation->refused &&
@@ -238,6 +243,7 @@ static const struct question questions[] = {
     {always, accuracy_ask_question},
     {always, accuracy_ask_occurrence},
     {always_fails_against_onnxrt, accuracy_ask_optimizations},
+    {builds_differ_in_lower_precision, accuracy_ask_range},
     {builds_differ, accuracy_ask_tactics},
     {fails_in_lower_precision, accuracy_ask_precision},
     {runs_and_fails, accuracy_ask_layers},

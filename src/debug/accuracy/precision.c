@@ -387,7 +387,20 @@ done:
 
 /* ---- The way ---- */
 
-static int ask(struct need *need, struct error *err)
+/* Whether values of the reference are beyond what the type of lower precision holds. */
+static bool some_are_too_large(const struct need *need)
+{
+    for (uint32_t i = 0; i < need->parts.model->nodes.count; i++) {
+        uint32_t value = VALUE_NONE;
+
+        if (look_at_node(need, i, &value) == IS_TOO_LARGE)
+            return true;
+    }
+    return false;
+}
+
+/* `if_too_large`: whether there are such values decides whether it is worth a search. */
+static int ask(struct need *need, bool if_too_large, struct error *err)
 {
     struct investigation *investigation = need->parts.investigation;
     struct experiment *experiment;
@@ -397,6 +410,8 @@ static int ask(struct need *need, struct error *err)
     if (rc < 0)
         return rc;
     tell_hints(need);
+    if (if_too_large && !some_are_too_large(need))
+        return 0;
     rc = search_layers(need, &experiment, err);
     if (rc < 0)
         return rc;
@@ -422,7 +437,7 @@ static int ask(struct need *need, struct error *err)
     return bitset_count(&need->nodes) > 0 ? make_minimal(need, err) : 0;
 }
 
-int accuracy_ask_precision(struct investigation *investigation, struct error *err)
+static int ask_precision(struct investigation *investigation, bool if_too_large, struct error *err)
 {
     struct need need = {0};
     enum agreement agreement;
@@ -444,9 +459,19 @@ int accuracy_ask_precision(struct investigation *investigation, struct error *er
     if (rc < 0)
         return rc;
     bitset_init(&need.nodes, need.parts.model->nodes.count);
-    rc = ask(&need, err);
+    rc = ask(&need, if_too_large, err);
     bitset_release(&need.nodes);
     free(need.ranges);
     parts_close(&need.parts);
     return rc;
+}
+
+int accuracy_ask_precision(struct investigation *investigation, struct error *err)
+{
+    return ask_precision(investigation, false, err);
+}
+
+int accuracy_ask_range(struct investigation *investigation, struct error *err)
+{
+    return ask_precision(investigation, true, err);
 }

@@ -27,6 +27,10 @@ int accuracy_ask_optimizations(struct investigation *investigation, struct error
  * FOLDER/mixed.onnx, the model with Casts that say the same. */
 int accuracy_ask_precision(struct investigation *investigation, struct error *err);
 
+/* The same where the reference has values beyond the range of the lower precision; nothing is searched otherwise. For
+ * builds that differ: whether one fails can depend on its tactics then, too, without any of them being at fault. */
+int accuracy_ask_range(struct investigation *investigation, struct error *err);
+
 /* Some builds fail: which tactic is it? For the built-in engine, whose tactics can be drawn by lot. Leaves a mend, too.
  */
 int accuracy_ask_tactics(struct investigation *investigation, struct error *err);

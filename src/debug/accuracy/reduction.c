@@ -1,4 +1,5 @@
 /* debug/accuracy/reduction.c: what is the smallest part that fails? */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -8,6 +9,7 @@
 #include "debug/accuracy/values.h"
 
 #define NODES_NAMED 5
+#define MOST_RUNS_OF_A_CHECK 100
 
 /* Parts are compared by the tolerance for layers where the whole model fails by it, too: that of the user may be made
  * for the scale of the outputs alone. */
@@ -28,6 +30,18 @@ static int choose_tolerance(struct investigation *investigation, struct words *r
     if (rc == 0 && experiment->agreement == DIFFERS)
         *ret = investigation->layer_tolerance;
     return rc;
+}
+
+/* How often a check runs its candidate: where some runs fail, so often that half of the rate that was seen would be
+ * missed by one check of ten thousand. A single check that is wrong leads the search anywhere. */
+static int64_t runs_of_a_check(const struct investigation *investigation)
+{
+    double runs;
+
+    if (investigation->occurrence != OCCURS_BY_RUN)
+        return 1;
+    runs = ceil(log(1e-4) / log1p(-investigation->failure_rate / 2));
+    return (int64_t)fmax(RUNS_OF_ONE_BUILD, fmin(runs, MOST_RUNS_OF_A_CHECK));
 }
 
 static int reduce(struct investigation *investigation, struct words tolerance, const char *output,
@@ -61,7 +75,7 @@ static int reduce(struct investigation *investigation, struct words tolerance, c
         call_add_words(&call, settings->reference);
     call_add_words(&call, settings->suspect);
     call_add(&call, "--load-inputs", NULL);
-    for (int i = 0; i < (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1); i++)
+    for (int64_t i = 0; i < runs_of_a_check(investigation); i++)
         call_add(&call, inputs, NULL);
     if (!runs_reference)
         call_add(&call, "--load-outputs", golden, NULL);
@@ -170,7 +184,7 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
     checks = result_count(experiment, experiment->result.root, "failed") +
              result_count(experiment, experiment->result.root, "passed") +
              result_count(experiment, experiment->result.root, "skipped");
-    experiment->checks = checks * (investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1);
+    experiment->checks = checks * runs_of_a_check(investigation);
     experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
     if (experiment->exit_status != 0 || !experiment->has_result ||
         strcmp(result_text(experiment, experiment->result.root, "outcome"), "reduced") != 0) {
