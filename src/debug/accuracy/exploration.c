@@ -87,8 +87,8 @@ int accuracy_explore(struct investigation *investigation, struct exploration *ex
     rc = call_run(&call, &experiment, err);
     if (rc < 0)
         return rc;
-    exploration->passed = (int64_t)result_number(experiment, experiment->result.root, "passed", 0);
-    exploration->failed = (int64_t)result_number(experiment, experiment->result.root, "failed", 0);
+    exploration->passed = result_count(experiment, experiment->result.root, "passed");
+    exploration->failed = result_count(experiment, experiment->result.root, "failed");
     experiment->builds = exploration->passed + exploration->failed;
     experiment->checks = experiment->builds * failing_case_runs(subject);
     experiment->outcome = investigation_text(investigation, "%lld of %lld builds fail", (long long)exploration->failed,
@@ -185,7 +185,7 @@ int accuracy_isolate_tactics(struct investigation *investigation, const struct e
     rc = call_run(&call, &experiment, err);
     if (rc < 0)
         return rc;
-    experiment->builds = (int64_t)result_number(experiment, experiment->result.root, "builds", 0);
+    experiment->builds = result_count(experiment, experiment->result.root, "builds");
     experiment->checks = experiment->builds * failing_case_runs(subject);
     experiment->outcome = result_text(experiment, experiment->result.root, "outcome");
     if (experiment->exit_status == 0 && strcmp(experiment->outcome, "found") == 0)

@@ -155,10 +155,9 @@ static bool take_layers(struct need *need, struct experiment *experiment)
     if (experiment->exit_status != 0 || !experiment->has_result || !json_is_true(result_find(result, "found")) ||
         json_array_size(layers) == 0)
         return false;
-    need->checks =
-        (int64_t)(result_number(experiment, result, "failed", 0) + result_number(experiment, result, "passed", 0));
+    need->checks = result_count(experiment, result, "failed") + result_count(experiment, result, "passed");
     experiment->checks = experiment->builds = need->checks;
-    need->lowered = (int64_t)result_number(experiment, result, "lowered", 0);
+    need->lowered = result_count(experiment, result, "lowered");
     need->is_minimal = json_is_true(result_find(result, "minimal"));
     call_begin(&call, investigation, "", "");
     json_array_foreach (layers, i, layer)

@@ -24,7 +24,7 @@ int accuracy_count_failed_runs(struct investigation *investigation, struct exper
     const json_t *item;
 
     json_array_foreach (comparisons, i, item) {
-        int64_t iteration = (int64_t)result_number(experiment, item, "iteration", 0);
+        int64_t iteration = result_count(experiment, item, "iteration");
 
         last = iteration > last && iteration < INT32_MAX ? iteration : last;
     }
@@ -33,9 +33,9 @@ int accuracy_count_failed_runs(struct investigation *investigation, struct exper
                          (long long)times);
     failed = memory_alloc_zero((size_t)times, sizeof(*failed));
     json_array_foreach (comparisons, i, item) {
-        int64_t iteration = (int64_t)result_number(experiment, item, "iteration", 0);
+        int64_t iteration = result_count(experiment, item, "iteration");
 
-        if (iteration >= 0 && iteration <= last && !json_is_true(result_find(item, "passed")))
+        if (iteration <= last && !json_is_true(result_find(item, "passed")))
             failed[iteration / ((last + 1) / times)] = true;
     }
     for (int64_t k = 0; k < times; k++)
