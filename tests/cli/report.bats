@@ -61,12 +61,15 @@ needs_browser()
     logged 'as a table: dot \(Graphviz\) ended with exit code 3: no$'
 }
 
-@test "a report is not written over the model" {
+@test "a report is not written over the model, and one that would not be written is refused" {
     make_model model.onnx ""
     cp model.onnx before.onnx
     run polygraphy inspect model model.onnx --report model.onnx
     [ "$status" -ne 0 ]
     cmp model.onnx before.onnx
+    run polygraphy inspect model model.onnx --display-as trt --report report.html
+    [ "$status" -ne 0 ] && [[ $output == *'leave out --display-as'* ]]
+    [ ! -e report.html ]
 }
 
 @test "pages work in a browser, whatever names are in them" {

@@ -294,6 +294,15 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
     log_indent(log, -1);
 }
 
+/* What a suspect is called by: its first kernel, which stand behind the tactics, or else its first tactic. */
+static size_t leading_column(const struct tactic_diff *diff, const struct blame_suspect *suspect)
+{
+    for (size_t i = 0; i < suspect->column_count; i++)
+        if (tactic_diff_pool(diff, suspect->columns[i]) != NULL)
+            return suspect->columns[i];
+    return suspect->columns[0];
+}
+
 /* The ranking as a page. */
 static int write_page(const struct tactic_diff *diff, const struct command_context *context, struct error *err)
 {
@@ -309,7 +318,8 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
     for (size_t i = 0; i < blame->count; i++) {
         const struct blame_suspect *suspect = &blame->items[i];
         const struct association *builds = &suspect->association;
-        const struct tactic_pool *pool = tactic_diff_pool(diff, suspect->columns[0]);
+        size_t column = leading_column(diff, suspect);
+        const struct tactic_pool *pool = tactic_diff_pool(diff, column);
 
         string_clear(&layers);
         string_clear(&name);
@@ -318,7 +328,7 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
             for (size_t k = 0; k < pool->layers.count; k++)
                 string_add_format(&layers, "%s%s", k > 0 ? ", " : "", diff->layers.items[pool->layers.items[k]].name);
         } else {
-            const struct seen_tactic *tactic = &diff->tactics.items[suspect->columns[0]];
+            const struct seen_tactic *tactic = &diff->tactics.items[column];
 
             string_add(&layers, diff->layers.items[tactic->layer].name);
             tactic_algorithm_kernel_text(tactic->algorithm, &name);
@@ -333,7 +343,10 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
                                                               .failed_without = builds->failed_without,
                                                               .passed_without = builds->passed_without,
                                                               .probability = suspect->probability});
-        if (i == 0)
+        if (i == 0 && pool != NULL)
+            report_set_verdict(report, REPORT_UNKNOWN, "With %s: %s in %zu layers; correlation, not proof",
+                               percent(suspect->probability, buffer), name.data, pool->layers.count);
+        else if (i == 0)
             report_set_verdict(report, REPORT_UNKNOWN, "With %s: %s in %s; correlation, not proof",
                                percent(suspect->probability, buffer), name.data, layers.data);
     }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "backend/type_inference.h"
-#include "base/text/number.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 #include "base/text/string_builder.h"
 #include "cli/commands.h"
 #include "cli/inspect/engine_layers.h"
@@ -471,14 +471,35 @@ done:
     return rc;
 }
 
+/* A page that would not be written is refused. */
+static int refuse_report(const struct command_context *context, const struct inspect_model_values *own,
+                         struct error *err)
+{
+    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    const char *option = parse_given(context->parse, "--report");
+
+    if (option == NULL)
+        option = parse_given(context->parse, "--report-data");
+    if (option == NULL)
+        return 0;
+    if (values->type != MODEL_ONNX || plan_is_tensorrt(values->path))
+        return error_set(err, ERR_INVALID, "%s shows ONNX models, and '%s' is none: leave it out", option,
+                         values->path);
+    if (own->display_as != NULL)
+        return error_set(err, ERR_INVALID, "%s shows the ONNX model as it is: leave out --display-as", option);
+    return 0;
+}
+
 static int inspect_model_run(const struct command_context *context, struct error *err)
 {
     const struct inspect_model_values *own = PARSE_VALUES(context->parse, struct inspect_model_values);
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct graph_text_settings settings;
     struct model *model;
-    int rc;
+    int rc = refuse_report(context, own, err);
 
+    if (rc < 0)
+        return rc;
     if (values->type == MODEL_LAYER_INFO && own->layer_info)
         return error_set(err, ERR_INVALID, "'%s' is layer information itself: leave out --layer-info", values->path);
     if (values->type == MODEL_LAYER_INFO)

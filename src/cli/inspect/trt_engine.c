@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/number.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 
 /* ---- Times ---- */
 

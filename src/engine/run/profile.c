@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/text/number.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 
 struct row {
     size_t layer;
