@@ -192,10 +192,11 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &report_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"--check",        "--until",       "--explore",    "--explore-within",
-                                        "--save-tactics", "--artifacts",   "--art-dir",    "--fp16",
-                                        "--int8",         "--load-inputs", "--fail-regex", "--flaky",
-                                        "--show-output",  "--json",        "-v",           NULL};
+static const char *const essential[] = {
+    "--check",      "--until",   "--explore",     "--explore-within", "--save-tactics",
+    "--artifacts",  "--art-dir", "--fp16",        "--int8",           "--load-inputs",
+    "--fail-regex", "--flaky",   "--show-output", "--json",           "--report",
+    "-v",           NULL};
 
 const struct command cmd_debug_build = {
     .name = "build",

@@ -410,6 +410,7 @@ static const char *const essential[] = {"--check",
                                         "--load-debug-replay",
                                         "--show-output",
                                         "--json",
+                                        "--report",
                                         "-v",
                                         NULL};
 

@@ -462,6 +462,7 @@ static const char *const essential[] = {"--check",
                                         "--load-debug-replay",
                                         "--show-output",
                                         "--json",
+                                        "--report",
                                         "-v",
                                         NULL};
 

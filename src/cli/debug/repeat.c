@@ -52,10 +52,21 @@ static const struct option_group *const groups[] = {&logging_options,   &check_o
                                                     &json_options,      &report_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"--check",      "--until",     "--artifacts",        "--art-dir",
-                                        "--fail-regex", "--fail-code", "--ignore-fail-code", "--check-timeout",
-                                        "--on-timeout", "--flaky",     "--show-output",      "--json",
-                                        "-v",           NULL};
+static const char *const essential[] = {"--check",
+                                        "--until",
+                                        "--artifacts",
+                                        "--art-dir",
+                                        "--fail-regex",
+                                        "--fail-code",
+                                        "--ignore-fail-code",
+                                        "--check-timeout",
+                                        "--on-timeout",
+                                        "--flaky",
+                                        "--show-output",
+                                        "--json",
+                                        "--report",
+                                        "-v",
+                                        NULL};
 
 const struct command cmd_debug_repeat = {
     .name = "repeat",

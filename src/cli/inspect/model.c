@@ -533,7 +533,8 @@ static const struct option_group *const groups[] = {
 
 /* What a page of help has. */
 static const char *const essential[] = {
-    "--show", "--layer-info", "--profile", "--build-log", "--list-unbounded-dds", "--convert-to", "--json", "-v", NULL};
+    "--show",       "--layer-info", "--profile", "--build-log", "--list-unbounded-dds",
+    "--convert-to", "--json",       "--report",  "-v",          NULL};
 
 const struct command cmd_inspect_model = {
     .name = "model",
