@@ -159,3 +159,19 @@ END
     [ "$(result cause/mend/model)" = folder/folded.onnx ]
     [ "$(result cause/mend/holds)" = True ]
 }
+
+@test "small outputs are not taken for right because they are small" {
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+for name, factor in ("tiny", 1e-6), ("wrong", 2e-6):
+    with open(name + ".onnx", "wb") as file:
+        file.write(model(name, [node("Mul", ["x", "factor"], ["y"], "scale")], [tensor("x", [4])], [tensor("y", [4])],
+                         [constant("factor", [], [factor])]))
+END
+    PATH=$(dirname "$POLYGRAPHY"):$PATH run --separate-stderr polygraphy debug accuracy tiny.onnx --onnxrt \
+        --runner-build 'toy=cp wrong.onnx {engine}' --builds 1 --runs 1 -o folder --json result.json \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}'
+    [ "$(result outcome)" != nothing-fails ]
+    [ "$(result builds)" -gt 1 ]
+    logged 'It always fails'
+}

@@ -197,13 +197,20 @@ static const char *line_word(struct given *given, const struct runner_line *line
     return line->name != NULL ? arena_printf(&given->arena, "%s=%s", line->name, command) : command;
 }
 
-static void add_runner_line(struct given *given, size_t runner, struct word_list *list)
+static size_t command_of_runner(const struct runner_values *values, size_t runner)
 {
-    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
     size_t index = 0;
 
     for (size_t i = 0; i < runner; i++)
         index += strcmp(values->names.items[i], "runner") == 0;
+    return index;
+}
+
+static void add_runner_line(struct given *given, size_t runner, struct word_list *list)
+{
+    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
+    size_t index = command_of_runner(values, runner);
+
     add(list, "--runner");
     add(list, line_word(given, &values->commands.items[index], values->commands.items[index].line));
     if (values->build_commands[index] != NULL) {
@@ -279,6 +286,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         .data_are_given = parse_given(parse, "--load-inputs") != NULL,
         .tolerance = words_of_group(given, &comparison_options, NULL),
         .suspect_has_engine = strcmp(runners->names.items[1], "trt") == 0,
+        .suspect_is_built = strcmp(runners->names.items[1], "trt") == 0 ||
+                            (strcmp(runners->names.items[1], "runner") == 0 &&
+                             runners->build_commands[command_of_runner(runners, 1)] != NULL),
         .reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0,
         .builds = values->builds,
         .runs = values->runs,

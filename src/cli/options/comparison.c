@@ -160,8 +160,8 @@ static const struct option options[] = {
         .convert = convert_named_numbers,
         OPTION_FIELD(struct comparison_values, norm_tolerance),
         .help = "simple: tolerated difference relative to the largest finite magnitude of the second output, as one "
-                "more absolute tolerance: the larger one holds. One X fits tensors of any scale; "
-                "with '--atol 0 --rtol 0' it is all that counts",
+                "more absolute tolerance: the larger one holds, but for integers of 32 bits and more. One X fits "
+                "tensors of any scale; with '--atol 0 --rtol 0' it is all that counts",
     },
     {
         .names = {"--check-error-stat"},

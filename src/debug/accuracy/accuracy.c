@@ -277,7 +277,9 @@ static int find_out(struct investigation *investigation, struct error *err)
         return rc;
     if (investigation->cause.kind != CAUSE_UNKNOWN)
         return accuracy_prove(investigation, err);
-    investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It fails, and no cause was found");
+    investigation_conclude(investigation, OUTCOME_NO_CAUSE,
+                           investigation->refused ? "The suspect does not run the model, and no cause was found"
+                                                  : "It fails, and no cause was found");
     return 0;
 }
 

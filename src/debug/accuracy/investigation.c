@@ -440,7 +440,7 @@ int call_judge(struct call *call, struct experiment **ret, struct error *err)
     else
         return refuse_end(experiment, err);
     experiment->checks = 1;
-    experiment->builds = call->investigation->settings->suspect_has_engine;
+    experiment->builds = call->investigation->settings->suspect_is_built;
     experiment->outcome = outcomes[experiment->agreement];
     *ret = experiment;
     return 0;

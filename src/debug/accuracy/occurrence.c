@@ -1,6 +1,7 @@
 /* debug/accuracy/occurrence.c: does it fail, and how: always, by build, by run, never? */
 #include <math.h>
 
+#include "base/text/shell_line.h"
 #include "debug/accuracy/exploration.h"
 #include "debug/accuracy/questions.h"
 #include "debug/accuracy/repetition.h"
@@ -12,7 +13,19 @@
 struct runs {
     int64_t count, failed;
     bool refused;
+    double largest_error; /* relative to the largest magnitude of its output */
 };
+
+static double largest_error(struct experiment *experiment)
+{
+    double ret = 0;
+    size_t i;
+    const json_t *item;
+
+    json_array_foreach (result_find(experiment->result.root, "comparisons"), i, item)
+        ret = fmax(ret, result_number(experiment, item, "differences/norm_error", 0));
+    return ret;
+}
 
 /* One build, run with the same data `times` times. */
 static int build_and_run(struct investigation *investigation, struct call *call, int64_t times, struct runs *ret,
@@ -38,6 +51,8 @@ static int build_and_run(struct investigation *investigation, struct call *call,
     if (investigation_checks(investigation) == experiment->checks) /* the first one: the others say the same */
         experiment_tell_warnings(experiment, investigation->log);
     *ret = (struct runs){.count = times, .failed = times, .refused = experiment->agreement == REFUSES};
+    if (!ret->refused)
+        ret->largest_error = largest_error(experiment);
     return ret->refused ? 0 : accuracy_count_failed_runs(investigation, experiment, times, &ret->failed, err);
 }
 
@@ -53,6 +68,7 @@ static void add_build(struct builds *builds, const struct runs *runs)
 {
     builds->runs.count += runs->count;
     builds->runs.failed += runs->failed;
+    builds->runs.largest_error = fmax(builds->runs.largest_error, runs->largest_error);
     if (runs->refused)
         builds->refused++;
     else if (runs->failed == 0)
@@ -115,13 +131,22 @@ static int add_builds(struct investigation *investigation, struct builds *builds
     return 0;
 }
 
+/* Runs of one build say nothing of others. The error is not that of builds that were explored. */
 static void conclude_that_nothing_fails(struct investigation *investigation, const struct builds *builds)
 {
+    const struct words *words = &investigation->whole.tolerance;
+    struct string_builder tolerance;
+
+    string_init(&tolerance);
+    for (size_t i = 0; i < words->count; i++)
+        shell_add_argument(&tolerance, words->items[i]);
     investigation_conclude(investigation, OUTCOME_NOTHING_FAILS,
-                           "Nothing fails: %lld runs of %lld builds agree with the reference; a failure in more than "
-                           "%.0f %% of runs would have been seen with 95 %% confidence",
-                           (long long)builds->runs.count, (long long)builds->passed,
-                           ceil(100 * accuracy_rate_excluded(builds->runs.count)));
+                           "Nothing fails: %lld runs of %lld builds agree with the reference by %s, with errors of up "
+                           "to %.2g of an output's largest magnitude; what fails in more than %.0f %% of builds, or of "
+                           "the runs of each, would have been seen with 95 %% confidence",
+                           (long long)builds->runs.count, (long long)builds->passed, tolerance.data,
+                           builds->runs.largest_error, ceil(100 * accuracy_rate_excluded(builds->passed)));
+    string_release(&tolerance);
 }
 
 int accuracy_ask_occurrence(struct investigation *investigation, struct error *err)

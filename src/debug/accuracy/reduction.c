@@ -185,7 +185,7 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
              result_count(experiment, experiment->result.root, "passed") +
              result_count(experiment, experiment->result.root, "skipped");
     experiment->checks = checks * runs_of_a_check(investigation);
-    experiment->builds = investigation->settings->suspect_has_engine ? checks : 0;
+    experiment->builds = investigation->settings->suspect_is_built ? checks : 0;
     if (experiment->exit_status != 0 || !experiment->has_result ||
         strcmp(result_text(experiment, experiment->result.root, "outcome"), "reduced") != 0) {
         experiment->outcome = experiment->complaint != NULL ? experiment->complaint : "nothing smaller was found";

@@ -25,6 +25,7 @@ struct accuracy_settings {
     const char *precision;         /* the lowest that the suspect may compute in: "float16" */
     double unit_roundoff;          /* of that */
     bool suspect_has_engine;       /* it is --trt */
+    bool suspect_is_built;         /* that, or it has a --runner-build */
     bool suspect_is_builtin;       /* and that is the built-in engine: its tactics can be explored */
     bool reference_is_onnxrt;
     int64_t builds, runs;    /* how often the suspect is built, and run with each build */

@@ -144,13 +144,19 @@ static void summarize(const struct pair *pair, const struct tolerance *tolerance
                                            ret->absolute.maximum);
 }
 
+/* Integers of 32 bits and more are counts, positions and classes, which no rounding makes others of. */
+static bool is_rounded(enum data_type type)
+{
+    return !data_type_is_integer(type) || data_type_bits(type) < 32;
+}
+
 /* The larger one of the two absolute tolerances. However large the reference, infinity stays beyond the one that comes
  * of its norm. */
 static double absolute_tolerance(const struct pair *pair, const struct compare_options *options, double *norm)
 {
     double most = pair->arithmetic == ARITHMETIC_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
 
-    if (options->norm_tolerance == 0 || pair->arithmetic == ARITHMETIC_NONE)
+    if (options->norm_tolerance == 0 || pair->arithmetic == ARITHMETIC_NONE || !is_rounded(pair->b->type))
         return options->absolute_tolerance;
     *norm = range_largest_magnitude(pair->b);
     return fmax(options->absolute_tolerance, fmin(options->norm_tolerance * *norm, most));

@@ -24,8 +24,8 @@ enum compare_statistic {
 struct compare_options {
     double absolute_tolerance, relative_tolerance;
     /* Of the normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical Algorithms,
-     * ch. 6): times the largest finite magnitude of the reference it takes the place of a lesser absolute one; 0:
-     * none */
+     * ch. 6): times the largest finite magnitude of the reference it takes the place of a lesser absolute one, but
+     * for integers of 32 bits and more; 0: none */
     double norm_tolerance;
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */

@@ -422,6 +422,18 @@ static void norm_tolerance_goes_by_the_largest_element_of_the_second_output(void
     assert_false(compare(&right, &left, &(struct compare_options){.norm_tolerance = 0.4e-3}).passed);
 }
 
+static void norm_tolerance_takes_no_class_for_another(void **state)
+{
+    const int64_t a[] = {999, 1, 7}, b[] = {999, 2, 7};
+    const int8_t c[] = {99, 1, 7}, d[] = {99, 2, 7};
+    struct tensor left = VECTOR_OF(DATA_INT64, a), right = VECTOR_OF(DATA_INT64, b);
+    struct tensor quantized = VECTOR_OF(DATA_INT8, c), other = VECTOR_OF(DATA_INT8, d);
+    struct compare_options options = norm_alone(0.02);
+
+    assert_int_equal(compare(&left, &right, &options).mismatches, 1);
+    assert_true(compare(&quantized, &other, &options).passed);
+}
+
 static void reference_of_zeros_alone_gives_no_norm_tolerance(void **state)
 {
     const float a[] = {1e-30F, 0}, b[] = {0, 0};
@@ -468,6 +480,7 @@ int main(void)
         cmocka_unit_test(outputs_need_not_be_aligned),
         cmocka_unit_test(worst_element_is_one_that_fails),
         cmocka_unit_test(norm_tolerance_goes_by_the_largest_element_of_the_second_output),
+        cmocka_unit_test(norm_tolerance_takes_no_class_for_another),
         cmocka_unit_test(reference_of_zeros_alone_gives_no_norm_tolerance),
         cmocka_unit_test(no_norm_lets_nan_or_infinities_pass),
         cmocka_unit_test(worst_element_of_outputs_that_match_is_the_greatest_difference),
