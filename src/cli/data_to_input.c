@@ -7,6 +7,7 @@
 struct to_input_values {
     struct words paths;
     const char *output;
+    struct words only; /* items is NULL: all */
 };
 
 static const struct option options[] = {
@@ -29,6 +30,13 @@ static const struct option options[] = {
         OPTION_FIELD(struct to_input_values, output),
         .help = "where to write the input data, for --load-inputs. Its end chooses the format: .npz, .npy for a single "
                 "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
+    },
+    {
+        .names = {"--only"},
+        .kind = OPTION_ANY,
+        .value_name = "NAME",
+        OPTION_FIELD(struct to_input_values, only),
+        .help = "write these arrays only, which have to be there: the inputs of a part of a model, to pass it on",
     },
 };
 
@@ -87,6 +95,27 @@ static void merge_file(struct log *log, const char *path, struct data_file *file
     }
 }
 
+/* Keeps the arrays of these names, in their order. */
+static int keep_only(struct tensor_list *list, struct words names, struct error *err)
+{
+    struct tensor_list kept = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < names.count && rc == 0; i++) {
+        struct named_tensor *item = tensor_list_find(list, text_of(names.items[i]));
+
+        if (item == NULL) {
+            rc = error_set(err, ERR_MISSING, "--only: there is no array '%s'", names.items[i]);
+        } else {
+            tensor_list_add(&kept, text_of(item->name), &item->tensor);
+            item->tensor = (struct tensor){0};
+        }
+    }
+    tensor_list_release(list);
+    *list = kept;
+    return rc;
+}
+
 static int data_to_input_run(const struct command_context *context, struct error *err)
 {
     const struct to_input_values *values = PARSE_VALUES(context->parse, struct to_input_values);
@@ -103,11 +132,14 @@ static int data_to_input_run(const struct command_context *context, struct error
         merge_file(context->log, path, &file, i == 0, &merged);
         data_file_release(&file);
     }
-    if (rc == 0) {
-        log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
-                    values->output);
-        rc = data_file_save(&merged, values->output, err);
-    }
+    for (size_t i = 0; values->only.items != NULL && i < merged.count && rc == 0; i++)
+        rc = keep_only(&merged.items[i], values->only, err);
+    if (rc < 0)
+        goto done;
+    log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
+                values->output);
+    rc = data_file_save(&merged, values->output, err);
+done:
     feed_dicts_release(&merged);
     return rc;
 }

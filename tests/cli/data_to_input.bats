@@ -37,6 +37,20 @@ for i, feed in enumerate(json.load(open(sys.argv[1]))):
 0 z [5.0]' ]
 }
 
+@test "of the arrays those that are named are written, and a name that is not there is an error" {
+    arrays feeds a.json '[{"x": f32([1]), "y": f32([2]), "z": f32([3])}, {"z": f32([6]), "y": f32([5]), "x": f32([4])}]'
+    run --separate-stderr polygraphy data to-input a.json -o part.json --only z x
+    [ "$status" -eq 0 ]
+    [ "$(show part.json)" = '0 z [3.0]
+0 x [1.0]
+1 z [6.0]
+1 x [4.0]' ]
+    run --separate-stderr polygraphy data to-input a.json -o other.json --only w
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--only: there is no array 'w'"* ]]
+    [ ! -e other.json ]
+}
+
 @test "different numbers of iterations are mentioned" {
     arrays feeds a.json '[{"x": f32([1])}, {"x": f32([2])}]'
     arrays feeds b.json '[{"y": f32([3])}]'

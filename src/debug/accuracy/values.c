@@ -1,6 +1,8 @@
 /* debug/accuracy/values.c: see values.h. */
 #include "debug/accuracy/values.h"
 
+#include "onnx/model/model.h"
+
 static int run_with_all_tensors(struct investigation *investigation, const char *extension, struct experiment **ret,
                                 struct error *err)
 {
@@ -46,21 +48,43 @@ int accuracy_make_values(struct investigation *investigation, struct error *err)
     return call_succeed(&call, &experiment, err);
 }
 
+/* The data of a part are its inputs, and nothing of the rest of the model. */
+static int select_inputs(struct investigation *investigation, const char *path, const char *output,
+                         struct experiment **ret, struct error *err)
+{
+    struct model *model;
+    struct call call;
+    int rc = model_open(path, NULL, &model, err);
+
+    if (rc < 0)
+        return rc;
+    call_begin(&call, investigation, "inputs", "Its input data");
+    call.has_result = false;
+    call_add(&call, "data", "to-input", investigation->layerwise, "-o", output, "--only", NULL);
+    for (size_t i = 0; i < model->inputs.count; i++)
+        call_add(&call, arena_text(&investigation->arena, model->values.items[model->inputs.items[i]].name), NULL);
+    model_free(model);
+    return call_succeed(&call, ret, err);
+}
+
 int accuracy_make_case(struct investigation *investigation, const char *model, const char *name,
                        struct failing_case *ret, struct error *err)
 {
     const char *folder = investigation->settings->folder;
     struct experiment *experiment;
     struct call call;
+    int rc;
 
     *ret = (struct failing_case){.model = model,
                                  .inputs = investigation_text(investigation, "%s/%s_inputs.json", folder, name),
                                  .golden = investigation_text(investigation, "%s/%s_golden.json", folder, name),
                                  .tolerance = investigation->layer_tolerance};
+    rc = select_inputs(investigation, model, ret->inputs, &experiment, err);
+    if (rc < 0)
+        return rc;
     call_begin(&call, investigation, "golden", investigation_text(investigation, "Golden outputs of %s", name));
     call_add(&call, "run", model, NULL);
     call_add_words(&call, investigation->settings->reference);
-    call_add(&call, "--load-inputs", investigation->layerwise, "--save-inputs", ret->inputs, "--save-outputs",
-             ret->golden, NULL);
+    call_add(&call, "--load-inputs", ret->inputs, "--save-outputs", ret->golden, NULL);
     return call_succeed(&call, &experiment, err);
 }
