@@ -1,4 +1,5 @@
-/* debug/accuracy/investigation.c: see investigation.h. */
+/* debug/accuracy/investigation.c: experiments are run and kept, and what is known. See investigation.h; call.c puts
+ * their commands together. */
 #include "debug/accuracy/investigation.h"
 
 #include <math.h>
@@ -48,107 +49,7 @@ const char *investigation_text(struct investigation *investigation, const char *
     return ret;
 }
 
-/* ---- Commands ---- */
-
-void call_begin(struct call *ret, struct investigation *investigation, const char *name, const char *why)
-{
-    *ret = (struct call){.investigation = investigation, .name = name, .why = why, .has_result = true};
-}
-
-void call_add(struct call *call, const char *first, ...)
-{
-    va_list rest;
-
-    va_start(rest, first);
-    for (const char *word = first; word != NULL; word = va_arg(rest, const char *))
-        *VECTOR_APPEND(&call->words) = arena_strdup(&call->investigation->arena, word);
-    va_end(rest);
-}
-
-void call_add_words(struct call *call, struct words more)
-{
-    for (size_t i = 0; i < more.count; i++)
-        *VECTOR_APPEND(&call->words) = more.items[i];
-}
-
-int64_t failing_case_runs(const struct failing_case *subject)
-{
-    return subject->runs > 0 ? subject->runs : 1;
-}
-
-void call_add_case(struct call *call, const struct failing_case *subject)
-{
-    call_add(call, "--load-inputs", NULL);
-    for (int64_t i = 0; i < failing_case_runs(subject); i++)
-        call_add(call, subject->inputs, NULL);
-    call_add(call, "--load-outputs", subject->golden, NULL);
-    call_add_words(call, subject->tolerance);
-}
-
-void call_begin_comparison(struct call *ret, struct investigation *investigation, const struct failing_case *subject,
-                           const char *name, const char *why)
-{
-    call_begin(ret, investigation, name, why);
-    call_add(ret, "run", subject->model, NULL);
-    call_add_words(ret, investigation->settings->loading);
-    call_add_case(ret, subject);
-}
-
-void call_add_blamed(struct call *call)
-{
-    const struct accuracy_settings *settings = call->investigation->settings;
-    bool is_the_model = call->investigation->cause.kind == CAUSE_NAN;
-
-    call_add_words(call, is_the_model ? settings->reference : settings->suspect);
-    if (is_the_model)
-        call_add(call, "--validate", NULL);
-}
-
-void call_add_inputs(struct call *call, int64_t times)
-{
-    call_add(call, "--load-inputs", NULL);
-    for (int64_t i = 0; i < times; i++)
-        call_add(call, call->investigation->whole.inputs, NULL);
-}
-
-static double seconds_left(const struct investigation *investigation)
-{
-    double deadline = investigation->settings->deadline;
-
-    return deadline > 0 ? deadline - (stopwatch_now() - investigation->start) : INFINITY;
-}
-
-void call_add_budget(struct call *call)
-{
-    call->has_budget = true;
-}
-
-struct words call_keep(struct call *call)
-{
-    size_t count = call->words.count;
-    const char **items = arena_alloc_zero(&call->investigation->arena, count + 1, sizeof(*items));
-
-    for (size_t i = 0; i < count; i++)
-        items[i] = call->words.items[i];
-    free(call->words.items);
-    call->words = (struct word_list){0};
-    return (struct words){.items = items, .count = count};
-}
-
-static const char *experiment_name(const struct call *call)
-{
-    return arena_printf(&call->investigation->arena, "%02zu-%s", call->investigation->experiments.count + 1,
-                        call->name);
-}
-
-const char *call_folder(struct call *call)
-{
-    const char *ret = arena_printf(&call->investigation->arena, "%s/steps/%s", call->investigation->settings->folder,
-                                   experiment_name(call));
-
-    file_make_folders(ret, NULL); /* who writes there says what is wrong */
-    return ret;
-}
+/* ---- Experiments ---- */
 
 /* The line of the shell that does the same. */
 static const char *command_line(const struct call *call)
@@ -164,8 +65,6 @@ static const char *command_line(const struct call *call)
     string_release(&line);
     return ret;
 }
-
-/* ---- Experiments ---- */
 
 void investigation_begin_step(struct investigation *investigation, const char *question)
 {
@@ -189,6 +88,13 @@ int64_t investigation_builds(const struct investigation *investigation)
     for (size_t i = 0; i < investigation->experiments.count; i++)
         ret += investigation->experiments.items[i]->builds;
     return ret;
+}
+
+static double seconds_left(const struct investigation *investigation)
+{
+    double deadline = investigation->settings->deadline;
+
+    return deadline > 0 ? deadline - (stopwatch_now() - investigation->start) : INFINITY;
 }
 
 static int check_budget(struct investigation *investigation, struct error *err)
@@ -393,7 +299,7 @@ int call_run(struct call *call, struct experiment **ret, struct error *err)
 
     if (call->has_result)
         add_option(call, "--json", result);
-    *experiment = (struct experiment){.name = experiment_name(call),
+    *experiment = (struct experiment){.name = strrchr(folder, '/') + 1,
                                       .folder = folder,
                                       .step = investigation->step,
                                       .why = call->why,
