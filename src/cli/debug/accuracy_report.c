@@ -18,9 +18,10 @@
 static void add_verdict(struct report *report, const struct investigation *investigation)
 {
     const struct cause *cause = &investigation->cause;
+    bool was_seen_to_fail = investigation->refused || investigation->failure_rate > 0;
     enum report_verdict verdict = investigation->outcome == OUTCOME_CAUSE           ? REPORT_CAUSE
                                   : investigation->outcome == OUTCOME_NOTHING_FAILS ? REPORT_PASSED
-                                  : investigation->outcome == OUTCOME_NO_CAUSE      ? REPORT_FAILED
+                                  : was_seen_to_fail                                ? REPORT_FAILED
                                                                                     : REPORT_UNKNOWN;
 
     report_set_verdict(report, verdict, "%s", investigation->verdict);
