@@ -65,3 +65,33 @@ print(cause["kind"], *cause["nodes"], sep=", ")'
     logged "Cause: 'conv1' \\(Conv\\), 'sum1' \\(Add\\) and 'relu1' \\(Relu\\) are fused wrongly"
     logged "Seen: with '(conv1|sum1)_out' as extra output the whole model passes"
 }
+
+@test "a mask of infinities is not taken for wrong, nor does it hide what is" {
+    cat >make.py <<'END'
+from onnx_file import constant, model, node, tensor
+mask = constant("mask", [2, 2], [0.0, float("-inf"), 0.0, 0.0])
+nodes = [node("Mul", ["x", "x"], ["scores"], "scores"), node("Add", ["scores", "mask"], ["masked"], "apply_mask"),
+         node("Softmax", ["masked"], ["weights"], "softmax", axis=-1), node("Neg", ["weights"], ["y"], "negate")]
+with open("masked.onnx", "wb") as file:
+    file.write(model("masked", nodes, [tensor("x", [2, 2])], [tensor("y", [2, 2])], [mask]))
+END
+    cat >compile.py <<'END'
+import sys
+from onnx_file import Model, Node, constant, node
+model = Model(sys.argv[1])
+for index, item in enumerate(model.nodes):
+    if item.op_type == "Softmax":
+        model.add_constant(constant("more", [], [0.25]))
+        model.nodes.insert(index + 1, Node(node("Add", ["right", "more"], item.outputs, "wrong")))
+        item.message = node("Softmax", item.inputs, ["right"], item.name, axis=-1)
+        break
+model.write(sys.argv[2])
+END
+    export PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults PYTHONDONTWRITEBYTECODE=1
+    /usr/bin/python3 make.py
+    PATH=$(dirname "$POLYGRAPHY"):$PATH run --separate-stderr polygraphy debug accuracy masked.onnx --onnxrt \
+        --runner-build 'toy=/usr/bin/python3 compile.py {model} {engine}' --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}'
+    [ "$status" -eq 0 ]
+    logged "Cause: 'softmax' \\(Softmax\\) is computed wrongly"
+}

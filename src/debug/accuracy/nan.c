@@ -212,8 +212,9 @@ static int blame_constant(struct search *search, struct error *err)
 
     cause_add_proof(investigation, "from the outputs all tensors back to '%s' hold NaN or infinities in the reference",
                     name);
-    cause->sentence = investigation_text(investigation, "the model itself holds it: there are %s in the constant '%s'",
-                                         is_nan ? "NaN" : "infinities", name);
+    cause->sentence = investigation_text(
+        investigation, "the model itself holds it: there are %s in the constant '%s'%s", is_nan ? "NaN" : "infinities",
+        name, is_nan ? "" : "; if they are meant, go on with --infinities-compare-equal");
     if (is_nan || turner >= search->turners.size)
         return 0;
     cause->sentence = investigation_text(investigation,

@@ -1,17 +1,20 @@
 /* debug/accuracy/question.c: is the question sound? */
+#include <string.h>
+
 #include "debug/accuracy/questions.h"
 #include "debug/accuracy/tolerance.h"
 
 /* ---- Tolerances ---- */
 
 /* Below the least absolute tolerance are what is left where values of about 1 cancel, and reference values that are all
- * 0; the default of `run`, 1e-5, would hide the errors of small tensors. */
+ * 0; the default of `run`, 1e-5, would hide the errors of small tensors. Infinities that both have are masks. */
 static struct words norm_tolerance(struct investigation *investigation, double tolerance)
 {
     struct call call;
 
     call_begin(&call, investigation, "", "");
-    call_add(&call, "--norm-tolerance", investigation_text(investigation, "%.2g", tolerance), "--atol", "1e-7", NULL);
+    call_add(&call, "--norm-tolerance", investigation_text(investigation, "%.2g", tolerance), "--atol", "1e-7",
+             "--infinities-compare-equal", NULL);
     return call_keep(&call);
 }
 
@@ -121,6 +124,21 @@ static int run_reference_again(struct investigation *investigation, struct error
     return 0;
 }
 
+/* The outputs hold infinities alone, and these are said to be meant. */
+static bool infinities_are_meant(struct investigation *investigation, struct experiment *reference)
+{
+    const struct words *tolerance = &investigation->settings->tolerance;
+    const json_t *item;
+    bool ret = false;
+    size_t i;
+
+    for (i = 0; i < tolerance->count; i++)
+        ret |= strcmp(tolerance->items[i], "--infinities-compare-equal") == 0;
+    json_array_foreach (result_find(reference->result.root, "validation"), i, item)
+        ret = ret && result_number(reference, item, "nans", 1) == 0;
+    return ret;
+}
+
 int accuracy_ask_question(struct investigation *investigation, struct error *err)
 {
     struct experiment *experiment;
@@ -141,8 +159,9 @@ int accuracy_ask_question(struct investigation *investigation, struct error *err
     rc = run_reference(investigation, &experiment, err);
     if (rc < 0)
         return rc;
-    if (experiment->exit_status == 0) {
-        experiment->outcome = "runs; its outputs are numbers";
+    if (experiment->exit_status == 0 ||
+        (experiment->exit_status == 1 && experiment->has_result && infinities_are_meant(investigation, experiment))) {
+        experiment->outcome = experiment->exit_status == 0 ? "runs; its outputs are numbers" : "runs, with infinities";
         rc = lint(investigation, true, err);
         return rc < 0 ? rc : run_reference_again(investigation, err);
     }
