@@ -40,6 +40,13 @@ print(value)' "$1"
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 -o folder
     [ "$status" -eq 1 ]
     [[ $stderr == *'from another model, or from a question with other options'* ]]
+    cp folder/inputs.json in.json
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o given --max-checks 1 --load-inputs in.json
+    [ "$status" -eq 1 ]
+    touch -d @0 in.json
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o given --max-checks 1 --load-inputs in.json
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'from another model, or from a question with other options'* ]]
     mkdir mine
     echo mine >mine/file
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o mine

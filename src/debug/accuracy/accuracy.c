@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/file.h>
 #include <time.h>
 
@@ -16,27 +17,78 @@
 #include "base/process/guard.h"
 #include "base/system.h"
 #include "debug/accuracy/questions.h"
+#include "format/data/word.h"
 #include "format/json/writer.h"
+#include "onnx/external/data.h"
+#include "onnx/model/subgraph.h"
 
 #define MOST_SECONDS_OF_ORPHANS 10
 
 /* ---- The folder ---- */
 
+/* Its path, size and time of change: what lies there may be large. */
+static struct hash hash_stat(struct hash hash, const char *path)
+{
+    struct stat status;
+
+    hash = hash_combine(hash, hash_bytes(path, strlen(path)));
+    if (stat(path, &status) < 0)
+        return hash;
+    hash = hash_combine(hash, hash_bytes(&status.st_size, sizeof(status.st_size)));
+    return hash_combine(hash, hash_bytes(&status.st_mtim, sizeof(status.st_mtim)));
+}
+
+/* The words, and the files that they name: input data, plug-ins; but for a cache that is written on the way. */
 static struct hash hash_words(struct hash hash, struct words words)
 {
-    for (size_t i = 0; i < words.count; i++)
+    for (size_t i = 0; i < words.count; i++) {
+        struct file_list files = {0};
+
         hash = hash_combine(hash, hash_bytes(words.items[i], strlen(words.items[i])));
+        if (i == 0 || strcmp(words.items[i - 1], "--calibration-cache") != 0)
+            data_word_list_files(words.items[i], &files);
+        for (size_t k = 0; k < files.count; k++)
+            hash = hash_stat(hash, files.items[k]);
+        file_list_release(&files);
+    }
     return hash_combine(hash, hash_bytes(&words.count, sizeof(words.count)));
 }
 
-/* What experiments belong to: the model's content, and everything that their commands are made of. */
+static int hash_model(const char *path, struct hash *ret, struct error *err)
+{
+    struct text_list locations = {0};
+    struct subgraph whole;
+    struct model *model;
+    int rc = hash_file(path, ret, err);
+
+    if (rc == 0)
+        rc = model_open(path, NULL, &model, err);
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, NULL) == 0)
+        for (size_t i = 0; i < locations.count; i++) {
+            char *data;
+
+            if (external_data_path(model, locations.items[i], &data, NULL) < 0)
+                continue; /* who needs it says so */
+            *ret = hash_stat(*ret, data);
+            free(data);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+    model_free(model);
+    return 0;
+}
+
+/* What experiments belong to: the model, and everything that their commands are made of. */
 static int identify(const struct accuracy_settings *settings, char ret[HASH_TEXT_SIZE], struct error *err)
 {
     const struct words words[] = {settings->reference, settings->suspect, settings->suspect_in_float, settings->engine,
                                   settings->loading,   settings->data,    settings->tolerance};
     const int64_t numbers[] = {settings->builds, settings->runs, settings->explored_builds};
     struct hash hash;
-    int rc = hash_file(settings->model, &hash, err);
+    int rc = hash_model(settings->model, &hash, err);
 
     if (rc < 0)
         return rc;
@@ -292,7 +344,12 @@ int accuracy_run(struct investigation *investigation, struct error *err)
     if (rc < 0 && investigation->out_of_budget) {
         investigation_conclude(investigation, OUTCOME_NO_CAUSE,
                                "The budget (--deadline, --max-checks) is used up: this is what is known so far");
-        rc = 0;
+        return 0;
+    }
+    /* An experiment that cannot be made is no reason to lose what the others have shown. */
+    if (rc < 0 && rc != ERR_INTERRUPTED && rc != ERR_IO && investigation->experiments.count > 0) {
+        investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It cannot go on: %s", err->message);
+        return 0;
     }
     return rc;
 }
