@@ -62,10 +62,13 @@ print(value)' "$1"
     [ "$(result outcome)" = no-cause ]
 }
 
-@test "one runner is no question" {
+@test "one runner is no question, and an option of none of the two is refused" {
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt -o folder
     [ "$status" -eq 1 ]
     [[ $stderr == *'two runners are compared'* ]]
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --onnxrt --fp16 -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--fp16: nothing would come of this'* ]]
     [ ! -e folder ]
 }
 

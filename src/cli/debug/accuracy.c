@@ -11,6 +11,7 @@
 #include "cli/frame.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
+#include "cli/run/model.h"
 #include "cli/trt.h"
 #include "debug/accuracy/bundle.h"
 #include "debug/accuracy/record.h"
@@ -272,6 +273,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                          "two runners are compared, the first one being the reference: --onnxrt --trt, say; here are "
                          "%zu",
                          runners->names.count);
+    rc = run_model_refuse_idle(given->context, engine_groups, ARRAY_LEN(engine_groups), err);
+    if (rc < 0)
+        return rc;
     *ret = (struct accuracy_settings){
         .model = parse_positional_word(parse, "model_file"),
         .folder = values->folder,

@@ -32,6 +32,37 @@ bool run_model_has_runner(const struct command_context *context, const struct ba
     return false;
 }
 
+/* `idle` are options that only `runner` takes, which is not among the runners. */
+static int refuse_idle(struct string_builder *idle, const struct backend *runner, struct error *err)
+{
+    int rc = 0;
+
+    if (idle->size > 0)
+        rc = error_set(err, ERR_INVALID,
+                       "%s: nothing would come of this, since only --%s takes it and is not among the runners; add "
+                       "--%s, or leave it out",
+                       idle->data, runner->name, runner->name);
+    string_release(idle);
+    return rc;
+}
+
+int run_model_refuse_idle(const struct command_context *context, const struct option_group *const *of_engines,
+                          size_t count, struct error *err)
+{
+    static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
+                                            "--onnxrt-optimization-level", NULL};
+    struct string_builder idle;
+
+    string_init(&idle);
+    for (size_t i = 0; !run_model_has_runner(context, &engine_backend) && i < count; i++)
+        parse_list_given_of_group(context->parse, of_engines[i], &idle);
+    if (refuse_idle(&idle, &engine_backend, err) < 0)
+        return err->code;
+    if (!run_model_has_runner(context, &onnxrt_backend))
+        parse_list_given(context->parse, of_onnxrt, &idle);
+    return refuse_idle(&idle, &onnxrt_backend, err);
+}
+
 /* How an engine is built was decided when it was, and nothing is saved of what is not built. */
 static void warn_of_building(const struct command_context *context)
 {

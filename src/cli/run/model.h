@@ -31,6 +31,11 @@ void run_model_release(struct run_model *model);
 /* Whether this backend is among the runners. */
 bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
 
+/* ERR_INVALID when options were given that only a runner takes which is not among the runners: those of ONNX Runtime,
+ * or of these groups, which are of engines. They would have no effect. */
+int run_model_refuse_idle(const struct command_context *context, const struct option_group *const *of_engines,
+                          size_t count, struct error *err);
+
 /* Opens the model, as it is in groups but for its outputs, where nothing has done so yet. */
 int run_model_open(struct run_model *model, struct error *err);
 

@@ -31,36 +31,12 @@ static const struct backend *find_backend(const char *name)
 
 /* ---- What is asked for ---- */
 
-/* `idle` are options that only `runner` takes, which is not among the runners. */
-static int refuse_idle(struct string_builder *idle, const struct backend *runner, struct error *err)
-{
-    int rc = 0;
-
-    if (idle->size > 0)
-        rc = error_set(err, ERR_INVALID,
-                       "%s: nothing would come of this, since only --%s takes it and is not among the runners; add "
-                       "--%s, or leave it out",
-                       idle->data, runner->name, runner->name);
-    string_release(idle);
-    return rc;
-}
-
 static int check_runner_options(const struct command_context *context, struct error *err)
 {
-    static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
-                                            "--onnxrt-optimization-level", NULL};
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &engine_file_options, &tensorrt_run_options};
-    struct string_builder idle;
 
-    string_init(&idle);
-    for (size_t i = 0; !run_model_has_runner(context, &engine_backend) && i < ARRAY_LEN(of_engines); i++)
-        parse_list_given_of_group(context->parse, of_engines[i], &idle);
-    if (refuse_idle(&idle, &engine_backend, err) < 0)
-        return err->code;
-    if (!run_model_has_runner(context, &onnxrt_backend))
-        parse_list_given(context->parse, of_onnxrt, &idle);
-    return refuse_idle(&idle, &onnxrt_backend, err);
+    return run_model_refuse_idle(context, of_engines, ARRAY_LEN(of_engines), err);
 }
 
 static bool writes_in_turns(const struct command_context *context)
