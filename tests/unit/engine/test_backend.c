@@ -100,7 +100,7 @@ static void request_init(struct request *request, const char *path, struct log *
         .engine = {.network = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX}},
                    .providers = {.log = log},
                    .builder = {.sample = {.feed = make_feed, .iterations = 1}, .deterministic = true, .log = log}},
-        .backend = {.model_path = path, .optimization_level = -1, .log = log},
+        .backend = {.model_path = path, .optimization_level = 0, .log = log},
     };
     request->backend.engine = &request->engine;
 }

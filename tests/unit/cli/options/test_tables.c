@@ -49,6 +49,7 @@ static const char *const new_options[] = {
     "--nmse-tolerance",
     "--json",
     "--norm-tolerance",
+    "--only",
     "--report",
     "--report-data",
     "--node-data",
