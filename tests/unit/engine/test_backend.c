@@ -188,7 +188,7 @@ static bool is_random(struct backend_session *session, const struct tensor_list 
 /* Counts in `ret_failed` what ONNX Runtime runs and the engine does not. Returns whether both do. */
 static bool compare_model(const char *path, size_t *ret_failed)
 {
-    struct backend_request request = {.model_path = path, .optimization_level = -1};
+    struct backend_request request = {.model_path = path, .optimization_level = 0}; /* the ground: some change values */
     struct tensor_list feed = {0}, expected = {0};
     struct backend_session *reference;
     const struct backend_io *inputs, *outputs;
