@@ -211,7 +211,7 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
         return rc;
     }
     process_guard_start();
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add_words(&call, settings->reference);
     call_add_words(&call, settings->suspect);
     investigation->server =

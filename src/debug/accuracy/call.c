@@ -12,6 +12,11 @@ void call_begin(struct call *ret, struct investigation *investigation, const cha
     *ret = (struct call){.investigation = investigation, .name = name, .why = why, .has_result = true};
 }
 
+void call_begin_words(struct call *ret, struct investigation *investigation)
+{
+    call_begin(ret, investigation, NULL, NULL);
+}
+
 void call_add(struct call *call, const char *first, ...)
 {
     va_list rest;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/container/arena.h"
 #include "base/text/text.h"
@@ -31,7 +32,8 @@ struct mend {
     const char *what;     /* "another tactic" */
     struct words options; /* for the suspect, beside its own */
     const char *model;    /* to run instead of the original; NULL: the original */
-    bool holds;           /* seen to pass */
+    int64_t comparisons;  /* of the whole model that were seen to agree so already */
+    bool holds;           /* seen to pass, so often that it is not by chance */
 };
 
 /* All of it lives as long as the investigation. */
@@ -45,8 +47,8 @@ struct cause {
         const char **items; /* what was seen, a sentence each */
         size_t count, capacity;
     } proof;
-    bool leaves_more; /* the whole model fails also when these nodes are right */
-    bool proven;      /* the minimal case was seen to fail anew, and the whole model to pass with what was changed */
+    bool whole_agrees; /* seen of the whole model once these nodes are right; of one that was refused, that it runs */
+    bool proven;       /* the minimal case was seen to fail anew, and the whole model to agree without it */
     struct mend mend;
 };
 

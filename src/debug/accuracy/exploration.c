@@ -21,7 +21,7 @@ struct words accuracy_add_word(struct investigation *investigation, struct words
 
     if (has_word(words, word))
         return words;
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add_words(&call, words);
     call_add(&call, word, NULL);
     return call_keep(&call);
@@ -111,7 +111,7 @@ static int find_nodes(struct investigation *investigation, const char *layer_inf
 
     if (rc < 0)
         return rc;
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     for (size_t i = 0; i < info.layers.count; i++)
         for (size_t k = 0; has_word(layers, info.layers.items[i].name) && k < info.layers.items[i].nodes.count; k++)
             call_add(&call, info.layers.items[i].nodes.items[k], NULL);
@@ -130,7 +130,7 @@ static void take_layers_of_kernel(struct investigation *investigation, struct ex
 
     if (!json_is_true(result_find(root, "kernel/proven")) || !json_is_true(result_find(root, "kernel/exact")))
         return;
-    call_begin(&layers, investigation, "", "");
+    call_begin_words(&layers, investigation);
     json_array_foreach (result_find(root, "kernel/layers"), i, item)
         call_add(&layers, result_text(experiment, item, ""), NULL);
     ret->faulty = call_keep(&layers);
@@ -144,9 +144,9 @@ static void take_tactics(struct investigation *investigation, struct experiment 
     struct call layers, bad, good;
     size_t i;
 
-    call_begin(&layers, investigation, "", "");
-    call_begin(&bad, investigation, "", "");
-    call_begin(&good, investigation, "", "");
+    call_begin_words(&layers, investigation);
+    call_begin_words(&bad, investigation);
+    call_begin_words(&good, investigation);
     json_array_foreach (tactics, i, item) {
         call_add(&layers, result_text(experiment, item, "layer"), NULL);
         call_add(&bad, result_text(experiment, item, "bad/name"), NULL);

@@ -96,7 +96,7 @@ static struct words outputs_with(struct barrier_search *search, const struct bit
     const struct value_list *own = &search->parts.whole.outputs;
     struct call call;
 
-    call_begin(&call, search->parts.investigation, "", "");
+    call_begin_words(&call, search->parts.investigation);
     for (size_t i = 0; i < own->count; i++)
         call_add(&call, parts_tensor(&search->parts, own->items[i]), NULL);
     for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
@@ -294,13 +294,13 @@ static void offer_mend(struct barrier_search *search)
     struct cause *cause = &investigation->cause;
     struct call call;
 
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add(&call, "--onnx-outputs", NULL);
     call_add_words(&call, outputs_with(search, &search->barrier));
     cause->mend.options = call_keep(&call);
     cause->mend.what = investigation_text(investigation, "%s as extra output%s", describe_barrier(search),
                                           bitset_count(&search->barrier) == 1 ? "" : "s");
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     for (size_t i = bitset_next(&search->barrier, 0); i < search->barrier.size;
          i = bitset_next(&search->barrier, i + 1))
         call_add(&call, parts_tensor(&search->parts, search->candidates.items[i]), NULL);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug/accuracy/repetition.h"
+
 /* The model in which what these nodes make is an input. */
 static void cut_behind(struct parts *parts, const struct bitset *nodes, struct subgraph *ret)
 {
@@ -27,26 +29,31 @@ static void cut_behind(struct parts *parts, const struct bitset *nodes, struct s
 /* What was cut, with these inputs, has to make the outputs of the whole model. */
 static struct failing_case with_inputs(const struct parts *parts, const char *model, const char *inputs)
 {
-    struct failing_case ret = parts->investigation->whole;
+    struct failing_case ret = accuracy_repeated_whole(parts->investigation);
 
     ret.model = model;
     ret.inputs = inputs;
     return ret;
 }
 
+/* A suspect that fails now and then has to agree so often that it is not by chance. */
 static int judge(struct parts *parts, struct failing_case subject, bool in_suspect, const char *why,
                  enum agreement *ret, struct error *err)
 {
     struct investigation *investigation = parts->investigation;
-    struct experiment *experiment;
-    struct call call;
+    int64_t times = in_suspect ? accuracy_enough_comparisons(investigation) : 1;
     int rc;
 
-    call_begin_comparison(&call, investigation, &subject, in_suspect ? "replaced" : "injected", why);
-    call_add_words(&call, in_suspect ? investigation->settings->suspect : investigation->settings->reference);
-    rc = part_judge(&call, &experiment, ret, err);
-    if (experiment != NULL && !in_suspect)
-        experiment->checks = experiment->builds = 0;
+    do {
+        struct experiment *experiment;
+        struct call call;
+
+        call_begin_comparison(&call, investigation, &subject, in_suspect ? "replaced" : "injected", why);
+        call_add_words(&call, in_suspect ? investigation->settings->suspect : investigation->settings->reference);
+        rc = part_judge(&call, &experiment, ret, err);
+        if (experiment != NULL && !in_suspect)
+            experiment->checks = experiment->builds = 0;
+    } while (rc == 0 && *ret == AGREES && --times > 0);
     return rc;
 }
 

@@ -49,6 +49,27 @@ const char *investigation_text(struct investigation *investigation, const char *
     return ret;
 }
 
+#define MOST_LISTED 5
+
+const char *investigation_list(struct investigation *investigation, struct words names, struct words operators)
+{
+    struct string_builder text;
+    const char *ret;
+
+    string_init(&text);
+    for (size_t i = 0; i < names.count && i < MOST_LISTED; i++) {
+        string_add(&text, i == 0 ? "" : i + 1 == names.count ? " and " : ", ");
+        string_add_quoted(&text, names.items[i]);
+        if (i < operators.count)
+            string_add_format(&text, " (%s)", operators.items[i]);
+    }
+    if (names.count > MOST_LISTED)
+        string_add_format(&text, " and %zu more", names.count - MOST_LISTED);
+    ret = arena_strdup(&investigation->arena, text.data);
+    string_release(&text);
+    return ret;
+}
+
 /* ---- Experiments ---- */
 
 /* The line of the shell that does the same. */

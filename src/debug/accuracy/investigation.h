@@ -110,7 +110,8 @@ struct investigation {
     const char *layerwise;          /* the same and the inputs, for --load-inputs */
     struct experiment *all_tensors; /* which made them: its result has their ranges */
     enum occurrence occurrence;
-    double failure_rate;         /* of the suspect's runs when that was asked */
+    double failure_rate;         /* of the suspect's runs when that was asked; of its builds where these differ */
+    double largest_error;        /* that was seen then, relative to the largest magnitude of its output */
     bool refused;                /* it does not even run the model */
     struct failing_case minimal; /* .model NULL: none yet */
     const char *layers;          /* layer information of an engine of it; NULL: none was built */
@@ -128,6 +129,10 @@ const char *investigation_path(struct investigation *investigation, const char *
 const char *investigation_text(struct investigation *investigation, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* "'a' (Conv), 'b' (Add) and 'c' (Relu)"; of more than five, how many more there are. `operators` of no word: names
+ * alone. */
+const char *investigation_list(struct investigation *investigation, struct words names, struct words operators);
+
 /* All that follows belongs to this question; one line of the log says so. */
 void investigation_begin_step(struct investigation *investigation, const char *question);
 
@@ -139,6 +144,9 @@ int64_t investigation_builds(const struct investigation *investigation);
 
 /* Begins one without words. It ends with call_run() or what calls that, or with call_keep(). */
 void call_begin(struct call *ret, struct investigation *investigation, const char *name, const char *why);
+
+/* Words that are no command of their own, but options or names to keep: ends with call_keep(). */
+void call_begin_words(struct call *ret, struct investigation *investigation);
 void call_add(struct call *call, const char *first, ...) __attribute__((sentinel)); /* up to NULL */
 void call_add_words(struct call *call, struct words more);
 

@@ -220,7 +220,7 @@ static void conclude(struct blame *blame, enum cause_kind kind, bool whole_is_le
     cause->kind = kind;
     cause->nodes = parts_names(&blame->parts, &blame->faulty);
     subgraph_init_nodes(&part, &blame->parts.whole, &blame->faulty);
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     for (size_t i = 0; i < part.outputs.count; i++)
         call_add(&call, parts_tensor(&blame->parts, part.outputs.items[i]), NULL);
     cause->tensors = call_keep(&call);
@@ -285,6 +285,7 @@ static int confirm(struct blame *blame, enum cause_kind kind, const char *model,
         return 0;
     }
     conclude(blame, kind, model != NULL, all_show);
+    investigation->cause.whole_agrees = true;
     if (kind != CAUSE_NODE)
         return part_make_minimal(&blame->parts, &blame->faulty, blame->tolerance, err);
     bitset_init(&first, blame->faulty.size);

@@ -16,14 +16,20 @@ struct runs {
     double largest_error; /* relative to the largest magnitude of its output */
 };
 
+/* Infinite where an output failed that has no error in numbers, as with NaN on one side. */
 static double largest_error(struct experiment *experiment)
 {
     double ret = 0;
     size_t i;
     const json_t *item;
 
-    json_array_foreach (result_find(experiment->result.root, "comparisons"), i, item)
-        ret = fmax(ret, result_number(experiment, item, "differences/norm_error", 0));
+    json_array_foreach (result_find(experiment->result.root, "comparisons"), i, item) {
+        double error = result_number(experiment, item, "differences/norm_error", NAN);
+
+        if (isnan(error))
+            error = json_is_true(result_find(item, "passed")) ? 0 : INFINITY;
+        ret = fmax(ret, error);
+    }
     return ret;
 }
 
@@ -166,6 +172,7 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
     if (builds.refused > 0) {
         investigation->refused = true;
         investigation->occurrence = builds.refused == settings->builds ? OCCURS_ALWAYS : OCCURS_BY_BUILD;
+        investigation->failure_rate = (double)builds.refused / (double)builds.count;
         log_message(investigation->log, LOG_INFO, "    The suspect does not run the model");
         return 0;
     }
@@ -184,7 +191,10 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
         builds.runs.failed += exploration.failed;
         investigation->occurrence = occurrence_of(&builds);
     }
-    investigation->failure_rate = (double)builds.runs.failed / (double)builds.runs.count;
+    investigation->largest_error = builds.runs.largest_error;
+    investigation->failure_rate = investigation->occurrence == OCCURS_BY_BUILD
+                                      ? (double)builds.failed / (double)(builds.failed + builds.passed)
+                                      : (double)builds.runs.failed / (double)builds.runs.count;
     log_message(investigation->log, LOG_INFO, "    %s: %lld of %lld runs of %lld builds",
                 sentences[investigation->occurrence], (long long)builds.runs.failed, (long long)builds.runs.count,
                 (long long)(builds.passed + builds.failed + builds.mixed));

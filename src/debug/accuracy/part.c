@@ -13,8 +13,6 @@
 #define MOST_STEPS 6
 #define MOST_NODES 24
 
-#define NODES_NAMED 5
-
 int parts_open(struct parts *ret, struct investigation *investigation, struct error *err)
 {
     int rc;
@@ -69,29 +67,19 @@ const char *parts_node(struct parts *parts, uint32_t node)
 
 const char *parts_describe(struct parts *parts, const struct bitset *nodes)
 {
-    size_t count = bitset_count(nodes), told = 0;
-    struct string_builder text;
-    const char *ret;
+    struct call operators;
 
-    string_init(&text);
-    for (size_t i = bitset_next(nodes, 0); i < nodes->size && told < NODES_NAMED; i = bitset_next(nodes, i + 1)) {
-        string_add(&text, told == 0 ? "" : told + 1 == count ? " and " : ", ");
-        string_add_quoted(&text, parts_node(parts, (uint32_t)i));
-        string_add_format(&text, " (" TEXT_FORMAT ")", TEXT_ARGS(parts->model->nodes.items[i].op_type));
-        told++;
-    }
-    if (count > told)
-        string_add_format(&text, " and %zu more", count - told);
-    ret = arena_strdup(&parts->investigation->arena, text.data);
-    string_release(&text);
-    return ret;
+    call_begin_words(&operators, parts->investigation);
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+        call_add(&operators, arena_text(&parts->investigation->arena, parts->model->nodes.items[i].op_type), NULL);
+    return investigation_list(parts->investigation, parts_names(parts, nodes), call_keep(&operators));
 }
 
 struct words parts_names(struct parts *parts, const struct bitset *nodes)
 {
     struct call call;
 
-    call_begin(&call, parts->investigation, "", "");
+    call_begin_words(&call, parts->investigation);
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
         call_add(&call, parts_node(parts, (uint32_t)i), NULL);
     return call_keep(&call);

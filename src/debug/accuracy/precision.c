@@ -13,7 +13,6 @@
 #include "debug/accuracy/questions.h"
 
 #define HINTS_TOLD 3
-#define NODES_TOLD 5
 #define NODES_ALONE 2   /* so many are tried one by one */
 #define NODES_GROWN 12  /* more than so many are not made smaller */
 #define LARGE_SHARE 3.0 /* from one in so many layers on, no single one is to blame */
@@ -159,7 +158,7 @@ static bool take_layers(struct need *need, struct experiment *experiment)
     experiment->checks = experiment->builds = need->checks;
     need->lowered = result_count(experiment, result, "lowered");
     need->is_minimal = json_is_true(result_find(result, "minimal"));
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     json_array_foreach (layers, i, layer)
         add_texts(&call, experiment, result_find(layer, "nodes"));
     need->names = call_keep(&call);
@@ -169,7 +168,7 @@ static bool take_layers(struct need *need, struct experiment *experiment)
         if (node != NODE_NONE)
             bitset_add(&need->nodes, node);
     }
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     add_texts(&call, experiment, result_find(result, "layer_precisions"));
     need->layers = call_keep(&call);
     experiment->outcome =
@@ -183,7 +182,7 @@ static struct words layer_options(struct need *need, const char *precision)
     struct investigation *investigation = need->parts.investigation;
     struct call call;
 
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add(&call, "--precision-constraints", "obey", "--layer-precisions", NULL);
     for (size_t i = 0; i < need->layers.count; i++) {
         const char *word = need->layers.items[i], *colon = strrchr(word, ':');
@@ -218,44 +217,19 @@ static int try_bfloat16(struct need *need, bool *ret, struct error *err)
 
 /* ---- What is said ---- */
 
-/* By how much the outputs have differed at most, in parts of their largest magnitude. */
-static double largest_error(struct investigation *investigation)
-{
-    double ret = 0;
-
-    for (size_t i = 0; i < investigation->experiments.count; i++) {
-        struct experiment *experiment = investigation->experiments.items[i];
-        const json_t *comparisons, *item;
-        size_t k;
-
-        if (strstr(experiment->name, "-build") == NULL || !experiment->has_result)
-            continue;
-        comparisons = result_find(experiment->result.root, "comparisons");
-        json_array_foreach (comparisons, k, item)
-            ret = fmax(ret, result_number(experiment, item, "differences/norm_error", INFINITY));
-    }
-    return ret;
-}
-
 /* "'a' (Conv) and 'b' (Relu)"; by their names alone where one of them is inside of another node. */
 static const char *describe_nodes(struct need *need)
 {
-    const char *ret = "";
-
     if (bitset_count(&need->nodes) == need->names.count)
         return parts_describe(&need->parts, &need->nodes);
-    for (size_t i = 0; i < need->names.count && i < NODES_TOLD; i++)
-        ret = investigation_text(need->parts.investigation, "%s%s'%s'", ret, i > 0 ? ", " : "", need->names.items[i]);
-    return need->names.count <= NODES_TOLD
-               ? ret
-               : investigation_text(need->parts.investigation, "%s and %zu more", ret, need->names.count - NODES_TOLD);
+    return investigation_list(need->parts.investigation, need->names, (struct words){0});
 }
 
 static const char *describe_rounding(struct need *need)
 {
     struct investigation *investigation = need->parts.investigation;
     const char *precision = investigation->settings->precision;
-    double error = largest_error(investigation);
+    double error = investigation->largest_error;
     size_t count = need->layers.count;
 
     if ((double)count * LARGE_SHARE < (double)need->lowered)

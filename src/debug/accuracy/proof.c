@@ -23,28 +23,34 @@ static int run_minimal_case(struct investigation *investigation, bool *ret_fails
     return 0;
 }
 
-/* With what was changed the whole model passes. */
+/* With what was changed the whole model passes: not by chance, where it fails only now and then. */
 static int run_mended(struct investigation *investigation, struct error *err)
 {
     struct mend *mend = &investigation->cause.mend;
     struct failing_case mended = accuracy_repeated_whole(investigation);
     struct experiment *experiment;
+    const char *how_sure;
     struct call call;
-    int rc;
 
     if (mend->model != NULL)
         mended.model = mend->model;
-    call_begin_comparison(&call, investigation, &mended, "mended",
-                          investigation_text(investigation, "The whole model with %s", mend->what));
-    call.is_fresh = true;
-    call_add_words(&call, investigation->settings->suspect);
-    call_add_words(&call, mend->options);
-    rc = call_judge(&call, &experiment, err);
-    if (rc < 0)
-        return rc;
-    mend->holds = experiment->agreement == AGREES;
-    if (mend->holds)
-        cause_add_proof(investigation, "with %s the whole model passes", mend->what);
+    do {
+        int rc;
+
+        call_begin_comparison(&call, investigation, &mended, "mended",
+                              investigation_text(investigation, "The whole model with %s", mend->what));
+        call.is_fresh = true;
+        call_add_words(&call, investigation->settings->suspect);
+        call_add_words(&call, mend->options);
+        rc = call_judge(&call, &experiment, err);
+        if (rc < 0)
+            return rc;
+        if (experiment->agreement != AGREES)
+            return 0;
+        mend->comparisons++;
+    } while (mend->comparisons < accuracy_enough_comparisons(investigation));
+    mend->holds = accuracy_how_sure(investigation, mend->comparisons, &how_sure);
+    cause_add_proof(investigation, "with %s the whole model passes%s", mend->what, how_sure);
     return 0;
 }
 
@@ -61,8 +67,9 @@ int accuracy_prove(struct investigation *investigation, struct error *err)
         rc = run_mended(investigation, err);
     if (rc < 0)
         return rc;
-    cause->proven =
-        fails && cause->proof.count > 0 && (cause->mend.what != NULL ? cause->mend.holds : !cause->leaves_more);
+    cause->proven = fails && cause->proof.count > 0 &&
+                    (cause->mend.holds || cause->whole_agrees || cause->kind == CAUSE_NAN || /* of the model itself */
+                     cause->kind == CAUSE_REFERENCE);
     if (cause->proven)
         investigation_conclude(investigation, OUTCOME_CAUSE, "Cause: %s", cause->sentence);
     else

@@ -12,7 +12,7 @@ static struct words norm_tolerance(struct investigation *investigation, double t
 {
     struct call call;
 
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add(&call, "--norm-tolerance", investigation_text(investigation, "%.2g", tolerance), "--atol", "1e-7",
              "--infinities-compare-equal", NULL);
     return call_keep(&call);

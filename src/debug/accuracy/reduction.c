@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/string_builder.h"
 #include "debug/accuracy/intervention.h"
 #include "debug/accuracy/questions.h"
+#include "debug/accuracy/repetition.h"
 #include "debug/accuracy/values.h"
 
-#define NODES_NAMED 5
 #define MOST_RUNS_OF_A_CHECK 100
 
 /* Parts are compared by the tolerance for layers where the whole model fails by it, too: that of the user may be made
@@ -88,75 +87,78 @@ static void take_nodes(struct investigation *investigation, struct experiment *e
 {
     const json_t *nodes = result_find(experiment->result.root, "nodes"), *node;
     struct cause *cause = &investigation->cause;
-    const char **names = arena_alloc_zero(&investigation->arena, json_array_size(nodes) + 1, sizeof(*names));
-    struct string_builder text;
+    struct call names, operators;
+    const char *described;
     size_t i;
 
-    string_init(&text);
+    call_begin_words(&names, investigation);
+    call_begin_words(&operators, investigation);
     json_array_foreach (nodes, i, node) {
-        names[i] = arena_strdup(&investigation->arena, result_text(experiment, node, "name"));
-        if (i < NODES_NAMED) {
-            string_add(&text, i > 0 ? ", " : "");
-            string_add_quoted(&text, names[i]);
-            string_add_format(&text, " (%s)", result_text(experiment, node, "op_type"));
-        }
+        call_add(&names, result_text(experiment, node, "name"), NULL);
+        call_add(&operators, result_text(experiment, node, "op_type"), NULL);
     }
-    if (json_array_size(nodes) > NODES_NAMED)
-        string_add_format(&text, " and %zu more", json_array_size(nodes) - NODES_NAMED);
-    cause->nodes = (struct words){.items = names, .count = json_array_size(nodes)};
+    cause->nodes = call_keep(&names);
+    described = investigation_list(investigation, cause->nodes, call_keep(&operators));
     cause->kind = cause->nodes.count == 1 ? CAUSE_NODE : CAUSE_PART;
     if (investigation->refused)
         cause->kind = CAUSE_REFUSED;
     else if (investigation->occurrence == OCCURS_BY_RUN)
         cause->kind = CAUSE_RACE;
     cause->sentence =
-        cause->kind == CAUSE_REFUSED ? investigation_text(investigation, "the suspect does not run %s", text.data)
+        cause->kind == CAUSE_REFUSED ? investigation_text(investigation, "the suspect does not run %s", described)
         : cause->kind == CAUSE_RACE
-            ? investigation_text(investigation, "%s: computed otherwise from run to run", text.data)
+            ? investigation_text(investigation, "%s: computed otherwise from run to run", described)
         : cause->kind == CAUSE_NODE
-            ? investigation_text(investigation, "%s is computed wrongly", text.data)
-            : investigation_text(investigation, "%s fail together, none of them without the others", text.data);
-    string_release(&text);
+            ? investigation_text(investigation, "%s is computed wrongly", described)
+            : investigation_text(investigation, "%s fail together, none of them without the others", described);
 }
 
 /* The nodes of the cause in the model; false unless each name is that of one node. */
 static bool find_nodes(struct parts *parts, struct words names, struct bitset *ret)
 {
-    size_t found = 0;
+    for (size_t k = 0; k < names.count; k++) {
+        size_t found = 0;
 
-    for (uint32_t i = 0; i < parts->model->nodes.count; i++)
-        for (size_t k = 0; k < names.count; k++)
+        for (uint32_t i = 0; i < parts->model->nodes.count; i++)
             if (strcmp(model_node_label(parts->model, i), names.items[k]) == 0) {
                 bitset_add(ret, i);
                 found++;
             }
-    return found == names.count;
+        if (found != 1)
+            return false;
+    }
+    return true;
 }
 
 /* What fails alone need not be why the whole model fails: that has to agree once these nodes are right. */
 static int replace(struct investigation *investigation, struct error *err)
 {
     struct cause *cause = &investigation->cause;
+    const char *makes = cause->nodes.count == 1 ? "it makes" : "they make", *model, *how_sure;
     enum agreement agreement;
     struct bitset nodes = {0};
     struct parts parts;
-    const char *model;
     int rc = parts_open(&parts, investigation, err);
 
     if (rc < 0)
         return rc;
     bitset_init(&nodes, parts.model->nodes.count);
-    if (find_nodes(&parts, cause->nodes, &nodes)) {
-        rc = intervention_replace(&parts, &nodes, NULL, &model, &agreement, err);
-        if (rc < 0)
-            goto done;
-        cause->leaves_more = agreement == DIFFERS;
-        if (agreement == AGREES)
-            cause_add_proof(investigation, "with the reference's values in place of what %s, the whole model agrees",
-                            cause->nodes.count == 1 ? "it makes" : "they make");
-        else if (agreement == DIFFERS)
-            log_message(investigation->log, LOG_INFO, "    The whole model fails without them, too: there is more");
-    }
+    if (!find_nodes(&parts, cause->nodes, &nodes))
+        goto done;
+    rc = intervention_replace(&parts, &nodes, NULL, &model, &agreement, err);
+    if (rc < 0)
+        goto done;
+    if (investigation->refused) {
+        cause->whole_agrees = agreement != REFUSES;
+    } else if (agreement == AGREES && model == NULL) {
+        cause->whole_agrees = true;
+        cause_add_proof(investigation, "%s all outputs of the model", makes);
+    } else if (agreement == AGREES) {
+        cause->whole_agrees = accuracy_how_sure(investigation, accuracy_enough_comparisons(investigation), &how_sure);
+        cause_add_proof(investigation, "with the reference's values for what %s the whole model agrees%s", makes,
+                        how_sure);
+    } else if (agreement == DIFFERS)
+        log_message(investigation->log, LOG_INFO, "    The whole model fails without them, too: there is more");
 done:
     bitset_release(&nodes);
     parts_close(&parts);
@@ -204,7 +206,5 @@ int accuracy_ask_reduction(struct investigation *investigation, struct error *er
                         (long long)checks);
     rc = accuracy_make_case(investigation, output, "minimal", &investigation->minimal, err);
     investigation->minimal.tolerance = tolerance;
-    if (rc < 0 || investigation->occurrence != OCCURS_ALWAYS)
-        return rc;
-    return replace(investigation, err);
+    return rc < 0 ? rc : replace(investigation, err);
 }

@@ -8,6 +8,7 @@
 
 #define RUNS_TO_MEASURE 30 /* a rate of 20 % is missed by one in 800 */
 #define MOST_RUNS 150
+#define MOST_DRAWS 30 /* which exclude a rate of 9.5 % */
 
 double accuracy_rate_excluded(int64_t runs)
 {
@@ -46,6 +47,39 @@ int accuracy_count_failed_runs(struct investigation *investigation, struct exper
         investigation_text(investigation, "%lld of %lld runs fail", (long long)count, (long long)times);
     *ret_failed = count;
     return 0;
+}
+
+/* What is drawn anew in one comparison of the whole model: its build, or each of its runs. */
+static int64_t draws_of_a_comparison(const struct investigation *investigation)
+{
+    return investigation->occurrence == OCCURS_BY_RUN ? RUNS_OF_ONE_BUILD : 1;
+}
+
+int64_t accuracy_enough_comparisons(const struct investigation *investigation)
+{
+    double draws;
+
+    if (investigation->occurrence == OCCURS_ALWAYS)
+        return 1;
+    /* (1 - rate)^draws <= 0.05, which accuracy_rate_excluded() turns round */
+    draws = ceil(log(0.05) / log1p(-investigation->failure_rate));
+    return (int64_t)ceil(fmax(1, fmin(draws, MOST_DRAWS)) / (double)draws_of_a_comparison(investigation));
+}
+
+bool accuracy_how_sure(struct investigation *investigation, int64_t comparisons, const char **ret_text)
+{
+    int64_t draws = comparisons * draws_of_a_comparison(investigation);
+    double excluded = accuracy_rate_excluded(draws);
+
+    *ret_text = "";
+    if (investigation->occurrence == OCCURS_ALWAYS)
+        return true;
+    *ret_text = investigation_text(investigation,
+                                   ", in all of %lld %s; a failure in more than %.2g %% of them would have been seen "
+                                   "with 95 %% confidence",
+                                   (long long)draws, investigation->occurrence == OCCURS_BY_RUN ? "runs" : "builds",
+                                   100 * excluded);
+    return excluded <= investigation->failure_rate;
 }
 
 struct failing_case accuracy_repeated_whole(const struct investigation *investigation)

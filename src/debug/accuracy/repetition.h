@@ -7,6 +7,14 @@
 /* The failure rate that so many runs without a failure exclude, with 95 % confidence. */
 double accuracy_rate_excluded(int64_t runs);
 
+/* How many comparisons of the whole model have to agree until that is not by chance, with 95 % confidence: 1 where it
+ * always fails. Of failures rarer than one in ten it may be too few: see accuracy_how_sure(). */
+int64_t accuracy_enough_comparisons(const struct investigation *investigation);
+
+/* What so many comparisons of the whole model say that all agree: false when the failure is so rare that they may have
+ * missed it. `*ret_text` goes behind a sentence that says that it agrees; "" where it always fails. */
+bool accuracy_how_sure(struct investigation *investigation, int64_t comparisons, const char **ret_text);
+
 /* Takes from a `run` of one build how many of `times` runs of the same data fail: where one of the outputs does. */
 int accuracy_count_failed_runs(struct investigation *investigation, struct experiment *experiment, int64_t times,
                                int64_t *ret_failed, struct error *err);

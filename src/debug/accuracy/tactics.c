@@ -15,6 +15,9 @@
 /* For --explore-within: all tactics that there are. */
 #define ALL_TACTICS "1000"
 
+/* Of layers and tactics the names alone are listed. */
+static const struct words no_operators;
+
 /* Widens the choice until builds of both kinds are there. */
 static int explore_until_both(struct investigation *investigation, struct exploration *exploration, struct error *err)
 {
@@ -105,7 +108,7 @@ static void take_cure(struct investigation *investigation, const struct cure *cu
     struct string_builder words;
     struct call call;
 
-    call_begin(&call, investigation, "", "");
+    call_begin_words(&call, investigation);
     call_add_excluded(&call, cure->excluded);
     cause->mend.options = call_keep(&call);
     string_init(&words);
@@ -115,6 +118,7 @@ static void take_cure(struct investigation *investigation, const struct cure *cu
     }
     cause->mend.what = investigation_text(investigation, "%s", words.data);
     string_release(&words);
+    cause->mend.comparisons = cure->builds;
     if (cure->runs > 1)
         cause_add_proof(investigation,
                         "without it no run fails: %lld runs of %lld builds with tactics drawn by lot; a failure in "
@@ -122,31 +126,13 @@ static void take_cure(struct investigation *investigation, const struct cure *cu
                         (long long)cure->runs, (long long)cure->builds, 100 * accuracy_rate_excluded(cure->runs));
 }
 
-/* "'a', 'b' and 3 more". */
-static const char *list(struct investigation *investigation, struct words words)
-{
-    const size_t named = 5;
-    struct string_builder text;
-    const char *ret;
-
-    string_init(&text);
-    for (size_t i = 0; i < words.count && i < named; i++) {
-        string_add(&text, i == 0 ? "" : i + 1 == words.count ? " and " : ", ");
-        string_add_quoted(&text, words.items[i]);
-    }
-    if (words.count > named)
-        string_add_format(&text, " and %zu more", words.count - named);
-    ret = investigation_text(investigation, "%s", text.data);
-    string_release(&text);
-    return ret;
-}
-
 static void add_proof_of_isolation(struct investigation *investigation, const char *what,
                                    const struct tactic_culprits *culprits)
 {
     cause_add_proof(investigation, "%s fails with the tactic%s %s in %s, and passes with %s there", what,
-                    culprits->bad.count == 1 ? "" : "s", list(investigation, culprits->bad),
-                    list(investigation, culprits->layers), list(investigation, culprits->good));
+                    culprits->bad.count == 1 ? "" : "s", investigation_list(investigation, culprits->bad, no_operators),
+                    investigation_list(investigation, culprits->layers, no_operators),
+                    investigation_list(investigation, culprits->good, no_operators));
 }
 
 /* ---- Some builds fail ---- */
@@ -163,9 +149,11 @@ static int blame_tactics(struct investigation *investigation, const struct tacti
     cause->sentence =
         culprits->bad.count == 1
             ? investigation_text(investigation, "the tactic '%s' is wrong in %s, where '%s' is right", cause->tactic,
-                                 list(investigation, culprits->faulty), culprits->good.items[0])
+                                 investigation_list(investigation, culprits->faulty, no_operators),
+                                 culprits->good.items[0])
             : investigation_text(investigation, "the tactics %s are wrong together, in %s",
-                                 list(investigation, culprits->bad), list(investigation, culprits->layers));
+                                 investigation_list(investigation, culprits->bad, no_operators),
+                                 investigation_list(investigation, culprits->layers, no_operators));
     add_proof_of_isolation(investigation, "a build of the whole model", culprits);
     rc = find_cure(investigation, culprits, &cure, err);
     if (rc < 0)
@@ -222,13 +210,14 @@ static int blame_kernel(struct investigation *investigation, const struct tactic
     take_cure(investigation, &cure);
     cause->tactic = culprits->bad.items[0];
     if (cause->kind == CAUSE_RACE) {
-        cause->sentence = investigation_text(investigation, "the kernel '%s' computes %s otherwise from run to run",
-                                             cause->tactic, list(investigation, cause->nodes));
+        cause->sentence =
+            investigation_text(investigation, "the kernel '%s' computes %s otherwise from run to run", cause->tactic,
+                               investigation_list(investigation, cause->nodes, no_operators));
         return 0;
     }
     cause->kind = CAUSE_TACTIC;
     cause->sentence = investigation_text(investigation, "the kernel '%s' computes %s wrongly", cause->tactic,
-                                         list(investigation, cause->nodes));
+                                         investigation_list(investigation, cause->nodes, no_operators));
     return 0;
 }
 

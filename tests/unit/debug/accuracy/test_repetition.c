@@ -74,6 +74,42 @@ static void excluded_rate_is_that_of_the_binomial_distribution(void **state)
     assert_float_equal(accuracy_rate_excluded(59), 0.0495, 1e-4);
 }
 
+static const char *make_sure(enum occurrence occurrence, double failure_rate, int64_t *ret_comparisons, bool *ret_sure)
+{
+    static char text[200];
+    struct investigation investigation = {.occurrence = occurrence, .failure_rate = failure_rate};
+    const char *how;
+
+    arena_init(&investigation.arena);
+    *ret_comparisons = accuracy_enough_comparisons(&investigation);
+    *ret_sure = accuracy_how_sure(&investigation, *ret_comparisons, &how);
+    snprintf(text, sizeof(text), "%s", how);
+    arena_release(&investigation.arena);
+    return text;
+}
+
+static void what_fails_now_and_then_has_to_agree_more_often(void **state)
+{
+    int64_t comparisons;
+    bool is_sure;
+
+    assert_string_equal(make_sure(OCCURS_ALWAYS, 1, &comparisons, &is_sure), "");
+    assert_int_equal(comparisons, 1);
+    assert_true(is_sure);
+    /* 0.875^22 = 0.053, 0.875^23 = 0.046 */
+    assert_string_equal(make_sure(OCCURS_BY_BUILD, 0.125, &comparisons, &is_sure),
+                        ", in all of 23 builds; a failure in more than 12 % of them would have been seen with 95 % "
+                        "confidence");
+    assert_int_equal(comparisons, 23);
+    assert_true(is_sure);
+    make_sure(OCCURS_BY_RUN, 0.2, &comparisons, &is_sure); /* 14 runs, of which a comparison has 10 */
+    assert_int_equal(comparisons, 2);
+    assert_true(is_sure);
+    make_sure(OCCURS_BY_BUILD, 0.01, &comparisons, &is_sure); /* 299 */
+    assert_int_equal(comparisons, 30);
+    assert_false(is_sure);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +117,7 @@ int main(void)
         cmocka_unit_test(iterations_of_one_run_are_taken_together),
         cmocka_unit_test(other_numbers_of_runs_are_refused),
         cmocka_unit_test(excluded_rate_is_that_of_the_binomial_distribution),
+        cmocka_unit_test(what_fails_now_and_then_has_to_agree_more_often),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
