@@ -37,7 +37,7 @@
 #endif
 
 static const struct command *const tools[] = {
-    &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
+    &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check, &cmd_help,
 };
 
 static const struct missing_command missing_tools[] = {
@@ -58,7 +58,9 @@ static const struct command polygraphy = {
     .name = "polygraphy",
     .description = "Runs and compares neural networks, and finds out why one of them fails.",
     .example = "# what does debug reduce do?\n"
-               "polygraphy debug reduce --help",
+               "polygraphy debug reduce --help\n"
+               "# all that can be said of it\n"
+               "polygraphy help debug reduce",
     .subcommands = tools,
     .subcommand_count = ARRAY_LEN(tools),
     .missing = missing_tools,
@@ -236,6 +238,7 @@ int main(int argc, char **argv)
     struct command_context context = {
         .parse = &parse,
         .log = &sink.log,
+        .sink = &sink,
         .command_line = (const char *const *)argv,
         .program = program,
         .progress = &progress,

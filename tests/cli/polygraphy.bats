@@ -82,6 +82,20 @@ END
     not_logged 'more options'
 }
 
+@test "help COMMAND shows all that its --help-all shows, and refuses what is no command" {
+    for words in run 'debug reduce' surgeon help; do
+        [ "$(polygraphy help $words)" = "$(polygraphy $words --help-all)" ]
+    done
+    [ "$(polygraphy help)" = "$(polygraphy --help)" ]
+    run --separate-stderr polygraphy help debug reduse
+    [ "$status" -eq 1 ]
+    [[ $stderr == '[!] '*"'reduse'"*"'reduce'"* ]]
+    [ -z "$output" ]
+    run --separate-stderr polygraphy help run model.onnx
+    [ "$status" -eq 1 ]
+    [[ $stderr == "[!] there is no 'model.onnx' in \`polygraphy run\`, "* ]]
+}
+
 @test "help fits the terminal" {
     for width in 60 80 100; do
         COLUMNS=$width run polygraphy debug reduce --help-all

@@ -17,12 +17,14 @@
 #include "cli/parse/option.h"
 #include "cli/parse/parse.h"
 
+struct log_sink;
 struct progress_line;
 
 /* What main() hands to a command. */
 struct command_context {
     const struct parse *parse; /* PARSE_VALUES(context->parse, struct loop_settings) */
     struct log *log;
+    struct log_sink *sink;           /* for what is no log line: log_sink_print() */
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
     const char *program;             /* path of this program's file; NULL when unknown */
     struct progress_line *progress;  /* for those whose work takes long; may be NULL */

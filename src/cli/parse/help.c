@@ -124,13 +124,14 @@ static void add_values(struct string_builder *ret, const struct option *option)
     }
 }
 
-/* "model_file", "[model_file]", "paths ..." */
+/* "model_file", "[model_file]", "paths ...", "[paths ...]" */
 static void add_positional(struct string_builder *ret, const struct option *option)
 {
-    bool optional = option->kind == OPTION_MAYBE;
+    bool optional = option->kind == OPTION_MAYBE || option->kind == OPTION_ANY;
+    bool several = option->kind == OPTION_MANY || option->kind == OPTION_ANY;
 
-    string_add_format(ret, "%s%s%s%s", optional ? "[" : "", option->names[0], optional ? "]" : "",
-                      option->kind == OPTION_MANY ? " ..." : "");
+    string_add_format(ret, "%s%s%s%s", optional ? "[" : "", option->names[0], several ? " ..." : "",
+                      optional ? "]" : "");
 }
 
 /* How much of an option's help says what it is: the first sentence; of a long one what is before the first colon or

@@ -214,12 +214,17 @@ static int take_rest(struct cursor *cursor, const struct option_match *match)
     return rc;
 }
 
+static bool takes_several(const struct option *option)
+{
+    return option->kind == OPTION_MANY || option->kind == OPTION_ANY;
+}
+
 static int take_values(struct cursor *cursor, const struct option_match *match)
 {
     const struct option *option = option_of(match);
     struct option_state *state = &match->state->options[match->index];
     size_t before = state->count;
-    bool several = option->kind == OPTION_MANY || option->kind == OPTION_ANY;
+    bool several = takes_several(option);
     int rc = 0;
 
     if (option->kind == OPTION_REST)
@@ -316,7 +321,7 @@ static bool find_positional(const struct parse *parse, struct option_match *ret)
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];
 
-            if (option_is_positional(option) && (state->options[k].count == 0 || option->kind == OPTION_MANY)) {
+            if (option_is_positional(option) && (state->options[k].count == 0 || takes_several(option))) {
                 *ret = (struct option_match){state, k, option->names[0], NULL};
                 return true;
             }
@@ -325,23 +330,23 @@ static bool find_positional(const struct parse *parse, struct option_match *ret)
     return false;
 }
 
-static int enter_subcommand(struct cursor *cursor, const char *word)
+int parse_enter_subcommand(struct parse *parse, const char *word, struct error *err)
 {
-    const struct command *command = parse_command(cursor->parse);
+    const struct command *command = parse_command(parse);
     const char **names;
 
     for (size_t i = 0; i < command->subcommand_count; i++)
         if (strcmp(command->subcommands[i]->name, word) == 0) {
-            enter_command(cursor->parse, command->subcommands[i]);
+            enter_command(parse, command->subcommands[i]);
             return 0;
         }
     for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
         if (strcmp(missing->name, word) == 0)
-            return error_set(cursor->err, ERR_UNSUPPORTED, "there is no '%s' here: %s", word, missing->instead);
-    names = arena_alloc_zero(&cursor->parse->arena, command->subcommand_count + 1, sizeof(*names));
+            return error_set(err, ERR_UNSUPPORTED, "there is no '%s' here: %s", word, missing->instead);
+    names = arena_alloc_zero(&parse->arena, command->subcommand_count + 1, sizeof(*names));
     for (size_t i = 0; i < command->subcommand_count; i++)
         names[i] = command->subcommands[i]->name;
-    refuse_choice(cursor->parse->depth == 1 ? "tool" : "subtool", word, names, cursor->err);
+    refuse_choice(parse->depth == 1 ? "tool" : "subtool", word, names, err);
     return ERR_INVALID;
 }
 
@@ -350,7 +355,7 @@ static int take_positional(struct cursor *cursor, const char *word)
     struct option_match match;
 
     if (parse_command(cursor->parse)->subcommands)
-        return enter_subcommand(cursor, word);
+        return parse_enter_subcommand(cursor->parse, word, cursor->err);
     if (!find_positional(cursor->parse, &match)) {
         add_word(cursor->parse, &cursor->parse->unrecognized, word);
         return 0;
@@ -396,7 +401,8 @@ static int check_required(struct parse *parse, struct error *err)
 
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];
-            bool required = option->required || (option_is_positional(option) && option->kind != OPTION_MAYBE);
+            bool required = option->required || (option_is_positional(option) && option->kind != OPTION_MAYBE &&
+                                                 option->kind != OPTION_ANY);
 
             if (!required || state->options[k].name)
                 continue;

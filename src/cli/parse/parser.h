@@ -39,6 +39,10 @@ void parse_release(struct parse *parse);
 /* Assigns the words (without the program's name; they have to outlive the parse) to options. Call once. */
 enum parse_outcome parse_words(struct parse *parse, size_t count, const char *const *words, struct error *err);
 
+/* Goes down to the subcommand that the word names, as if it had been typed: for those who ask about a command without a
+ * command line. ERR_INVALID or ERR_UNSUPPORTED when there is none. */
+int parse_enter_subcommand(struct parse *parse, const char *word, struct error *err);
+
 /* Converts the values of one group and lets it check them, unless that was done before. */
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err);
 
