@@ -3,7 +3,6 @@
 BUILD        ?= build$(if $(SANITIZE),-sanitize)
 CFLAGS       ?= -O2 -g
 OBJCOPY      ?= objcopy
-PREFIX       ?= /usr/local
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 
@@ -92,34 +91,20 @@ fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the
 style: setup-style ## check layout, layers, sizes and banned functions
 	@scripts/style.sh
 
-# ONNX Runtime first: without it nothing is installed. A library of the system stays where it is, because it belongs with
-# those beside it; a downloaded one is copied.
+# What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
 	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh onnxruntime
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include/polygraphy lib/pkgconfig)
-	install $(program) $(DESTDIR)$(PREFIX)/bin/polygraphy
-	install -m 644 $(public_headers) $(DESTDIR)$(PREFIX)/include/polygraphy
-	install -m 644 $(public) $(DESTDIR)$(PREFIX)/lib
-	sed -e 's|@prefix@|$(abspath $(PREFIX))|; s|@version@|$(version)|; s|@modules@|$(public_modules)|' \
-	    scripts/polygraphy.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/polygraphy.pc
-	@library=$$(readlink -f $(BUILD)/libonnxruntime.so.1); \
-	folder=$(DESTDIR)$(PREFIX)/lib/polygraphy; install -d $$folder; \
-	case $$library in \
-	    /usr/lib/*) ln -sf "$$library" $$folder/libonnxruntime.so.1 ;; \
-	    *) install -m 644 "$$library" $$folder/libonnxruntime.so.1 ;; \
-	esac
+	@BUILD='$(BUILD)' OBJCOPY='$(OBJCOPY)' VERSION='$(version)' MODULES='$(public_modules)' scripts/install.sh install
 
-uninstall: ## remove from PREFIX what install puts there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/polygraphy lib/libpolygraphy.a lib/pkgconfig/polygraphy.pc \
-	    lib/polygraphy/libonnxruntime.so.1 $(public_headers))
-	@rmdir $(addprefix $(DESTDIR)$(PREFIX)/,include/polygraphy lib/polygraphy) 2>/dev/null || :
+uninstall: ## remove from PREFIX what install has put there
+	@scripts/install.sh uninstall
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
-	@echo 'Variables: BUILD=folder CC=clang CFLAGS= WERROR=1 SANITIZE=address,undefined V=1 (show commands)'
+	@echo 'Variables: BUILD=folder CC=clang CFLAGS= WERROR=1 SANITIZE=address,undefined V=1 (show commands) PREFIX=/usr DESTDIR=folder'
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
 
@@ -188,9 +173,10 @@ $(cli): $(call objects_of,$(cli_sources)) $(BUILD)/sources
 	@echo 'AR   $@'
 	$(quiet)$(AR) rcs $@ $(filter %.o,$^)
 
+# By the build id, debuggers know debug symbols that have been taken apart.
 $(program): $(BUILD)/src/cli/main.o $(cli) $(library)
 	@echo 'LINK $@'
-	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ $(ldlibs)
+	$(quiet)$(CC) $(link) -Wl,--build-id $(sanitize) -o $@ $^ $(ldlibs)
 
 $(units): %: %.o $(call objects_of,$(support_sources)) $(cli) $(library) $(BUILD)/sources
 	@echo 'LINK $@'

@@ -59,10 +59,11 @@ no_process_left()
     return 1
 }
 
+# .debug is the folder in which an installation has debug symbols.
 no_temporary_file_left()
 {
     local left
-    left=$(find "$BATS_TEST_TMPDIR/here" -mindepth 1 -name '.*'; find "$TMPDIR" -mindepth 1)
+    left=$(find "$BATS_TEST_TMPDIR/here" -mindepth 1 -name '.*' ! -name .debug; find "$TMPDIR" -mindepth 1)
     [ -z "$left" ] || {
         echo "temporary files are left: $left"
         return 1

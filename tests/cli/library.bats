@@ -1,19 +1,11 @@
 # library.bats: the library as programs of others use it: installed, found by pkg-config, alone in its names.
 
 load debug_helper
+load install_helper
 
 header=$POLYGRAPHY_ROOT/include/polygraphy/reduce.h
 example=$POLYGRAPHY_ROOT/examples/reduce_library/reduce_library.c
 detector=$POLYGRAPHY_ROOT/examples/overflow/detector.onnx
-
-# `make install` or the like of what is built, in a folder of this test.
-make_into()
-{
-    make -s -C "$POLYGRAPHY_ROOT" BUILD="$(dirname "$POLYGRAPHY")" "$@" >make.log 2>&1 || {
-        cat make.log
-        return 1
-    }
-}
 
 # Installs into ./there, and has pkg-config look there and in the system's places.
 installed()
@@ -146,116 +138,4 @@ END
     reduce "$detector" -o by_program.onnx --mode minimal --check ./check.sh
     worked
     cmp by_library.onnx by_program.onnx
-}
-
-@test "install goes below DESTDIR, and files name PREFIX alone" {
-    make_into install DESTDIR="$PWD/stage" PREFIX=/opt/somewhere
-    [ -x stage/opt/somewhere/bin/polygraphy ]
-    grep -qx 'prefix=/opt/somewhere' stage/opt/somewhere/lib/pkgconfig/polygraphy.pc
-    run ! grep -r "$PWD" stage --include='*.pc' --include='*.h'
-    PKG_CONFIG_PATH=stage/opt/somewhere/lib/pkgconfig run pkg-config --variable=onnxruntime polygraphy
-    [ "$output" = /opt/somewhere/lib/polygraphy/libonnxruntime.so.1 ]
-}
-
-# Every name below a folder, with what kind of thing it is.
-tree()
-{
-    find "$1" -printf '%P %y\n' | LC_ALL=C sort
-}
-
-@test "uninstall leaves a folder as it was before install" {
-    mkdir -p there/bin there/include/polygraphy there/lib/pkgconfig
-    echo mine >there/include/polygraphy/mine.h
-    echo mine >there/lib/libmine.a
-    tree there >before
-    installed
-    [ "$(tree there | comm -13 before - | wc -l)" -gt 5 ]
-    make_into uninstall PREFIX="$PWD/there" DESTDIR=
-    tree there | diff before -
-}
-
-# A build without a library beside the program, as `make` leaves it in a fresh clone, with an empty cache. What has been
-# built is old enough for `make`: it is not made again.
-fresh_build()
-{
-    mkdir -p build/public
-    ln -s "$POLYGRAPHY" build/polygraphy
-    ln -s "$(dirname "$POLYGRAPHY")/public/libpolygraphy.a" build/public/
-    export XDG_CACHE_HOME=$PWD/cache
-    unset POLYGRAPHY_ONNXRUNTIME
-    fresh=(make -s -C "$POLYGRAPHY_ROOT" BUILD="$PWD/build" PREFIX="$PWD/there" DESTDIR= -o all
-        -o "$PWD/build/public/libpolygraphy.a" install)
-}
-
-# What `npm ci` does, with the file given in place of the download.
-npm_that_brings()
-{
-    mkdir -p bin
-    script bin/npm <<END
-for machine in x64 arm64; do
-    mkdir -p node_modules/onnxruntime-node/bin/napi-v6/linux/\$machine
-    cp '$1' node_modules/onnxruntime-node/bin/napi-v6/linux/\$machine/libonnxruntime.so.1
-done
-END
-    PATH=$PWD/bin:$PATH
-}
-
-# Sets $library to the pinned ONNX Runtime, which an installation then takes for what npm brings.
-install_from_a_fresh_clone()
-{
-    require_onnxruntime
-    library=$(realpath "$(dirname "$POLYGRAPHY")/libonnxruntime.so.1")
-    grep -q "^$(sha256sum <"$library" | cut -d ' ' -f 1) " "$POLYGRAPHY_ROOT/scripts/onnxruntime/SHA256SUMS" ||
-        skip "the build uses another ONNX Runtime than the pinned one"
-    fresh_build
-    npm_that_brings "$library"
-    "${fresh[@]}"
-}
-
-@test "install from a fresh clone brings ONNX Runtime with it" {
-    install_from_a_fresh_clone
-    cmp "$library" there/lib/polygraphy/libonnxruntime.so.1
-    [ ! -L there/lib/polygraphy/libonnxruntime.so.1 ]
-    there/bin/polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt
-    cmp "$library" cache/polygraphy/*/libonnxruntime.so.1
-    [ "$(ls cache/polygraphy/*)" = libonnxruntime.so.1 ]
-}
-
-@test "install without ONNX Runtime says why, and installs nothing" {
-    fresh_build
-    echo 'something else' >other
-    npm_that_brings "$PWD/other"
-    run "${fresh[@]}"
-    [ "$status" -ne 0 ]
-    [[ $output == *'what npm downloaded is not the ONNX Runtime that scripts/onnxruntime/SHA256SUMS names'* ]]
-    [ ! -e there ]
-    [ -z "$(find cache -type f)" ]
-
-    script bin/npm <<<'echo "npm ERR! network" >&2; exit 1'
-    run "${fresh[@]}"
-    [ "$status" -ne 0 ]
-    [[ $output == *'npm ERR! network'* ]]
-    [ ! -e there ]
-}
-
-@test "install takes the ONNX Runtime that is named" {
-    fresh_build
-    echo 'my own' >libmine.so
-    env -u HOME -u XDG_CACHE_HOME POLYGRAPHY_ONNXRUNTIME="$PWD/libmine.so" "${fresh[@]}"
-    cmp libmine.so there/lib/polygraphy/libonnxruntime.so.1
-
-    rm -r build/libonnxruntime.so.1 there
-    POLYGRAPHY_ONNXRUNTIME=$PWD/nowhere.so run "${fresh[@]}"
-    [ "$status" -ne 0 ]
-    [[ $output == *"POLYGRAPHY_ONNXRUNTIME names '$PWD/nowhere.so', which is neither ONNX Runtime's library nor its folder"* ]]
-    [ ! -e there ]
-}
-
-@test "a library in the cache that is not the pinned one is replaced" {
-    install_from_a_fresh_clone
-    echo broken >>cache/polygraphy/*/libonnxruntime.so.1
-    BUILD=$PWD/build run "$POLYGRAPHY_ROOT/scripts/setup.sh" onnxruntime
-    [ "$status" -eq 0 ]
-    [[ $output == *"libonnxruntime.so.1' is not what was downloaded: it is replaced"* ]]
-    cmp "$library" cache/polygraphy/*/libonnxruntime.so.1
 }

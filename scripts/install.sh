@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# scripts/install.sh install | uninstall: what `make install` and `make uninstall` do, with what is in BUILD.
+#
+# contents() below is the one list of what is installed. A file in the private folder, `installed`, remembers what went
+# where and which folders were made for it: uninstall takes away these, and a folder only when nothing else is in it; a
+# second install takes away what it no longer brings. Before anything is written, every file to install has to be there,
+# and no file of anybody else where it would go.
+#
+# Where things go, each with its usual default:
+#   DESTDIR                          is put before everything, and never written into a file
+#   PREFIX                           /usr/local
+#   BINDIR LIBDIR INCLUDEDIR         PREFIX/bin, PREFIX/lib, PREFIX/include
+#   DATADIR MANDIR DOCDIR            PREFIX/share, DATADIR/man, DATADIR/doc/polygraphy
+#   BASH_COMPLETIONS ZSH_COMPLETIONS FISH_COMPLETIONS    DATADIR/bash-completion/completions and the like
+#   SYMBOLS                          apart (default): debug symbols in a file of their own, which gdb finds; inside: left
+#                                    where they are, for those who strip programs themselves
+# ONNX Runtime is where the program looks for it: in lib/polygraphy beside its folder, the private folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+give_up()
+{
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+# The place that a variable names, as an absolute path.
+place()
+{
+    realpath -ms "$1"
+}
+
+build=${BUILD:-build}
+destination=${DESTDIR:-}
+prefix=$(place "${PREFIX:-/usr/local}")
+bindir=$(place "${BINDIR:-$prefix/bin}")
+libdir=$(place "${LIBDIR:-$prefix/lib}")
+includedir=$(place "${INCLUDEDIR:-$prefix/include}")
+datadir=$(place "${DATADIR:-$prefix/share}")
+mandir=$(place "${MANDIR:-$datadir/man}")
+docdir=$(place "${DOCDIR:-$datadir/doc/polygraphy}")
+private=$(place "$bindir/../lib/polygraphy")
+installed=$private/installed
+[[ $destination$prefix$bindir$libdir$includedir$mandir$docdir != *$'\n'* ]] ||
+    give_up "the name of a folder to install into has a line end in it"
+
+# ---- What goes where ----
+
+sources=() modes=() destinations=()
+
+put() # MODE SOURCE DESTINATION: a mode as of chmod, or `link`: a link to SOURCE
+{
+    modes+=("$1") sources+=("$2") destinations+=("$3")
+}
+
+# put_folder SOURCE DESTINATION: all files of a folder, programs as programs.
+put_folder()
+{
+    local file mode
+    while IFS= read -r -d '' file; do
+        mode=644
+        [ ! -x "$1/$file" ] || mode=755
+        put "$mode" "$1/$file" "$2/$file"
+    done < <(find "$1" -name __pycache__ -prune -o -type f -not -name '.*' -printf '%P\0' | LC_ALL=C sort -z)
+}
+
+contents()
+{
+    local file library
+    put 755 "$made/polygraphy" "$bindir/polygraphy"
+    [ "${SYMBOLS:-apart}" != apart ] || put 644 "$made/polygraphy.debug" "$bindir/.debug/polygraphy.debug"
+    put_folder include "$includedir"
+    put 644 "$made/libpolygraphy.a" "$libdir/libpolygraphy.a"
+    put 644 "$made/polygraphy.pc" "$libdir/pkgconfig/polygraphy.pc"
+
+    # A library of the system stays where it is, because it belongs with those beside it.
+    library=$(realpath -m "$build/libonnxruntime.so.1")
+    case $library in
+        /usr/lib/*) put link "$library" "$private/libonnxruntime.so.1" ;;
+        *)
+            put 644 "$library" "$private/libonnxruntime.so.1"
+            put 644 scripts/onnxruntime/LICENSE "$docdir/onnxruntime/LICENSE"
+            ;;
+    esac
+    put 644 LICENSE "$docdir/LICENSE"
+    put 644 README.md "$docdir/README.md"
+    put_folder docs "$docdir/docs"
+    put_folder examples "$docdir/examples"
+}
+
+# What is made for an installation, in $made: the program without its debug symbols, these apart, and the file that
+# pkg-config reads.
+make_files()
+{
+    local objcopy=${OBJCOPY:-objcopy} escaped=()
+    command -v "$objcopy" >/dev/null || give_up "missing: '$objcopy', which takes debug symbols apart: apt-get install binutils"
+    if [ "${SYMBOLS:-apart}" = apart ]; then
+        "$objcopy" --only-keep-debug "$build/polygraphy" "$made/polygraphy.debug"
+        "$objcopy" --strip-unneeded --add-gnu-debuglink="$made/polygraphy.debug" "$build/polygraphy" "$made/polygraphy"
+        "$objcopy" --strip-debug --enable-deterministic-archives "$build/public/libpolygraphy.a" "$made/libpolygraphy.a"
+    else
+        cp "$build/polygraphy" "$build/public/libpolygraphy.a" "$made"
+    fi
+    # pkg-config splits words at blanks, and sed takes \ and & for its own.
+    for file in "$prefix" "$libdir" "$includedir" "$private"; do
+        escaped+=("$(sed -e 's/[ \\]/\\&/g; s/[\\&|]/\\&/g' <<<"$file")")
+    done
+    sed -e "s|@prefix@|${escaped[0]}|; s|@libdir@|${escaped[1]}|; s|@includedir@|${escaped[2]}|; s|@private@|${escaped[3]}|" \
+        -e "s|@version@|$VERSION|; s|@modules@|$MODULES|" scripts/polygraphy.pc.in >"$made/polygraphy.pc"
+}
+
+# ---- What is there already ----
+
+# Files and folders of the installation that is there, from `installed`: a line each, "file" or "folder" before its name.
+old_files=() old_folders=()
+read_installed()
+{
+    local kind name
+    [ -f "$destination$installed" ] || return 1
+    while IFS=' ' read -r kind name; do
+        case $kind in
+            file) old_files+=("$name") ;;
+            folder) old_folders+=("$name") ;;
+        esac
+    done <"$destination$installed"
+}
+
+# remaining NAME...: those that are not among the destinations.
+remaining()
+{
+    comm -23 <(printf '%s\n' "$@" | LC_ALL=C sort -u) <(printf '%s\n' "${destinations[@]}" | LC_ALL=C sort -u) | grep . || :
+}
+
+remove_files()
+{
+    local name
+    for name in "$@"; do
+        rm -f "$destination$name"
+    done
+}
+
+# Deepest first. What is not empty stays, as does what is gone.
+remove_empty_folders()
+{
+    local name
+    while IFS= read -r name; do
+        [ ! -d "$destination$name" ] || rmdir --ignore-fail-on-non-empty "$destination$name"
+    done < <(printf '%s\n' "$@" | LC_ALL=C sort -r)
+}
+
+# ---- install ----
+
+say_what_is_missing()
+{
+    local i missing=()
+    for i in "${!sources[@]}"; do
+        [ -f "${sources[i]}" ] || missing+=("    ${sources[i]}")
+    done
+    [ ${#missing[@]} -eq 0 ] || give_up "nothing was installed, because this is missing:" "${missing[@]}"
+}
+
+refuse_files_of_others()
+{
+    local name in_the_way=()
+    local -A ours=()
+    for name in "${old_files[@]}"; do
+        ours[$name]=yes
+    done
+    for name in "${destinations[@]}"; do
+        if [ -d "$destination$name" ]; then
+            in_the_way+=("    $destination$name")
+        elif [ -e "$destination$name" ] || [ -L "$destination$name" ]; then
+            [ -n "${ours[$name]:-}" ] || in_the_way+=("    $destination$name")
+        fi
+    done
+    [ ${#in_the_way[@]} -eq 0 ] ||
+        give_up "nothing was installed: these are there, and no 'make install' to '$prefix' has put them there; remove them, or" \
+            "choose another PREFIX:" "${in_the_way[@]}"
+}
+
+# Prints the folders that have to be made for the destinations, each before what is in it.
+folders_to_make()
+{
+    local name
+    for name in "${destinations[@]}"; do
+        while name=${name%/*} && [ -n "$name" ] && [ ! -d "$destination$name" ]; do
+            printf '%s\n' "$name"
+        done
+    done | LC_ALL=C sort -u
+}
+
+# Whole or not at all, also where a program of that name is running.
+put_in_place() # MODE SOURCE DESTINATION
+{
+    part=$3.part
+    case $1 in
+        link) ln -sfn "$2" "$part" ;;
+        *) install -m "$1" "$2" "$part" ;;
+    esac
+    mv -fT "$part" "$3"
+}
+
+remember() # FILE...: they and the folders are what uninstall takes away
+{
+    {
+        printf 'file %s\n' "$@"
+        printf 'folder %s\n' "${old_folders[@]}" "${new_folders[@]}"
+    } | grep -v ' $' | LC_ALL=C sort -u >"$made/installed"
+    put_in_place 644 "$made/installed" "$destination$installed"
+}
+
+install_all()
+{
+    local i name new_folders=() gone=()
+    [ -z "$destination" ] || mkdir -p "$destination"
+    mapfile -t new_folders < <(folders_to_make)
+    for name in "${new_folders[@]}"; do
+        install -d -m 755 "$destination$name"
+    done
+    remember "${old_files[@]}" "${destinations[@]}" # now: what is broken off can then be taken away, too
+    for i in "${!sources[@]}"; do
+        put_in_place "${modes[i]}" "${sources[i]}" "$destination${destinations[i]}"
+    done
+    mapfile -t gone < <(remaining "${old_files[@]}")
+    remove_files "${gone[@]}"
+    remove_empty_folders "${old_folders[@]}"
+    remember "${destinations[@]}"
+    echo "installed ${#sources[@]} files below '$destination$prefix'"
+}
+
+case ${1:-} in
+    install)
+        made=$(mktemp -d) part=
+        trap 'rm -rf "$made" ${part:+"$part"}' EXIT
+        trap 'exit 130' INT TERM HUP
+        make_files
+        contents
+        say_what_is_missing
+        read_installed || :
+        refuse_files_of_others
+        install_all
+        ;;
+    uninstall)
+        read_installed || give_up "nothing to uninstall: there is no '$destination$installed', which 'make install' leaves there"
+        remove_files "${old_files[@]}" "$installed"
+        remove_empty_folders "${old_folders[@]}"
+        ;;
+    *)
+        echo "usage: scripts/install.sh install | uninstall" >&2
+        exit 2
+        ;;
+esac
