@@ -74,6 +74,12 @@ struct estimate failure_rate(size_t failed, size_t total)
     return (struct estimate){rate, failed == 0 ? 0 : center - half, failed == total ? 1 : center + half};
 }
 
+/* Not hypot(): a program that was built with glibc 2.35 or later and uses it does not start with an older one. */
+static double distance(double x, double y)
+{
+    return sqrt(x * x + y * y);
+}
+
 struct estimate association_difference(const struct association *association)
 {
     struct estimate with = failure_rate(association->failed_with, association->failed_with + association->passed_with);
@@ -83,8 +89,8 @@ struct estimate association_difference(const struct association *association)
 
     return (struct estimate){
         .value = difference,
-        .low = difference - hypot(with.value - with.low, without.high - without.value),
-        .high = difference + hypot(with.high - with.value, without.value - without.low),
+        .low = difference - distance(with.value - with.low, without.high - without.value),
+        .high = difference + distance(with.high - with.value, without.value - without.low),
     };
 }
 
