@@ -3,6 +3,7 @@
 BUILD        ?= build$(if $(SANITIZE),-sanitize)
 CFLAGS       ?= -O2 -g
 OBJCOPY      ?= objcopy
+NPM_FOLDER   ?= $(BUILD)/npm
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
 
@@ -41,6 +42,7 @@ test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wi
 library  := $(BUILD)/libpolygraphy.a
 cli      := $(BUILD)/libcli.a
 program  := $(BUILD)/polygraphy
+portable := $(BUILD)/portable/polygraphy
 public   := $(BUILD)/public/libpolygraphy.a
 units    := $(unit_sources:%.c=$(BUILD)/%)
 helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
@@ -60,14 +62,14 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style install uninstall clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style install uninstall npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(public) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(portable) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a user; takes root, and an hour
@@ -98,6 +100,10 @@ install: all $(public) ## install into PREFIX (default /usr/local), below DESTDI
 
 uninstall: ## remove from PREFIX what install has put there
 	@scripts/install.sh uninstall
+
+npm: $(portable) ## make the npm package, with programs for ARCHITECTURES (default: x64 arm64)
+	@BUILD='$(BUILD)' VERSION='$(version)' LIBRARIES='$(foreach library,$(libraries),$(lastword $(subst :, ,$(library))))' \
+	    packaging/npm/pack.sh '$(NPM_FOLDER)' $(ARCHITECTURES)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)
@@ -177,6 +183,13 @@ $(cli): $(call objects_of,$(cli_sources)) $(BUILD)/sources
 $(program): $(BUILD)/src/cli/main.o $(cli) $(library)
 	@echo 'LINK $@'
 	$(quiet)$(CC) $(link) -Wl,--build-id $(sanitize) -o $@ $^ $(ldlibs)
+
+# The program for other systems than this one: all libraries are inside but the C library, which any newer one can stand for.
+$(portable): $(BUILD)/src/cli/main.o $(cli) $(library)
+	@mkdir -p $(@D)
+	@echo 'LINK $@'
+	$(quiet)$(CC) $(link) $(sanitize) -o $@ $^ -Wl,-Bstatic $(module_libs) -Wl,-Bdynamic -ldl -lm -lpthread $(LDLIBS)
+	$(quiet)$(OBJCOPY) --strip-all $@
 
 $(units): %: %.o $(call objects_of,$(support_sources)) $(cli) $(library) $(BUILD)/sources
 	@echo 'LINK $@'
