@@ -62,7 +62,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style install uninstall npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -100,6 +100,9 @@ install: all $(public) ## install into PREFIX (default /usr/local), below DESTDI
 
 uninstall: ## remove from PREFIX what install has put there
 	@scripts/install.sh uninstall
+
+deb: ## build Debian packages; they are in the build folder, below deb
+	@BUILD='$(BUILD)' scripts/deb.sh
 
 npm: $(portable) ## make the npm package, with programs for ARCHITECTURES (default: x64 arm64)
 	@BUILD='$(BUILD)' VERSION='$(version)' LIBRARIES='$(foreach library,$(libraries),$(lastword $(subst :, ,$(library))))' \

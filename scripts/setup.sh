@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [onnxruntime | style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and
+# scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and
 # their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
-# put into the build folder (BUILD, default build). `onnxruntime`: that library alone, for `make install`. `style` and
-# `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some more of `make check` runs. What
+# put into the build folder (BUILD, default build). `onnxruntime`: that library alone, for `make install`. `deb`, `style`
+# and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some more of `make check` runs. What
 # is there already is left alone; when nothing is missing, nothing is installed or downloaded.
 #
 # ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
@@ -137,6 +137,11 @@ case $purpose in
         need libonnx-testdata test -d /usr/share/libonnx-testdata
         need python3-onnx /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("onnx"))'
         ;;
+    deb)
+        need build-essential dpkg-query --show build-essential
+        need dpkg-dev command -v dpkg-buildpackage
+        need debhelper command -v dh
+        ;;
     style) need clang-format command -v clang-format ;;
     fuzz)
         need clang command -v clang
@@ -144,13 +149,13 @@ case $purpose in
         ;;
     onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [onnxruntime | style | fuzz | slurm]" >&2
+        echo "usage: scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm]" >&2
         exit 2
         ;;
 esac
 wants_onnxruntime= uses_pinned=
 case $purpose in
-    check | onnxruntime)
+    check | onnxruntime | deb)
         wants_onnxruntime=yes
         if ! find_named_onnxruntime; then
             library=$(pinned_library)

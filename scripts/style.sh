@@ -31,7 +31,7 @@ layout()
         sed -nE 's/^([^ ]+:[0-9]+):[0-9]+: error: .*/\1: layout: clang-format differs/p' |
         uniq
     grep -nIE '[[:blank:]]+$' "${written[@]}" | sed -E 's/^([^:]+:[0-9]+):.*/\1: blanks at the end of the line/'
-    grep -nIP '\t' "${written[@]}" | grep -v '^Makefile:' | sed -E 's/^([^:]+:[0-9]+):.*/\1: tab/'
+    grep -nIP '\t' "${written[@]}" | grep -vE '^(Makefile|debian/rules):' | sed -E 's/^([^:]+:[0-9]+):.*/\1: tab/'
     for file in "${written[@]}"; do
         if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ] && grep -qI . "$file"; then
             echo "$file:$(($(wc -l <"$file") + 1)): no line end at the end of the file"
