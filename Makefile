@@ -1,11 +1,26 @@
 # Builds, tests and installs polygraphy. `make help` lists what can be asked for.
 
-BUILD        ?= build$(if $(SANITIZE),-sanitize)
+CROSS        ?= # the prefix of a cross compiler, as aarch64-linux-gnu: docs/portability.md
+machine      := $(firstword $(subst -, ,$(CROSS)))
+BUILD        ?= build$(addprefix -,$(machine))$(if $(SANITIZE),-sanitize)
 CFLAGS       ?= -O2 -g
 OBJCOPY      ?= objcopy
 NPM_FOLDER   ?= $(BUILD)/npm
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 60
+
+# The other machine's libraries are those of a folder, and its programs start in an emulator.
+pkg_config := pkg-config
+ifneq ($(machine),)
+SYSROOT    ?= $(abspath $(BUILD))/sysroot
+EMULATOR   ?= qemu-$(machine) $(if $(SYSROOT),-L $(SYSROOT))
+CC         := $(CROSS)-gcc $(if $(SYSROOT),--sysroot=$(SYSROOT))
+AR         := $(CROSS)-ar
+OBJCOPY    := $(CROSS)-objcopy
+pkg_config := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_SYSTEM_INCLUDE_PATH=$(SYSROOT)/usr/include \
+              PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+endif
+export EMULATOR
 
 # pkg-config's name of each library, and the Debian package that brings it
 libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev zlib:zlib1g-dev
@@ -23,8 +38,8 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -f
 compile = -std=c17 -D_GNU_SOURCE -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS)
 link    = $(CFLAGS) $(LDFLAGS)
 ldlibs  = $(module_libs) -ldl -lm -lpthread $(LDLIBS)
-module_cflags = $(eval module_cflags := $(shell pkg-config --cflags $(modules) 2>/dev/null))$(module_cflags)
-module_libs   = $(eval module_libs := $(shell pkg-config --libs $(modules) 2>/dev/null))$(module_libs)
+module_cflags = $(eval module_cflags := $(shell $(pkg_config) --cflags $(modules) 2>/dev/null))$(module_cflags)
+module_libs   = $(eval module_libs := $(shell $(pkg_config) --libs $(modules) 2>/dev/null))$(module_libs)
 
 sources         := $(sort $(shell find src -name '*.c'))
 library_sources := $(filter-out src/cli/%,$(sources))
@@ -49,14 +64,15 @@ helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
 replays  := $(fuzz_sources:%.c=$(BUILD)/%)
 benches  := $(bench_sources:%.c=$(BUILD)/%)
 fuzzers  := $(fuzz_sources:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
+emulated := $(if $(EMULATOR),$(patsubst %,$(BUILD)/emulated/%,$(notdir $(program) $(helpers))))
 objects_of = $(1:%.c=$(BUILD)/%.o)
 quiet      = $(if $(V),,@)
 
 version    = $(shell sed -n 's/^\#define POLYGRAPHY_VERSION "\(.*\)"/\1/p' src/base/system.h)
 
 # What programs started from here need to find each other; see tests/run.sh for the rest.
-export POLYGRAPHY := $(abspath $(program))
-export POLYGRAPHY_TEST_PROGRAMS := $(abspath $(BUILD)/tests)
+export POLYGRAPHY := $(abspath $(if $(EMULATOR),$(BUILD)/emulated/polygraphy,$(program)))
+export POLYGRAPHY_TEST_PROGRAMS := $(abspath $(BUILD)/$(if $(EMULATOR),emulated,tests))
 export POLYGRAPHY_TEST_MODELS := $(abspath $(or $(POLYGRAPHY_TEST_MODELS),../shared/models))
 export POLYGRAPHY_ROOT := $(CURDIR)
 
@@ -69,7 +85,7 @@ all: $(library) $(program) ## build the program and the library (the default)
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(public) $(portable) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(portable) $(emulated) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a user; takes root, and an hour
@@ -95,7 +111,7 @@ style: setup-style ## check layout, layers, sizes and banned functions
 
 # What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
-	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh onnxruntime
+	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh $(or $(machine),onnxruntime)
 	@BUILD='$(BUILD)' OBJCOPY='$(OBJCOPY)' VERSION='$(version)' MODULES='$(public_modules)' scripts/install.sh install
 
 uninstall: ## remove from PREFIX what install has put there
@@ -119,7 +135,7 @@ help: ## show this list
 
 # `make check` and `make demo` install what is missing before anything is built; a plain `make` only says what is.
 setup:
-	@BUILD='$(BUILD)' scripts/setup.sh
+	@BUILD='$(BUILD)' scripts/setup.sh $(machine)
 
 setup-%: FORCE
 	@scripts/setup.sh $*
@@ -130,11 +146,12 @@ $(BUILD)/flags: | $(if $(filter check demo,$(MAKECMDGOALS)),setup) $(if $(filter
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@missing=; for library in $(libraries); do \
-	    pkg-config --exists $${library%:*} || missing="$$missing $${library#*:}"; \
+	    $(pkg_config) --exists $${library%:*} || missing="$$missing $${library#*:}"; \
 	done; \
 	command -v pkg-config >/dev/null || missing=" pkg-config$$missing"; \
 	if [ -n "$$missing" ]; then \
-	    echo "missing: apt-get install$$missing    (scripts/setup.sh installs everything)" >&2; exit 1; \
+	    echo "missing: $(if $(machine),for $(machine):,apt-get install)$$missing    ($(strip scripts/setup.sh $(machine))" \
+	        "installs everything)" >&2; exit 1; \
 	fi
 	@echo '$(CC) $(compile) $(sanitize) | $(link) $(ldlibs)' | cmp -s - $@ || \
 	    echo '$(CC) $(compile) $(sanitize) | $(link) $(ldlibs)' > $@
@@ -203,6 +220,13 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
 
 $(BUILD)/tests/trtexec_stand_in: $(call objects_of,$(sort $(wildcard tests/programs/trtexec_stand_in/*.c)))
+
+# Programs of another machine cannot be started by name; these can.
+$(emulated): FORCE
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(EMULATOR)' \
+	    '$(abspath $(if $(filter polygraphy,$(@F)),$(program),$(BUILD)/tests/$(@F)))' > $@
+	@chmod +x $@
 
 # Plug-ins know nothing of the program but the public header.
 $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/flags

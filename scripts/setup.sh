@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm]: makes this machine able to build and test. For Debian, Ubuntu and
-# their relatives.
+# scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm | aarch64]: makes this machine able to build and test. For
+# Debian, Ubuntu and their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
 # put into the build folder (BUILD, default build). `onnxruntime`: that library alone, for `make install`. `deb`, `style`
 # and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some more of `make check` runs. What
-# is there already is left alone; when nothing is missing, nothing is installed or downloaded.
+# is there already is left alone; when nothing is missing, nothing is installed or downloaded. `aarch64`: what
+# `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an emulator of this system's,
+# and libraries of the other machine's, which are not installed but unpacked into the user's cache.
 #
 # ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
 # hash each time. Another one is taken when POLYGRAPHY_ONNXRUNTIME names it: distributions have it in old releases, or
@@ -14,10 +16,16 @@ set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-check}
 build=${BUILD:-build}
+machine=$(uname -m) # which the libraries are for
+if [ "$purpose" = aarch64 ]; then
+    machine=aarch64 build=${BUILD:-build-aarch64}
+    unset POLYGRAPHY_ONNXRUNTIME # is this machine's
+fi
 pinned=scripts/onnxruntime
 version=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $pinned/package.json)
 cache=${XDG_CACHE_HOME:-${HOME:-~}/.cache} # the shell knows the home folder also when HOME is not set
 cached=$cache/polygraphy/onnxruntime-$version/libonnxruntime.so.1
+[ "$machine" = "$(uname -m)" ] || cached=$cache/polygraphy/onnxruntime-$version-$machine/libonnxruntime.so.1
 missing=()
 
 # need PACKAGE COMMAND...: the package is missing when the command fails.
@@ -59,11 +67,11 @@ install_packages()
 # The path of the pinned library inside its npm package, which is also its name in the list of hashes.
 pinned_library()
 {
-    case $(uname -sm) in
+    case "$(uname -s) $machine" in
         'Linux x86_64') echo linux/x64/libonnxruntime.so.1 ;;
         'Linux aarch64') echo linux/arm64/libonnxruntime.so.1 ;;
         *)
-            echo "no ONNX Runtime to download for $(uname -sm): set POLYGRAPHY_ONNXRUNTIME to its shared library" >&2
+            echo "no ONNX Runtime to download for $(uname -s) $machine: set POLYGRAPHY_ONNXRUNTIME to its shared library" >&2
             return 1
             ;;
     esac
@@ -112,6 +120,59 @@ download_onnxruntime()
     mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library" "$cached"
 }
 
+# The libraries of a Debian of the same release for aarch64, with all that they need, in a folder that compiler and emulator
+# take for a whole system: the package manager works on a state of its own, in which nothing is installed yet. So neither is
+# root needed, nor does the system learn of a foreign architecture, for which its mirrors may have nothing.
+unpack_aarch64()
+{
+    local packages=(libc6-dev libjansson-dev libpcre2-dev libxxhash-dev zlib1g-dev libcmocka-dev libdnnl-dev libstdc++6)
+    local sysroot=$cache/polygraphy/sysroot-aarch64 release=/etc/os-release contents package link target options
+    contents="$(cat $release) ${packages[*]}" # what it was made of
+    if [ "$(cat "$sysroot/contents" 2>/dev/null)" != "$contents" ]; then
+        mkdir -p "${sysroot%/*}"
+        folder=$(mktemp -d "$sysroot.XXXXXX")
+        trap 'rm -rf "$folder"' EXIT
+        trap 'exit 130' INT TERM HUP
+        mkdir -p "$folder"/apt/{state/lists,cache/archives}/partial "$folder"/root/usr/{lib,bin,sbin} "$folder"/root/proc
+        options=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$folder/apt/state"
+            -o Dir::State::status=/dev/null -o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User=root)
+        apt-get "${options[@]}" update || echo "going on with the package lists that could be had" >&2
+        if ! apt-get "${options[@]}" install -y --no-install-recommends --download-only "${packages[@]}"; then
+            echo "these libraries for arm64 cannot be had from this system's package sources: ${packages[*]}" >&2
+            exit 1
+        fi
+        ln -s usr/lib usr/bin usr/sbin "$folder/root"
+        for package in "$folder"/apt/cache/archives/*.deb; do
+            dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink --no-same-owner -C "$folder/root"
+        done
+        find "$folder/root" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
+            ln -sfnr "$folder/root$target" "$link"
+        done
+        describe_aarch64 >"$folder/root/proc/cpuinfo"
+        printf '%s\n' "$contents" >"$folder/root/contents"
+        chmod 755 "$folder/root"
+        rm -rf "$sysroot"
+        mv "$folder/root" "$sysroot"
+        rm -rf "$folder"
+        trap - EXIT INT TERM HUP
+    fi
+    mkdir -p "$build"
+    ln -sfn "$sysroot" "$build/sysroot"
+}
+
+# What programs in the emulator read about their processors: before its release 8.1 it shows them this machine's, and ONNX
+# Runtime does not survive that.
+describe_aarch64()
+{
+    local processor processors
+    processors=$(getconf _NPROCESSORS_CONF)
+    for ((processor = 0; processor < processors; processor++)); do
+        printf '%s\t: %s\n' processor $processor BogoMIPS 100.00 Features 'fp asimd aes pmull sha1 sha2 crc32 atomics cpuid' \
+            'CPU implementer' 0x41 'CPU architecture' 8 'CPU variant' 0x3 'CPU part' 0xd0c 'CPU revision' 1
+        echo
+    done
+}
+
 if [ "$purpose" = slurm ]; then
     PATH=$PATH:/usr/sbin:/sbin # daemons, which a user has not on his path
     need slurm-wlm eval 'command -v slurmctld && command -v slurmd && command -v srun'
@@ -119,7 +180,12 @@ if [ "$purpose" = slurm ]; then
     install_packages
     exit
 fi
-if [ "$purpose" != onnxruntime ]; then
+if [ "$purpose" = aarch64 ]; then
+    need make command -v make
+    need pkg-config command -v pkg-config
+    need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+    need qemu-user command -v qemu-aarch64
+elif [ "$purpose" != onnxruntime ]; then
     need gcc command -v gcc
     need libc6-dev test -e /usr/include/stdio.h
     need make command -v make
@@ -131,8 +197,8 @@ if [ "$purpose" != onnxruntime ]; then
     need libcmocka-dev pkg-config --exists cmocka
 fi
 case $purpose in
-    check)
-        need libdnnl-dev test -e /usr/include/oneapi/dnnl/dnnl.h
+    check | aarch64)
+        [ "$purpose" = aarch64 ] || need libdnnl-dev test -e /usr/include/oneapi/dnnl/dnnl.h
         need bats command -v bats
         need libonnx-testdata test -d /usr/share/libonnx-testdata
         need python3-onnx /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("onnx"))'
@@ -149,13 +215,13 @@ case $purpose in
         ;;
     onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm]" >&2
+        echo "usage: scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm | aarch64]" >&2
         exit 2
         ;;
 esac
 wants_onnxruntime= uses_pinned=
 case $purpose in
-    check | onnxruntime | deb)
+    check | onnxruntime | deb | aarch64)
         wants_onnxruntime=yes
         if ! find_named_onnxruntime; then
             library=$(pinned_library)
@@ -170,6 +236,7 @@ case $purpose in
         ;;
 esac
 install_packages
+[ "$purpose" != aarch64 ] || unpack_aarch64
 
 if [ -n "$wants_onnxruntime" ]; then
     [ -z "$uses_pinned" ] || is_pinned "$cached" || download_onnxruntime

@@ -8,15 +8,16 @@ log=$work/${file//\//.}
 echo 0 1 0 >"$log.counts" # should this script not live to the end
 
 program=$build/${file%.c}
+read -ra emulator <<<"${EMULATOR:-}" # of programs that are another machine's
 case $file in
     *.bats)
         command=(bats --tap "$file")
         # Test programs lie a folder below the program, and look for the library beside themselves like it.
         ln -sfn ../libonnxruntime.so.1 "$build/tests/libonnxruntime.so.1"
         ;;
-    tests/fuzz/*) command=("$program" "tests/fuzz/corpus/${program##*/}") ;;
+    tests/fuzz/*) command=("${emulator[@]}" "$program" "tests/fuzz/corpus/${program##*/}") ;;
     *)
-        command=("$program")
+        command=("${emulator[@]}" "$program")
         # The program under test finds the library beside itself; a unit test lies elsewhere.
         export POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$build/libonnxruntime.so.1}
         ;;
