@@ -1,4 +1,5 @@
-# examples.bats: each command of each page in examples/, as it stands there, in a fresh copy of the folders.
+# examples.bats: each command of each page in examples/, and that of README.md, as it stands there, in a fresh copy of the
+# folders.
 
 load debug_helper
 
@@ -22,6 +23,8 @@ setup_file()
         [ "$page" != examples/reduce_library/README.md ] || continue
         (cd "${page%/*}" && python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" README.md) || failed+=" $page"
     done
+    # Asks what the page on accuracy has asked already.
+    (cd examples/accuracy && python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" "$POLYGRAPHY_ROOT/README.md") || failed+=" README.md"
     rm -f "$TMPDIR"/polygraphy_gpu*.lock # of launchers, which leave them
     echo "failed:${failed:- none}"
     [ -z "$failed" ]
