@@ -22,6 +22,7 @@
 struct folding {
     struct model *model;
     const struct folding_settings *settings;
+    struct folding_counts counts;
     bool no_runtime;          /* there is none: nothing is computed */
     bool stop;                /* a pass failed as a whole */
     struct value_list failed; /* values: made by nodes that the runtime cannot compute */
@@ -184,6 +185,7 @@ static void give_up(struct folding_pass *pass, uint32_t node)
     const struct model *model = pass->folding->model;
     struct edge_range outputs = model->nodes.items[node].outputs;
 
+    pass->folding->counts.refused++;
     for (size_t k = 0; k < outputs.count; k++)
         if (model_edge(model, outputs, k) != VALUE_NONE)
             value_list_add(&pass->folding->failed, model_edge(model, outputs, k));
@@ -226,6 +228,8 @@ static int compute(struct folding_pass *pass, const struct value_list *wanted, s
     rc = constant_values_compute(&request, err);
     if (rc < 0 || pass->too_large)
         undo_kept(pass);
+    else
+        pass->folding->counts.computed += pass->kept.count;
     if (rc < 0)
         pass->changed = changed;
     return rc;
@@ -390,6 +394,7 @@ static size_t count_nodes(const struct model *model)
 static int fold_once(struct folding *folding, bool *changed, struct error *err)
 {
     struct model *model = folding->model;
+    struct folding_counts *counts = &folding->counts, before = *counts;
     bool keep_shapes = folding->settings->keep_shapes;
     int rc = 0;
 
@@ -397,13 +402,13 @@ static int fold_once(struct folding *folding, bool *changed, struct error *err)
         rc = infer_types(folding, err);
     if (rc < 0)
         return rc;
-    rc = keep_shapes ? 0 : model_fold_shapes(model, changed, err);
+    rc = keep_shapes ? 0 : model_fold_shapes(model, &counts->shapes, err);
     if (rc < 0)
         return rc;
     rc = model_remove_unneeded_nodes(model, err);
     if (rc < 0)
         return rc;
-    rc = keep_shapes ? 0 : model_elide_casts(model, changed, err);
+    rc = keep_shapes ? 0 : model_elide_casts(model, &counts->casts, err);
     if (rc < 0)
         return rc;
     rc = fold_nodes(folding, changed, err);
@@ -412,17 +417,19 @@ static int fold_once(struct folding *folding, bool *changed, struct error *err)
     rc = model_remove_unneeded_nodes(model, err); /* what made the new constants goes before nodes are put together */
     if (rc < 0)
         return rc;
-    rc = model_inline_branches(model, changed, err);
+    rc = model_inline_branches(model, &counts->branches, err);
+    *changed |= counts->shapes > before.shapes || counts->casts > before.casts || counts->branches > before.branches;
     return rc < 0 ? rc : model_remove_unneeded_nodes(model, err);
 }
 
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err)
 {
     struct folding folding = {.model = model, .settings = settings};
-    size_t before = count_nodes(model), after;
+    struct folding_counts *counts = &folding.counts;
     bool changed = true;
     int rc;
 
+    counts->nodes_before = counts->nodes_after = count_nodes(model);
     if (memory_limit_is_set()) /* constants are made one by one, and all of them are kept */
         memory_limit_enforce();
     rc = model_lower_constants(model, err);
@@ -432,20 +439,25 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
     if (rc < 0)
         goto done;
     for (int64_t pass = 1; changed && !folding.stop && pass - 1 != settings->passes; pass++) {
+        size_t before;
+
         changed = false;
         log_message(settings->log, LOG_INFO, "Folding Constants | Pass %lld", (long long)pass);
         log_indent(settings->log, 1);
         rc = fold_once(&folding, &changed, err);
-        after = count_nodes(model);
+        before = counts->nodes_after;
+        counts->nodes_after = count_nodes(model);
+        counts->passes++;
         if (rc == 0)
             log_message(settings->log, LOG_INFO,
-                        "Total Nodes | Original: %5zu, After Folding: %5zu | %5lld Nodes Folded", before, after,
-                        (long long)before - (long long)after);
+                        "Total Nodes | Original: %5zu, After Folding: %5zu | %5lld Nodes Folded", before,
+                        counts->nodes_after, (long long)before - (long long)counts->nodes_after);
         log_indent(settings->log, -1);
         if (rc < 0)
             goto done;
-        before = after;
     }
+    if (settings->counts != NULL)
+        *settings->counts = *counts;
 done:
     free(folding.failed.items);
     free(folding.large.items);

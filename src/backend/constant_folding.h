@@ -18,16 +18,28 @@ enum folding_partition {
     FOLDING_NODES,  /* go on halving down to single nodes */
 };
 
+/* What was done, added up. */
+struct folding_counts {
+    size_t passes;
+    size_t nodes_before, nodes_after; /* those in bodies included */
+    size_t shapes;                    /* tensors that follow from shapes alone */
+    size_t computed;                  /* tensors that the runtime has computed */
+    size_t casts;                     /* pairs of casts around arithmetic on shapes that went */
+    size_t branches;                  /* `If` nodes that were replaced by the branch that is taken */
+    size_t refused;                   /* nodes that the runtime could not compute */
+};
+
 struct folding_settings {
     const struct backend *backend;
     struct backend_request request; /* library, custom operators; its model is not used */
     struct log *log;
     int64_t passes; /* at most; -1: as many as change something */
     enum folding_partition partition;
-    bool keep_shapes;    /* leave Shape nodes, and casts around arithmetic on shapes, alone */
-    bool infer_types;    /* before each pass */
-    uint64_t size_limit; /* bytes: larger tensors are not made constants; UINT64_MAX: no limit */
-    size_t piece_nodes;  /* computed together; 0: as many as are best */
+    bool keep_shapes;              /* leave Shape nodes, and casts around arithmetic on shapes, alone */
+    bool infer_types;              /* before each pass */
+    uint64_t size_limit;           /* bytes: larger tensors are not made constants; UINT64_MAX: no limit */
+    size_t piece_nodes;            /* computed together; 0: as many as are best */
+    struct folding_counts *counts; /* filled; may be NULL */
 };
 
 /* Changes `model`, whose nodes are in order afterwards. What the runtime refuses to compute stays as it is, with a

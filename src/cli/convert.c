@@ -11,7 +11,9 @@
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
+#include "cli/result_file.h"
 #include "cli/trt.h"
+#include "engine/plan/layer_info.h"
 #include "engine/plan/plan.h"
 #include "onnx/write/model.h"
 
@@ -145,7 +147,8 @@ static const struct option_group convert_options = {
 /* What operators are refused, and what is tried to find that out. */
 struct settling {
     const struct command_context *context;
-    const char **operators; /* of the main graph, each once, malloc'd */
+    struct float16_outcome outcome; /* of the model that is kept */
+    const char **operators;         /* of the main graph, each once, malloc'd */
     bool *refused;
     size_t count;
 };
@@ -175,7 +178,7 @@ static int try(struct settling *settling, const struct words *keep, bool *ret, s
     int rc;
 
     log->muted = true;
-    rc = model_file_load_keeping(settling->context, keep, &model, err);
+    rc = model_file_load_keeping(settling->context, keep, NULL, &model, err);
     if (rc == 0) {
         subgraph_init_whole(&whole, model);
         rc = model_trial_takes(settling->context, &whole, ret, err);
@@ -216,6 +219,7 @@ static int replace(struct settling *settling, struct model **model, struct error
     static const char *const everything[] = {"*"};
     const char **refused = memory_alloc_zero(settling->count + 1, sizeof(*refused));
     struct words keep = {.items = refused}, all = {.items = everything, .count = 1};
+    struct float16_outcome outcome;
     struct string_builder names;
     struct model *settled;
     bool taken;
@@ -229,26 +233,28 @@ static int replace(struct settling *settling, struct model **model, struct error
         }
     rc = try(settling, &keep, &taken, err);
     if (rc == 0)
-        rc = model_file_load_keeping(settling->context, taken ? &keep : &all, &settled, err);
+        rc = model_file_load_keeping(settling->context, taken ? &keep : &all, &outcome, &settled, err);
     if (rc == 0) {
         log_message(settling->context->log, LOG_WARNING,
                     "ONNX Runtime does not take the model with these in float16, so they stay float32: %s",
                     taken ? names.data : "all nodes");
         model_free(*model);
         *model = settled;
+        float16_outcome_release(&settling->outcome);
+        settling->outcome = outcome;
     }
     string_release(&names);
     free(refused);
     return rc;
 }
 
-/* `*model` is as model_file_load() gives it. If ONNX Runtime refuses it, but takes the one that is not converted, it is
- * replaced by one in which the operators that are refused compute in float32; a warning names them. */
-static int settle_float16(const struct command_context *context, struct model **model, struct error *err)
+/* `*model` is as model_file_load_keeping() gives it. If ONNX Runtime refuses it, but takes the one that is not
+ * converted, it is replaced by one in which the operators that are refused compute in float32; a warning names them. */
+static int settle_float16(struct settling *settling, struct model **model, struct error *err)
 {
     static const char *const everything[] = {"*"};
     const struct words all = {.items = everything, .count = 1};
-    struct settling settling = {.context = context};
+    const struct command_context *context = settling->context;
     struct model *original;
     struct subgraph whole;
     bool taken;
@@ -259,38 +265,74 @@ static int settle_float16(const struct command_context *context, struct model **
     subgraph_release(&whole);
     if (rc < 0 || taken)
         return rc;
-    rc = try(&settling, &all, &taken, err);
+    rc = try(settling, &all, &taken, err);
     if (rc < 0 || !taken) /* the conversion is not to blame */
         return rc;
     rc = model_file_open(context, &original, err);
     if (rc < 0)
         return rc;
-    list_operators(&settling, original);
+    list_operators(settling, original);
     model_free(original);
-    rc = find_refused(&settling, 0, settling.count, err);
-    if (rc == 0)
-        rc = replace(&settling, model, err);
-    for (size_t i = 0; i < settling.count; i++)
-        free((char *)settling.operators[i]);
-    free(settling.operators);
-    free(settling.refused);
-    return rc;
+    rc = find_refused(settling, 0, settling->count, err);
+    return rc == 0 ? replace(settling, model, err) : rc;
+}
+
+static void settling_release(struct settling *settling)
+{
+    for (size_t i = 0; i < settling->count; i++)
+        free((char *)settling->operators[i]);
+    free(settling->operators);
+    free(settling->refused);
+    float16_outcome_release(&settling->outcome);
+}
+
+static void add_float16(struct result_file *result, const struct settling *settling)
+{
+    static const char *const reasons[] = {
+        [FLOAT16_LISTED] = "kept", [FLOAT16_OF_INTEGERS] = "integers", [FLOAT16_NOT_TAKEN] = "operator"};
+    struct json_writer *json = &result->json;
+
+    json_writer_begin_object(json);
+    result_file_count(result, "converted", settling->outcome.converted);
+    json_writer_key(json, "float32");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < settling->outcome.kept.count; i++) {
+        json_writer_begin_object(json);
+        result_file_text(result, "node", text_of(settling->outcome.kept.items[i].name));
+        result_file_text(result, "reason", text_of(reasons[settling->outcome.kept.items[i].reason]));
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+    json_writer_key(json, "refused");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < settling->count; i++)
+        if (settling->refused[i])
+            json_writer_string(json, settling->operators[i]);
+    json_writer_end_array(json);
+    result_file_count(result, "function_calls", settling->outcome.functions);
+    json_writer_end_object(json);
 }
 
 /* ---- The work ---- */
 
-static int convert_to_onnx(const struct command_context *context, struct error *err)
+static int convert_to_onnx(const struct command_context *context, struct result_file *result, struct error *err)
 {
     const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
     struct model_file_options options = model_file_options(context);
+    struct settling settling = {.context = context};
     struct subgraph whole;
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load_keeping(context, NULL, &settling.outcome, &model, err);
 
     if (rc < 0)
         return rc;
-    if (options.load->fp_to_fp16)
-        rc = settle_float16(context, &model, err);
+    json_writer_key(&result->json, "float16");
+    if (options.load->fp_to_fp16) {
+        rc = settle_float16(&settling, &model, err);
+        add_float16(result, &settling);
+    } else {
+        json_writer_null(&result->json);
+    }
     subgraph_init_whole(&whole, model);
     if (rc == 0)
         rc = model_trial_run(context, &whole, output, err);
@@ -298,10 +340,56 @@ static int convert_to_onnx(const struct command_context *context, struct error *
         goto done;
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", output);
     rc = model_save(&whole, output, &options.save->external, options.load->ignore_external_data, err);
+    if (rc == 0)
+        rc = result_file_save(result, output, err);
 done:
+    settling_release(&settling);
     subgraph_release(&whole);
     model_free(model);
     return rc;
+}
+
+static void add_layers(struct result_file *result, const struct layer_info *info)
+{
+    struct json_writer *json = &result->json;
+
+    json_writer_key(json, "layers");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < info->layers.count; i++) {
+        const struct layer_info_layer *layer = &info->layers.items[i];
+
+        json_writer_begin_object(json);
+        result_file_text(result, "name", text_of(layer->name));
+        result_file_text_or_null(result, "type", layer->type);
+        result_file_text_or_null(result, "precision", layer_info_precision(layer, NULL));
+        result_file_text_or_null(result, "tactic", layer->tactic_name);
+        json_writer_key(json, "nodes");
+        json_writer_begin_array(json);
+        for (size_t k = 0; k < layer->nodes.count; k++)
+            json_writer_string(json, layer->nodes.items[k]);
+        json_writer_end_array(json);
+        json_writer_end_object(json);
+    }
+    json_writer_end_array(json);
+}
+
+/* What an engine's build has left, whoever has built it. */
+static int save_engine_result(const struct command_context *context, struct result_file *result, const char *builder,
+                              const struct layer_info *info, struct error *err)
+{
+    const struct engine_file_values *files = PARSE_VALUES(context->parse, struct engine_file_values);
+    struct json_writer *json = &result->json;
+
+    result_file_text(result, "builder", text_of(builder));
+    add_layers(result, info);
+    json_writer_key(json, "written");
+    json_writer_begin_object(json);
+    result_file_add_path(result, PARSE_VALUES(context->parse, struct convert_values)->output);
+    result_file_text_or_null(result, "tactics", files->save_tactics);
+    result_file_text_or_null(result, "layer_info", files->save_layer_info);
+    result_file_text_or_null(result, "timing_cache", files->save_timing_cache);
+    json_writer_end_object(json);
+    return result_file_save(result, NULL, err);
 }
 
 static bool is_changed(const struct command_context *context)
@@ -312,10 +400,26 @@ static bool is_changed(const struct command_context *context)
            load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
-/* The model with what options change of it; TensorRT wants a file where there is one. */
-static int convert_by_trtexec(const struct command_context *context, const struct trtexec *program, struct error *err)
+static int save_products(const struct trt_request *request, const struct trtexec_products *products,
+                         struct result_file *result, struct error *err)
 {
-    const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
+    const struct command_context *context = request->context;
+    struct layer_info info = {0};
+    int rc = trt_save_products(request, products, PARSE_VALUES(context->parse, struct convert_values)->output, err);
+
+    if (rc < 0 || !result->wanted)
+        return rc;
+    rc = layer_info_open(&info, products->layers, err);
+    if (rc == 0)
+        rc = save_engine_result(context, result, "TensorRT", &info, err);
+    layer_info_release(&info);
+    return rc;
+}
+
+/* The model with what options change of it; TensorRT wants a file where there is one. */
+static int convert_by_trtexec(const struct command_context *context, const struct trtexec *program,
+                              struct result_file *result, struct error *err)
+{
     struct backend_request source = model_file_request(context);
     struct trtexec_products products;
     struct trt_request request;
@@ -344,7 +448,7 @@ static int convert_by_trtexec(const struct command_context *context, const struc
         rc = trtexec_build(&request.request.settings, &source, &products, err);
     if (rc < 0)
         goto done;
-    rc = trt_save_products(&request, &products, output, err);
+    rc = save_products(&request, &products, result, err);
     trtexec_products_release(&products);
 done:
     model_free(model);
@@ -354,11 +458,12 @@ done:
     return rc;
 }
 
-static int convert_to_engine(const struct command_context *context, struct error *err)
+static int convert_to_engine(const struct command_context *context, struct result_file *result, struct error *err)
 {
     const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
     struct network *network = NULL;
     struct engine *engine = NULL;
+    struct layer_info info = {0};
     struct engine_file file;
     struct model *model;
     int rc = model_file_load(context, &model, err);
@@ -379,6 +484,11 @@ static int convert_to_engine(const struct command_context *context, struct error
     rc = plan_save(engine, output, err);
     if (rc == 0)
         rc = engine_file_save_byproducts(&file, engine, err);
+    if (rc < 0)
+        goto done;
+    engine_layer_info_make(engine, &info);
+    rc = save_engine_result(context, result, "built-in", &info, err);
+    layer_info_release(&info);
 done:
     engine_free(engine);
     network_free(network);
@@ -398,7 +508,7 @@ static int keep_model(const char *model_path, const char *output, struct error *
                      output);
 }
 
-static int convert_run(const struct command_context *context, struct error *err)
+static int convert(const struct command_context *context, struct result_file *result, struct error *err)
 {
     const struct convert_values *wish = PARSE_VALUES(context->parse, struct convert_values);
     const struct model_values *values = model_file_options(context).model;
@@ -409,21 +519,35 @@ static int convert_run(const struct command_context *context, struct error *err)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
                          values->path);
     if (wish->target != CONVERT_TRT)
-        return convert_to_onnx(context, err);
+        return convert_to_onnx(context, result, err);
     rc = keep_model(values->path, wish->output, err);
     if (rc < 0)
         return rc;
     rc = trt_choose(context->log, values->path, &program, err);
     if (rc < 0)
         return rc;
-    return program != NULL ? convert_by_trtexec(context, program, err) : convert_to_engine(context, err);
+    return program != NULL ? convert_by_trtexec(context, program, result, err)
+                           : convert_to_engine(context, result, err);
+}
+
+static int convert_run(const struct command_context *context, struct error *err)
+{
+    struct result_file result;
+    int rc = result_file_open(&result, context, err);
+
+    if (rc < 0)
+        return rc;
+    rc = convert(context, &result, err);
+    result_file_close(&result);
+    return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,          &convert_model_options,      &data_loader_options,       &onnxrt_library_options,
-    &onnxrt_bounds_options,    &shape_inference_options,    &onnx_load_outputs_options, &convert_save_options,
-    &convert_options,          &engine_config_options,      &engine_network_options,    &engine_cache_options,
-    &tensorrt_convert_options, &tensorflow_convert_options,
+    &logging_options,           &convert_model_options,      &data_loader_options,
+    &onnxrt_library_options,    &onnxrt_bounds_options,      &shape_inference_options,
+    &onnx_load_outputs_options, &convert_save_options,       &convert_options,
+    &engine_config_options,     &engine_network_options,     &engine_cache_options,
+    &tensorrt_convert_options,  &tensorflow_convert_options, &json_options,
 };
 
 /* What a page of help has. */
@@ -442,6 +566,7 @@ static const char *const essential[] = {"-o",
                                         "--save-timing-cache",
                                         "--onnx-outputs",
                                         "--save-external-data",
+                                        "--json",
                                         "-v",
                                         NULL};
 

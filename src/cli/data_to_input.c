@@ -3,6 +3,8 @@
 #include "cli/commands.h"
 #include "format/data/file.h"
 #include "cli/options/groups.h"
+#include "cli/result_file.h"
+#include "cli/tensor_json.h"
 
 struct to_input_values {
     struct words paths;
@@ -116,12 +118,51 @@ static int keep_only(struct tensor_list *list, struct words names, struct error 
     return rc;
 }
 
-static int data_to_input_run(const struct command_context *context, struct error *err)
+/* ---- The command ---- */
+
+static void add_read(struct result_file *result, const char *path, const struct data_file *file)
+{
+    json_writer_begin_object(&result->json);
+    result_file_add_path(result, path);
+    result_file_count(result, "runners", file->holds_results ? file->results.count : 0);
+    result_file_count(result, "iterations",
+                      !file->holds_results       ? file->feeds.count
+                      : file->results.count == 0 ? 0
+                                                 : file->results.items[0].count);
+    json_writer_end_object(&result->json);
+}
+
+static void add_written(struct result_file *result, const char *path, const struct feed_dicts *merged)
+{
+    struct json_writer *json = &result->json;
+
+    json_writer_key(json, "written");
+    json_writer_begin_object(json);
+    result_file_add_path(result, path);
+    json_writer_key(json, "iterations");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < merged->count; i++) {
+        json_writer_begin_array(json);
+        for (size_t k = 0; k < merged->items[i].count; k++) {
+            json_writer_begin_object(json);
+            result_file_text(result, "name", text_of(merged->items[i].items[k].name));
+            tensor_json_type(json, &merged->items[i].items[k].tensor);
+            json_writer_end_object(json);
+        }
+        json_writer_end_array(json);
+    }
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+}
+
+static int to_input(const struct command_context *context, struct result_file *result, struct error *err)
 {
     const struct to_input_values *values = PARSE_VALUES(context->parse, struct to_input_values);
     struct feed_dicts merged = {0};
     int rc = 0;
 
+    json_writer_key(&result->json, "read");
+    json_writer_begin_array(&result->json);
     for (size_t i = 0; i < values->paths.count && rc == 0; i++) {
         const char *path = values->paths.items[i];
         struct data_file file;
@@ -129,9 +170,11 @@ static int data_to_input_run(const struct command_context *context, struct error
         rc = data_file_load(&file, path, err);
         if (rc < 0)
             break;
+        add_read(result, path, &file);
         merge_file(context->log, path, &file, i == 0, &merged);
         data_file_release(&file);
     }
+    json_writer_end_array(&result->json);
     for (size_t i = 0; values->only.items != NULL && i < merged.count && rc == 0; i++)
         rc = keep_only(&merged.items[i], values->only, err);
     if (rc < 0)
@@ -139,12 +182,28 @@ static int data_to_input_run(const struct command_context *context, struct error
     log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
                 values->output);
     rc = data_file_save(&merged, values->output, err);
+    if (rc < 0)
+        goto done;
+    add_written(result, values->output, &merged);
+    rc = result_file_save(result, NULL, err);
 done:
     feed_dicts_release(&merged);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &to_input_options};
+static int data_to_input_run(const struct command_context *context, struct error *err)
+{
+    struct result_file result;
+    int rc = result_file_open(&result, context, err);
+
+    if (rc < 0)
+        return rc;
+    rc = to_input(context, &result, err);
+    result_file_close(&result);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &to_input_options, &json_options};
 
 const struct command cmd_data_to_input = {
     .name = "to-input",

@@ -183,7 +183,7 @@ static void infer_for_float16(void *data, struct model *model, const struct subg
 }
 
 int model_file_convert_to_float16(const struct command_context *context, struct model *model,
-                                  const struct words *also_keep, struct error *err)
+                                  const struct words *also_keep, struct float16_outcome *ret_outcome, struct error *err)
 {
     const struct onnx_load_values *load = model_file_options(context).load;
     struct float16_inference inference = {.context = context};
@@ -192,10 +192,13 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
         .data = &inference,
         .log = context->log,
     };
+    struct float16_outcome outcome;
     size_t own = load != NULL ? load->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
     const char **keep;
     int rc;
 
+    if (ret_outcome != NULL)
+        *ret_outcome = (struct float16_outcome){0};
     if (load == NULL || !load->fp_to_fp16)
         return 0;
     keep = memory_alloc_zero(own + more + 1, sizeof(*keep));
@@ -205,27 +208,34 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
     settings.keep_count = own + more;
     log_message(context->log, LOG_INFO, "Converting float tensors to float16");
     inference.request = model_file_request_for(context, model);
-    rc = float16_convert(model, &settings, err);
+    rc = float16_convert(model, &settings, &outcome, err);
     if (rc == 0)
         rc = model_file_report_end(&inference.end, "cannot find out the types", model,
                                    "without them nothing can be converted", err);
+    if (rc == 0 && ret_outcome != NULL)
+        *ret_outcome = outcome;
+    else
+        float16_outcome_release(&outcome);
     free(keep);
     return rc;
 }
 
-int model_file_load_keeping(const struct command_context *context, const struct words *keep, struct model **ret,
-                            struct error *err)
+int model_file_load_keeping(const struct command_context *context, const struct words *keep,
+                            struct float16_outcome *ret_outcome, struct model **ret, struct error *err)
 {
     struct model *model;
-    int rc = model_file_open(context, &model, err);
+    int rc;
 
+    if (ret_outcome != NULL)
+        *ret_outcome = (struct float16_outcome){0};
+    rc = model_file_open(context, &model, err);
     if (rc < 0)
         return rc;
     rc = model_file_infer(context, model, err);
     if (rc == 0)
         rc = model_file_mark_outputs(context, model, err);
     if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, keep, err);
+        rc = model_file_convert_to_float16(context, model, keep, ret_outcome, err);
     if (rc < 0)
         model_free(model);
     else
@@ -235,7 +245,7 @@ int model_file_load_keeping(const struct command_context *context, const struct 
 
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
 {
-    return model_file_load_keeping(context, NULL, ret, err);
+    return model_file_load_keeping(context, NULL, NULL, ret, err);
 }
 
 static void show(const struct command_context *context, const char *title, const struct subgraph *subgraph)

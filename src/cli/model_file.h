@@ -13,6 +13,7 @@
 #include "backend/backend.h"
 #include "cli/parse/command.h"
 #include "cli/options/groups.h"
+#include "onnx/half/float16.h"
 #include "onnx/write/model.h"
 
 /* What the options say; NULL where the command has no such group. */
@@ -39,9 +40,10 @@ const struct backend *model_file_runtime(const struct command_context *context);
  * options were not given. */
 int model_file_load(const struct command_context *context, struct model **ret, struct error *err);
 
-/* The same, where --fp-to-fp16 leaves these operators, too, in float32; NULL: none but those of --keep-float32. */
-int model_file_load_keeping(const struct command_context *context, const struct words *keep, struct model **ret,
-                            struct error *err);
+/* The same, where --fp-to-fp16 leaves these operators, too, in float32; NULL: none but those of --keep-float32.
+ * `ret_outcome` (may be NULL): what it did; zeroed without that option, and after an error. */
+int model_file_load_keeping(const struct command_context *context, const struct words *keep,
+                            struct float16_outcome *ret_outcome, struct model **ret, struct error *err);
 
 /* model_file_load(), and the log shows in a few lines what was loaded: the "Original Model:" of the surgeon tools. */
 int model_file_load_original(const struct command_context *context, struct model **ret, struct error *err);
@@ -62,9 +64,10 @@ int model_file_report_end(const struct error *why, const char *wanted, const str
 int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err);
 
 /* --fp-to-fp16, with --keep-float32: types are inferred where they are needed. `also_keep` (may be NULL) are more words
- * for that. */
+ * for that. `ret_outcome` as above. */
 int model_file_convert_to_float16(const struct command_context *context, struct model *model,
-                                  const struct words *also_keep, struct error *err);
+                                  const struct words *also_keep, struct float16_outcome *ret_outcome,
+                                  struct error *err);
 
 /* Writes shapes given for inputs into the model; all other shapes may be wrong then, and are forgotten. Not part of
  * loading: to some commands the same option means something else. */

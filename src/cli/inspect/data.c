@@ -5,7 +5,7 @@
 #include "base/text/number.h"
 #include "cli/commands.h"
 #include "format/data/file.h"
-#include "cli/inspect/tensor_json.h"
+#include "cli/tensor_json.h"
 #include "cli/options/groups.h"
 #include "tensor/statistics/histogram.h"
 #include "tensor/statistics/statistics.h"

@@ -1,7 +1,7 @@
 /* cli/inspect/model_json.c: see model_json.h. */
 #include "cli/inspect/model_json.h"
 
-#include "cli/inspect/tensor_json.h"
+#include "cli/tensor_json.h"
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"
 #include "onnx/proto/attribute.h"
@@ -10,22 +10,15 @@
 struct description {
     struct json_writer json;
     const struct graph_text_settings *settings;
-    struct string_builder scratch; /* for texts that need a NUL behind them */
+    struct string_builder scratch; /* for keys, which need a NUL behind them */
 };
 
 static int write_graph(struct description *to, const struct graph_view *view, struct error *err);
 
-static void write_text(struct description *to, struct text text)
-{
-    string_clear(&to->scratch);
-    string_add_text(&to->scratch, text);
-    json_writer_string(&to->json, text.size > 0 ? to->scratch.data : "");
-}
-
 static void write_text_member(struct description *to, const char *key, struct text text)
 {
     json_writer_key(&to->json, key);
-    write_text(to, text);
+    json_writer_text(&to->json, text);
 }
 
 static void write_integer_member(struct description *to, const char *key, int64_t value)
@@ -35,34 +28,6 @@ static void write_integer_member(struct description *to, const char *key, int64_
 }
 
 /* ---- Tensors ---- */
-
-/* "dtype" and "shape"; what is not known is null. Dynamic dimensions are null or have a name. */
-static void write_type(struct description *to, const struct value_type *type)
-{
-    struct json_writer *json = &to->json;
-
-    json_writer_key(json, "dtype");
-    if (type->not_a_tensor != NULL)
-        json_writer_string(json, type->not_a_tensor);
-    else if (type->element == DATA_UNDEFINED)
-        json_writer_null(json);
-    else
-        json_writer_string(json, data_type_name(type->element));
-    json_writer_key(json, "shape");
-    if (!type->has_shape) {
-        json_writer_null(json);
-        return;
-    }
-    json_writer_begin_array(json);
-    for (size_t i = 0; i < type->shape.rank; i++)
-        if (type->shape.dims[i] >= 0)
-            json_writer_integer(json, type->shape.dims[i]);
-        else if (type->symbols[i].size > 0)
-            write_text(to, type->symbols[i]);
-        else
-            json_writer_null(json);
-    json_writer_end_array(json);
-}
 
 static void write_values(struct description *to, const struct graph_view *view, const char *key,
                          const struct value_list *values)
@@ -75,7 +40,7 @@ static void write_values(struct description *to, const struct graph_view *view, 
         graph_view_describe(view, values->items[i], &type);
         json_writer_begin_object(&to->json);
         write_text_member(to, "name", view->graph->values.items[values->items[i]].name);
-        write_type(to, &type);
+        tensor_json_value_type(&to->json, &type);
         json_writer_end_object(&to->json);
     }
     json_writer_end_array(&to->json);
@@ -91,7 +56,7 @@ static int write_constant(struct description *to, const struct graph_view *view,
     int rc;
 
     graph_view_initializer_type(constant, &type);
-    write_type(to, &type);
+    tensor_json_value_type(&to->json, &type);
     if (!to->settings->weights || constant->sparse ||
         (to->settings->ignore_external_data && external_tensor_location(constant->message, &file)))
         return 0;
@@ -137,7 +102,7 @@ static void write_number_list(struct description *to, const struct attribute *at
     while (attribute->type == ATTRIBUTE_MANY_INTEGERS && attribute_next_integer(&walk, &integer))
         json_writer_integer(&to->json, integer);
     while (attribute->type == ATTRIBUTE_MANY_STRINGS && attribute_next_bytes(&walk, &bytes))
-        write_text(to, span_text(bytes));
+        json_writer_text(&to->json, span_text(bytes));
     json_writer_end_array(&to->json);
 }
 
@@ -183,7 +148,7 @@ static int write_attribute_value(struct description *to, const struct graph_view
         json_writer_integer(&to->json, attribute->integer);
         break;
     case ATTRIBUTE_ONE_STRING:
-        write_text(to, span_text(attribute->bytes));
+        json_writer_text(&to->json, span_text(attribute->bytes));
         break;
     case ATTRIBUTE_ONE_TENSOR:
         json_writer_begin_object(&to->json);
@@ -241,7 +206,7 @@ static void write_edges(struct description *to, const struct model *model, const
         if (value == VALUE_NONE)
             json_writer_null(&to->json);
         else
-            write_text(to, model->values.items[value].name);
+            json_writer_text(&to->json, model->values.items[value].name);
     }
     json_writer_end_array(&to->json);
 }
@@ -339,7 +304,7 @@ static int write_model(struct description *to, struct model *model, const struct
         json_writer_key(&to->json, "unbounded_dds");
         json_writer_begin_array(&to->json);
         for (size_t i = 0; i < unbounded->count; i++)
-            write_text(to, model->values.items[unbounded->items[i]].name);
+            json_writer_text(&to->json, model->values.items[unbounded->items[i]].name);
         json_writer_end_array(&to->json);
     }
     json_writer_end_object(&to->json);

@@ -149,7 +149,7 @@ static int change(const struct command_context *context, bool in_groups, struct 
     rc = model_file_mark_outputs(context, model, err);
     if (rc < 0)
         return rc;
-    rc = model_file_convert_to_float16(context, model, NULL, err);
+    rc = model_file_convert_to_float16(context, model, NULL, NULL, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);

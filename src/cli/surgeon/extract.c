@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
+#include "cli/result_file.h"
 #include "debug/cut/candidate.h"
 #include "onnx/edit/model.h"
 #include "onnx/model/text.h"
@@ -341,13 +342,23 @@ done:
 static int surgeon_extract_run(const struct command_context *context, struct error *err)
 {
     struct data_loader *loader = NULL;
+    struct result_file result;
     struct model *model = NULL;
-    int rc = model_file_load_original(context, &model, err);
+    int rc = result_file_open(&result, context, err);
 
-    if (rc == 0)
-        rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_load_original(context, &model, err);
+    if (rc < 0)
+        goto done;
+    rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
     if (rc == 0)
         rc = extract(context, model, loader, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(&result, model_file_options(context).save->path, err);
+done:
+    result_file_close(&result);
     data_loader_free(loader);
     model_free(model);
     return rc;
@@ -363,6 +374,7 @@ static const struct option_group *const groups[] = {
     &onnx_save_required_options,
     &onnxrt_library_options,
     &onnxrt_bounds_options,
+    &json_options,
 };
 
 /* What a page of help has. */
@@ -373,6 +385,7 @@ static const char *const essential[] = {"-o",
                                         "--load-inputs",
                                         "--force-fallback-shape-inference",
                                         "--save-external-data",
+                                        "--json",
                                         "-v",
                                         NULL};
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
+#include "cli/result_file.h"
 #include "onnx/edit/insert.h"
 #include "onnx/edit/model.h"
 
@@ -75,7 +76,28 @@ static void describe(const struct command_context *context, struct model *model,
     put_back(&descriptions);
 }
 
-static int insert(const struct command_context *context, struct model *model, struct error *err)
+static void add_tensors(struct json_writer *json, const char *key, const struct text *names, size_t count)
+{
+    json_writer_key(json, key);
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < count; i++)
+        json_writer_text(json, names[i]);
+    json_writer_end_array(json);
+}
+
+static void add_node(struct result_file *result, const struct node_recipe *node)
+{
+    json_writer_key(&result->json, "inserted");
+    json_writer_begin_object(&result->json);
+    result_file_text(result, "name", node->name);
+    result_file_text(result, "op", node->op_type);
+    add_tensors(&result->json, "inputs", node->inputs, node->input_count);
+    add_tensors(&result->json, "outputs", node->outputs, node->output_count);
+    json_writer_end_object(&result->json);
+}
+
+static int insert(const struct command_context *context, struct model *model, struct result_file *result,
+                  struct error *err)
 {
     const struct insert_values *values = PARSE_VALUES(context->parse, struct insert_values);
     struct arena *arena = &model->arena;
@@ -102,6 +124,7 @@ static int insert(const struct command_context *context, struct model *model, st
     rc = model_insert_node(model, &recipe, &node, err);
     if (rc < 0)
         return rc;
+    add_node(result, &recipe);
     version = model_import_operators(model);
     if (version > 0)
         log_message(
@@ -128,26 +151,35 @@ static int clean_and_save(const struct command_context *context, struct model *m
 
 static int surgeon_insert_run(const struct command_context *context, struct error *err)
 {
-    struct model *model;
-    int rc = model_file_load_original(context, &model, err);
+    struct result_file result;
+    struct model *model = NULL;
+    int rc = result_file_open(&result, context, err);
 
     if (rc < 0)
         return rc;
-    rc = insert(context, model, err);
+    rc = model_file_load_original(context, &model, err);
+    if (rc < 0)
+        goto done;
+    rc = insert(context, model, &result, err);
     if (rc == 0)
         rc = clean_and_save(context, model, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(&result, model_file_options(context).save->path, err);
+done:
+    result_file_close(&result);
     model_free(model);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&insert_options,         &logging_options,
-                                                    &onnx_model_options,     &shape_inference_options,
-                                                    &onnx_load_options,      &onnx_save_required_options,
-                                                    &onnxrt_library_options, &onnxrt_bounds_options};
+static const struct option_group *const groups[] = {
+    &insert_options,          &logging_options,       &onnx_model_options,
+    &shape_inference_options, &onnx_load_options,     &onnx_save_required_options,
+    &onnxrt_library_options,  &onnxrt_bounds_options, &json_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {
-    "-o", "--inputs", "--outputs", "--op", "--name", "--attrs", "--save-external-data", "-v", NULL};
+    "-o", "--inputs", "--outputs", "--op", "--name", "--attrs", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_insert = {
     .name = "insert",

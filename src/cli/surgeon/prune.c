@@ -5,12 +5,49 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
+#include "cli/result_file.h"
+#include "cli/tensor_json.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"
 #include "onnx/shrink/sparsity.h"
+#include "tensor/values/elements.h"
 
-static int prune(struct model *model, const struct sparsity_candidate *candidate, struct error *err)
+static size_t count_zeros(const struct tensor *tensor)
+{
+    size_t total = tensor_elements(tensor), count = 0;
+    float run[ELEMENTS_RUN];
+
+    for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
+        size_t length = elements_in_run(total, first);
+
+        elements_to_float32(tensor, first, length, run);
+        for (size_t i = 0; i < length; i++)
+            count += run[i] == 0;
+    }
+    return count;
+}
+
+static void add_weight(struct result_file *result, struct text name, uint32_t axis, const struct tensor *before,
+                       const void *data)
+{
+    struct tensor after;
+
+    if (!result->wanted) /* counting takes as long as pruning */
+        return;
+    tensor_borrow(before->type, &before->shape, data, before->size, &after);
+    json_writer_begin_object(&result->json);
+    result_file_text(result, "name", name);
+    tensor_json_type(&result->json, before);
+    result_file_count(result, "axis", axis);
+    result_file_count(result, "elements", tensor_elements(before));
+    result_file_count(result, "zeros_before", count_zeros(before));
+    result_file_count(result, "zeros_after", count_zeros(&after));
+    json_writer_end_object(&result->json);
+}
+
+static int prune(struct model *model, const struct sparsity_candidate *candidate, struct result_file *result,
+                 struct error *err)
 {
     const struct initializer *initializer = &model->initializers.items[candidate->initializer];
     struct tensor weight;
@@ -23,12 +60,13 @@ static int prune(struct model *model, const struct sparsity_candidate *candidate
     if (rc == 0) {
         memcpy(data, weight.data, weight.size);
         sparsity_prune(weight.type, &weight.shape, candidate->axis, data);
+        add_weight(result, model->values.items[initializer->value].name, candidate->axis, &weight, data);
     }
     tensor_release(&weight);
     return rc;
 }
 
-static int prune_all(struct model *model, struct log *log, struct error *err)
+static int prune_all(struct model *model, struct log *log, struct result_file *result, struct error *err)
 {
     struct sparsity_candidates weights = {0};
     int rc = sparsity_find(model, &weights, err);
@@ -37,8 +75,11 @@ static int prune_all(struct model *model, struct log *log, struct error *err)
         return rc;
     log_message(log, LOG_INFO, "Found: %zu weight tensor(s) eligible for pruning.", weights.count);
     log_message(log, LOG_INFO, "Pruning %zu tensors.", weights.count);
+    json_writer_key(&result->json, "pruned");
+    json_writer_begin_array(&result->json);
     for (size_t i = 0; rc == 0 && i < weights.count; i++)
-        rc = prune(model, &weights.items[i], err);
+        rc = prune(model, &weights.items[i], result, err);
+    json_writer_end_array(&result->json);
     if (rc == 0)
         log_message(log, LOG_INFO, "Finished pruning %zu tensors.", weights.count);
     free(weights.items);
@@ -47,27 +88,36 @@ static int prune_all(struct model *model, struct log *log, struct error *err)
 
 static int surgeon_prune_run(const struct command_context *context, struct error *err)
 {
-    struct model *model;
-    int rc = model_file_load_original(context, &model, err);
+    struct result_file result;
+    struct model *model = NULL;
+    int rc = result_file_open(&result, context, err);
 
     if (rc < 0)
         return rc;
+    rc = model_file_load_original(context, &model, err);
+    if (rc < 0)
+        goto done;
     rc = model_lower_constants(model, err);
     if (rc == 0)
-        rc = prune_all(model, context->log, err);
-    if (rc == 0) {
-        model_set_producer(model, "polygraphy surgeon prune");
-        rc = model_file_save_new_whole(context, model, err);
-    }
+        rc = prune_all(model, context->log, &result, err);
+    if (rc < 0)
+        goto done;
+    model_set_producer(model, "polygraphy surgeon prune");
+    rc = model_file_save_new_whole(context, model, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(&result, model_file_options(context).save->path, err);
+done:
+    result_file_close(&result);
     model_free(model);
     return rc;
 }
 
 static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &onnx_save_required_options};
+                                                    &onnx_save_required_options, &json_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"-o", "--save-external-data", "-v", NULL};
+static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_prune = {
     .name = "prune",

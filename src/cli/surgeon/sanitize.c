@@ -7,6 +7,7 @@
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
+#include "cli/result_file.h"
 #include "comparator/reference/values.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
@@ -110,9 +111,25 @@ static int settle_shapes(const struct command_context *context, struct model *mo
 
 /* ---- Constants ---- */
 
-static int fold_constants(const struct command_context *context, struct model *model, struct error *err)
+static void add_counts(struct result_file *result, const struct folding_counts *counts)
+{
+    json_writer_begin_object(&result->json);
+    result_file_count(result, "passes", counts->passes);
+    result_file_count(result, "nodes_before", counts->nodes_before);
+    result_file_count(result, "nodes_after", counts->nodes_after);
+    result_file_count(result, "shapes", counts->shapes);
+    result_file_count(result, "computed", counts->computed);
+    result_file_count(result, "casts", counts->casts);
+    result_file_count(result, "branches", counts->branches);
+    result_file_count(result, "refused", counts->refused);
+    json_writer_end_object(&result->json);
+}
+
+static int fold_constants(const struct command_context *context, struct model *model, struct result_file *result,
+                          struct error *err)
 {
     const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
+    struct folding_counts counts = {0};
     struct folding_settings settings = {
         .backend = model_file_runtime(context),
         .request = model_file_request_for(context, model),
@@ -121,8 +138,8 @@ static int fold_constants(const struct command_context *context, struct model *m
         .keep_shapes = values->no_fold_shapes,
         .infer_types = model_file_options(context).inference->enabled && !values->no_per_pass_shape_inference,
         .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
+        .counts = &counts,
     };
-
     struct error why = {0};
     int rc;
 
@@ -132,12 +149,14 @@ static int fold_constants(const struct command_context *context, struct model *m
     if (rc < 0 &&
         model_file_report_end(&why, "cannot fold the constants", model, "without --fold-constants they stay", err) == 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
+    add_counts(result, &counts);
     return rc;
 }
 
 /* ---- The command ---- */
 
-static int sanitize(const struct command_context *context, struct model *model, struct error *err)
+static int sanitize(const struct command_context *context, struct model *model, struct result_file *result,
+                    struct error *err)
 {
     const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
     int rc = set_upper_bounds(context, model, err);
@@ -153,9 +172,14 @@ static int sanitize(const struct command_context *context, struct model *model, 
         return rc;
     if (values->toposort)
         rc = model_sort_nodes(model, err);
-    if (rc < 0 || !values->fold_constants)
+    if (rc < 0)
         return rc;
-    rc = fold_constants(context, model, err);
+    json_writer_key(&result->json, "folding");
+    if (!values->fold_constants) {
+        json_writer_null(&result->json);
+        return 0;
+    }
+    rc = fold_constants(context, model, result, err);
     return rc == 0 ? model_file_infer(context, model, err) : rc;
 }
 
@@ -174,21 +198,38 @@ static int try_and_save(const struct command_context *context, struct model *mod
 
 static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
 {
+    struct result_file result;
     struct model *model = NULL;
-    int rc = model_file_load_original(context, &model, err);
+    int rc = result_file_open(&result, context, err);
 
-    if (rc == 0)
-        rc = sanitize(context, model, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_load_original(context, &model, err);
+    if (rc < 0)
+        goto done;
+    rc = sanitize(context, model, &result, err);
     if (rc == 0)
         rc = try_and_save(context, model, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(&result, model_file_options(context).save->path, err);
+done:
+    result_file_close(&result);
     model_free(model);
     return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,       &sanitize_model_options,          &data_loader_options,        &onnxrt_library_options,
-    &onnxrt_bounds_options, &shape_inference_default_options, &onnx_load_sanitize_options, &onnx_save_required_options,
+    &logging_options,
+    &sanitize_model_options,
+    &data_loader_options,
+    &onnxrt_library_options,
+    &onnxrt_bounds_options,
+    &shape_inference_default_options,
+    &onnx_load_sanitize_options,
+    &onnx_save_required_options,
     &sanitize_options,
+    &json_options,
 };
 
 /* What a page of help has. */
@@ -202,6 +243,7 @@ static const char *const essential[] = {"-o",
                                         "--num-passes",
                                         "--fold-size-threshold",
                                         "--save-external-data",
+                                        "--json",
                                         "-v",
                                         NULL};
 

@@ -4,9 +4,18 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
+#include "cli/result_file.h"
+#include "cli/tensor_json.h"
 #include "onnx/edit/constants.h"
 #include "onnx/shrink/sparsity.h"
 #include "onnx/shrink/stripped_weight.h"
+
+struct reconstruction {
+    struct model *model;
+    struct log *log;
+    struct result_file result;
+    struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
+};
 
 /* The mark says that there was a pattern; the nodes that use the weight say along which axes. */
 static void find_axes(const struct sparsity_candidates *candidates, uint32_t initializer,
@@ -17,9 +26,26 @@ static void find_axes(const struct sparsity_candidates *candidates, uint32_t ini
             weight->sparse_axes |= (uint32_t)1 << candidates->items[i].axis;
 }
 
-static int reconstruct(struct model *model, const struct sparsity_candidates *candidates, uint32_t index,
-                       struct log *log, struct error *err)
+static void add_proxy(struct result_file *result, struct text name, const struct stripped_weight *weight)
 {
+    const struct tensor tensor = {.type = weight->type, .shape = weight->shape};
+
+    json_writer_begin_object(&result->json);
+    result_file_text(result, "name", name);
+    tensor_json_type(&result->json, &tensor);
+    json_writer_key(&result->json, "sparse_axes");
+    json_writer_begin_array(&result->json);
+    for (unsigned axis = 0; axis < weight->shape.rank; axis++)
+        if (weight->sparse_axes >> axis & 1)
+            json_writer_integer(&result->json, axis);
+    json_writer_end_array(&result->json);
+    json_writer_end_object(&result->json);
+}
+
+/* Returns 1 for a weight that was stripped, else 0. */
+static int reconstruct(struct reconstruction *reconstruction, uint32_t index, struct error *err)
+{
+    struct model *model = reconstruction->model;
     const struct initializer *initializer = &model->initializers.items[index];
     struct text name = model->values.items[initializer->value].name;
     struct stripped_weight weight;
@@ -29,33 +55,39 @@ static int reconstruct(struct model *model, const struct sparsity_candidates *ca
     if (rc <= 0)
         return rc < 0 ? error_context(err, "%s", model->display_name) : 0;
     if (weight.sparse)
-        find_axes(candidates, index, &weight);
+        find_axes(&reconstruction->candidates, index, &weight);
     if (weight.sparse && weight.sparse_axes == 0)
-        log_message(log, LOG_WARNING,
+        log_message(reconstruction->log, LOG_WARNING,
                     "Weight '" TEXT_FORMAT "' had the 2:4 pattern, and no node that uses it says along which axis: its "
                     "proxy does not have it",
                     TEXT_ARGS(name));
     rc = model_new_tensor(model, initializer->value, weight.type, &weight.shape, &data, err);
     if (rc < 0)
         return rc;
-    log_message(log, LOG_VERBOSE, "Reconstructing weights for the " TEXT_FORMAT " initializer", TEXT_ARGS(name));
+    log_message(reconstruction->log, LOG_VERBOSE, "Reconstructing weights for the " TEXT_FORMAT " initializer",
+                TEXT_ARGS(name));
+    add_proxy(&reconstruction->result, name, &weight);
     stripped_weight_fill(&weight, name, data);
     return 1;
 }
 
-static int reconstruct_all(struct model *model, struct log *log, struct error *err)
+static int reconstruct_all(struct reconstruction *reconstruction, struct error *err)
 {
-    struct sparsity_candidates candidates = {0};
+    struct model *model = reconstruction->model;
+    struct log *log = reconstruction->log;
+    struct json_writer *json = &reconstruction->result.json;
     size_t count = 0;
     int rc;
 
     log_message(log, LOG_START, "Beginning weight reconstruction...");
-    rc = sparsity_find(model, &candidates, err);
+    rc = sparsity_find(model, &reconstruction->candidates, err);
+    json_writer_key(json, "reconstructed");
+    json_writer_begin_array(json);
     for (uint32_t i = 0; rc >= 0 && i < model->initializers.count; i++) {
-        rc = reconstruct(model, &candidates, i, log, err);
+        rc = reconstruct(reconstruction, i, err);
         count += rc > 0;
     }
-    free(candidates.items);
+    json_writer_end_array(json);
     if (rc < 0)
         return rc;
     stripped_model_unmark(model);
@@ -68,23 +100,33 @@ static int reconstruct_all(struct model *model, struct log *log, struct error *e
 
 static int surgeon_weight_reconstruct_run(const struct command_context *context, struct error *err)
 {
-    struct model *model;
-    int rc = model_file_load_original(context, &model, err);
+    struct reconstruction reconstruction = {.log = context->log};
+    struct result_file *result = &reconstruction.result;
+    int rc = result_file_open(result, context, err);
 
     if (rc < 0)
         return rc;
-    rc = reconstruct_all(model, context->log, err);
+    rc = model_file_load_original(context, &reconstruction.model, err);
+    if (rc < 0)
+        goto done;
+    rc = reconstruct_all(&reconstruction, err);
     if (rc == 0)
-        rc = model_file_save_new_whole(context, model, err);
-    model_free(model);
+        rc = model_file_save_new_whole(context, reconstruction.model, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(result, model_file_options(context).save->path, err);
+done:
+    result_file_close(result);
+    free(reconstruction.candidates.items);
+    model_free(reconstruction.model);
     return rc;
 }
 
 static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &onnx_save_required_options};
+                                                    &onnx_save_required_options, &json_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"-o", "--save-external-data", "-v", NULL};
+static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_weight_reconstruct = {
     .name = "weight-reconstruct",

@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/model_file.h"
+#include "cli/result_file.h"
+#include "cli/tensor_json.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"
@@ -17,6 +19,7 @@
 struct stripping {
     struct model *model;
     struct log *log;
+    struct result_file result;
     struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
     struct bitset weights;                 /* initializers that lose their values */
     size_t stripped, sparse;
@@ -84,6 +87,22 @@ static int is_sparse(const struct stripping *stripping, uint32_t initializer, bo
     return 0;
 }
 
+/* Returns the weight's size. */
+static uint64_t add_weight(struct result_file *result, struct text name, const struct stripped_weight *weight)
+{
+    const struct tensor tensor = {.type = weight->type, .shape = weight->shape};
+    uint64_t bytes = tensor_bytes(weight->type, shape_elements(&weight->shape));
+
+    json_writer_begin_object(&result->json);
+    result_file_text(result, "name", name);
+    tensor_json_type(&result->json, &tensor);
+    result_file_count(result, "bytes", bytes);
+    json_writer_key(&result->json, "sparse");
+    json_writer_boolean(&result->json, weight->sparse);
+    json_writer_end_object(&result->json);
+    return bytes;
+}
+
 static int strip(struct stripping *stripping, uint32_t index, struct error *err)
 {
     struct model *model = stripping->model;
@@ -105,13 +124,13 @@ static int strip(struct stripping *stripping, uint32_t index, struct error *err)
     log_message(stripping->log, LOG_VERBOSE, "Stripping initializer " TEXT_FORMAT, TEXT_ARGS(name));
     stripping->stripped++;
     stripping->sparse += weight.sparse;
-    stripping->bytes += tensor_bytes(header.type, shape_elements(&header.shape));
+    stripping->bytes += add_weight(&stripping->result, name, &weight);
     model_set_initializer(model, initializer->value, stripped_weight_make(&model->arena, name, &weight));
     return 0;
 }
 
 /* Who passes the model on should know what of it still tells what was learnt. */
-static void warn_of_what_stays(const struct stripping *stripping)
+static void warn_of_what_stays(struct stripping *stripping)
 {
     const struct model *model = stripping->model;
     size_t inside = weights_count_inside(model), others = 0;
@@ -124,6 +143,11 @@ static void warn_of_what_stays(const struct stripping *stripping)
                   (initializer->sparse || (tensor_proto_read(initializer->message, &header, NULL) == 0 &&
                                            data_type_is_float(header.type) && shape_elements(&header.shape) > 1));
     }
+    json_writer_key(&stripping->result.json, "kept");
+    json_writer_begin_object(&stripping->result.json);
+    result_file_count(&stripping->result, "initializers", others);
+    result_file_count(&stripping->result, "inside", inside);
+    json_writer_end_object(&stripping->result.json);
     if (inside + others > 0)
         log_message(stripping->log, LOG_WARNING,
                     "%zu floating-point tensor(s) keep their values: %zu that other operators read, are small, or are "
@@ -150,12 +174,17 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     rc = sparsity_find(stripping->model, &stripping->candidates, err);
     if (rc < 0)
         return rc;
+    json_writer_key(&stripping->result.json, "stripped");
+    json_writer_begin_array(&stripping->result.json);
     for (size_t i = bitset_next(&stripping->weights, 0); i < stripping->weights.size;
          i = bitset_next(&stripping->weights, i + 1)) {
         rc = strip(stripping, (uint32_t)i, err);
         if (rc < 0)
             return rc;
     }
+    json_writer_end_array(&stripping->result.json);
+    result_file_count(&stripping->result, "stripped_bytes", stripping->bytes);
+    result_file_count(&stripping->result, "stripped_sparse", stripping->sparse);
     if (stripping->stripped > 0)
         stripped_model_mark(stripping->model);
     warn_of_what_stays(stripping);
@@ -168,27 +197,36 @@ static int surgeon_weight_strip_run(const struct command_context *context, struc
 {
     const struct weight_strip_values *values = PARSE_VALUES(context->parse, struct weight_strip_values);
     struct stripping stripping = {.log = context->log};
-    int rc = model_file_load_original(context, &stripping.model, err);
+    int rc = result_file_open(&stripping.result, context, err);
 
     if (rc < 0)
         return rc;
-    rc = model_lower_constants(stripping.model, err);
-    bitset_init(&stripping.weights, stripping.model->initializers.count);
+    rc = model_file_load_original(context, &stripping.model, err);
     if (rc == 0)
-        rc = strip_all(&stripping, values->exclude_list, err);
+        rc = model_lower_constants(stripping.model, err);
+    if (rc < 0)
+        goto done;
+    bitset_init(&stripping.weights, stripping.model->initializers.count);
+    rc = strip_all(&stripping, values->exclude_list, err);
     if (rc == 0)
         rc = model_file_save_new_whole(context, stripping.model, err);
+    if (rc < 0)
+        goto done;
+    rc = result_file_save(&stripping.result, model_file_options(context).save->path, err);
+done:
+    result_file_close(&stripping.result);
     bitset_release(&stripping.weights);
     free(stripping.candidates.items);
     model_free(stripping.model);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &onnx_save_required_options, &weight_strip_options};
+static const struct option_group *const groups[] = {&logging_options,      &onnx_model_options,
+                                                    &onnx_load_options,    &onnx_save_required_options,
+                                                    &weight_strip_options, &json_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"-o", "--exclude-list", "-v", NULL};
+static const char *const essential[] = {"-o", "--exclude-list", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_weight_strip = {
     .name = "weight-strip",

@@ -156,15 +156,14 @@ static void add_escaped(struct string_builder *text, unsigned character)
                           0xDC00 + ((character - 0x10000) & 0x3FF));
 }
 
-static void add_quoted(struct json_writer *writer, const char *string)
+static void add_quoted(struct json_writer *writer, struct text string)
 {
-    size_t size = strlen(string);
     size_t length;
 
     string_add_char(&writer->text, '"');
-    for (size_t i = 0; i < size; i += length ? length : 1) {
-        length = text_utf8_length(string + i, size - i);
-        add_escaped(&writer->text, length ? code_point(string + i, length) : 0xFFFD);
+    for (size_t i = 0; i < string.size; i += length ? length : 1) {
+        length = text_utf8_length(string.data + i, string.size - i);
+        add_escaped(&writer->text, length ? code_point(string.data + i, length) : 0xFFFD);
     }
     string_add_char(&writer->text, '"');
 }
@@ -172,15 +171,20 @@ static void add_quoted(struct json_writer *writer, const char *string)
 void json_writer_key(struct json_writer *writer, const char *name)
 {
     begin_item(writer);
-    add_quoted(writer, name);
+    add_quoted(writer, text_of(name));
     string_add(&writer->text, ": ");
     writer->after_key = true;
 }
 
 void json_writer_string(struct json_writer *writer, const char *string)
 {
+    json_writer_text(writer, text_of(string));
+}
+
+void json_writer_text(struct json_writer *writer, struct text text)
+{
     begin_item(writer);
-    add_quoted(writer, string);
+    add_quoted(writer, text);
 }
 
 void json_writer_integer(struct json_writer *writer, int64_t value)

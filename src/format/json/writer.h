@@ -51,6 +51,7 @@ void json_writer_key(struct json_writer *writer, const char *name);
 
 /* Bytes that are not UTF-8 are written as U+FFFD. */
 void json_writer_string(struct json_writer *writer, const char *string);
+void json_writer_text(struct json_writer *writer, struct text text);
 void json_writer_integer(struct json_writer *writer, int64_t value);
 void json_writer_number(struct json_writer *writer, double value); /* also NaN, Infinity, -Infinity */
 void json_writer_boolean(struct json_writer *writer, bool value);

@@ -225,11 +225,12 @@ static bool is_decided(const struct model *model, const struct node *node)
     return node_is(node, "If") && read_condition(model, node, &condition);
 }
 
-int model_inline_branches(struct model *model, bool *ret_changed, struct error *err)
+int model_inline_branches(struct model *model, size_t *count, struct error *err)
 {
     struct span_list fields = {0};
     struct unused_names names;
-    bool found = false, changed = false;
+    size_t inlined = 0;
+    bool found = false;
     int rc = 0;
 
     for (size_t i = 0; !found && i < model->nodes.count; i++)
@@ -241,13 +242,13 @@ int model_inline_branches(struct model *model, bool *ret_changed, struct error *
         struct node node = model->nodes.items[i];
 
         if (is_decided(model, &node) && inline_branch(model, &names, &node, &fields) == 0)
-            changed = true;
+            inlined++;
         else
             *VECTOR_APPEND(&fields) = node.field;
     }
-    if (changed)
+    if (inlined > 0)
         rc = model_set_nodes(model, &fields, err);
-    *ret_changed |= changed;
+    *count += inlined;
     unused_names_release(&names);
     free(fields.items);
     return rc;

@@ -6,7 +6,7 @@
 
 /* Puts the nodes and constants of the branch into the main graph. What the branch defines gets new names, its outputs
  * those of the `If`. Branches with sparse constants or quantisation annotations of their own stay where they are.
- * `*ret_changed` is set when there was a node to replace. */
-int model_inline_branches(struct model *model, bool *ret_changed, struct error *err);
+ * `*count` grows by the number of nodes that were replaced. */
+int model_inline_branches(struct model *model, size_t *count, struct error *err);
 
 #endif

@@ -161,7 +161,7 @@ static bool pick(const struct model *model, const struct node *node, struct pick
     return node_is(node, "Slice") && pick_sliced(model, node, &known, ret);
 }
 
-int model_fold_shapes(struct model *model, bool *ret_changed, struct error *err)
+int model_fold_shapes(struct model *model, size_t *count, struct error *err)
 {
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
@@ -183,7 +183,7 @@ int model_fold_shapes(struct model *model, bool *ret_changed, struct error *err)
         rc = constant_replace(model, output, &tensor, err);
         if (rc < 0)
             return rc;
-        *ret_changed = true;
+        ++*count;
     }
     return 0;
 }
@@ -368,32 +368,31 @@ static int elide(struct model *model, uint32_t node, struct elision *elision, st
     return 0;
 }
 
-int model_elide_casts(struct model *model, bool *ret_changed, struct error *err)
+int model_elide_casts(struct model *model, size_t *count, struct error *err)
 {
-    size_t count = model->nodes.count;
-    struct span *fields = memory_alloc_zero(count + 1, sizeof(*fields));
+    size_t nodes = model->nodes.count, elided = 0;
+    struct span *fields = memory_alloc_zero(nodes + 1, sizeof(*fields));
     struct span_list kept = {0};
     struct uses uses;
-    bool changed = false;
     int rc = 0;
 
     count_uses(model, &uses);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < nodes; i++)
         fields[i] = model->nodes.items[i].field;
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < nodes; i++) {
         struct elision elision;
 
         if (!find_elision(model, &model->nodes.items[i], &uses, &elision))
             continue;
         rc = elide(model, i, &elision, fields, err);
-        changed = true;
+        elided++;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < nodes; i++)
         if (fields[i].size > 0)
             *VECTOR_APPEND(&kept) = fields[i];
-    if (rc == 0 && changed)
+    if (rc == 0 && elided > 0)
         rc = model_set_nodes(model, &kept, err);
-    *ret_changed |= changed;
+    *count += elided;
     free(uses.count);
     free(uses.node);
     free(kept.items);

@@ -9,11 +9,13 @@
 #include "onnx/model/model.h"
 
 /* Makes the outputs of `Shape`, and of `Gather` and `Slice` behind it, constants where the dimensions are known: from
- * the descriptions of values. Nodes that are not needed any more stay. `*ret_changed` is set when there was one. */
-int model_fold_shapes(struct model *model, bool *ret_changed, struct error *err);
+ * the descriptions of values. Nodes that are not needed any more stay. `*count` grows by one
+ * for each. */
+int model_fold_shapes(struct model *model, size_t *count, struct error *err);
 
 /* Makes `Cast`, an Add, Sub or Mul in floating point, and a `Cast` back an operation on integers, where what it
- * computes on comes from shapes: the result is the same, and exact whatever its size. */
-int model_elide_casts(struct model *model, bool *ret_changed, struct error *err);
+ * computes on comes from shapes: the result is the same, and exact whatever its size. `*count` grows by one for
+ * each. */
+int model_elide_casts(struct model *model, size_t *count, struct error *err);
 
 #endif

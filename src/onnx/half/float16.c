@@ -19,7 +19,7 @@ struct conversion {
     struct model *model; /* the whole one */
     struct unused_names names;
     bool *keep_used;
-    size_t converted, kept, functions;
+    struct float16_outcome *outcome;
 };
 
 /* ---- Which nodes ---- */
@@ -76,24 +76,38 @@ static bool is_function_call(const struct model *model, const struct node *node)
     return model->function_count > 0 && !domain_is_standard(node->domain);
 }
 
+static void note_kept(struct float16_outcome *outcome, const struct model *model, uint32_t node,
+                      enum float16_reason reason)
+{
+    struct string_builder name;
+
+    string_init(&name);
+    model_add_node_label(model, node, &name);
+    *VECTOR_APPEND(&outcome->kept) = (struct float16_kept){arena_printf(&outcome->arena, "%s", name.data), reason};
+    string_release(&name);
+}
+
 static void choose_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)
 {
+    struct float16_outcome *outcome = conversion->outcome;
     struct bitset from_integers;
 
     bitset_init(&from_integers, model->values.count);
-    for (size_t i = 0; i < model->nodes.count; i++) {
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        bool integers = comes_from_integers(model, node, &from_integers);
+        bool integers = comes_from_integers(model, node, &from_integers), asked = !user_keeps(conversion, node);
 
         for (size_t k = 0; integers && k < node->outputs.count; k++)
             if (model_edge(model, node->outputs, k) != VALUE_NONE)
                 bitset_add(&from_integers, model_edge(model, node->outputs, k));
-        conversion->functions += is_function_call(model, node);
-        if (user_keeps(conversion, node) || integers || !node_takes_float16(model, node)) {
-            conversion->kept += !node->has_subgraphs && touches_float32(model, node);
-        } else if (touches_float32(model, node)) {
+        outcome->functions += is_function_call(model, node);
+        if (!touches_float32(model, node))
+            continue;
+        if (asked && !integers && node_takes_float16(model, node)) {
             bitset_add(ret, i);
-            conversion->converted++;
+            outcome->converted++;
+        } else if (!node->has_subgraphs) {
+            note_kept(outcome, model, i, !asked ? FLOAT16_LISTED : integers ? FLOAT16_OF_INTEGERS : FLOAT16_NOT_TAKEN);
         }
     }
     bitset_release(&from_integers);
@@ -332,24 +346,34 @@ static void report(const struct conversion *conversion)
         if (!conversion->keep_used[i])
             log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator",
                         conversion->settings->keep[i]);
-    if (conversion->functions > 0)
-        log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->functions);
+    if (conversion->outcome->functions > 0)
+        log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->outcome->functions);
     if (model_opset(conversion->model) < MIXED_PRECISION_OPSET)
         log_message(
             log, LOG_WARNING,
             "The model is of operator set %lld, and before %d there is no Cast that runtimes have: all stays float32. "
             "Convert it to a later operator set first",
             (long long)model_opset(conversion->model), MIXED_PRECISION_OPSET);
-    log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32", conversion->converted,
-                conversion->kept);
+    log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32",
+                conversion->outcome->converted, conversion->outcome->kept.count);
 }
 
-int float16_convert(struct model *model, const struct float16_settings *settings, struct error *err)
+void float16_outcome_release(struct float16_outcome *outcome)
 {
-    struct conversion conversion = {.settings = settings, .model = model};
+    free(outcome->kept.items);
+    arena_release(&outcome->arena);
+    *outcome = (struct float16_outcome){0};
+}
+
+int float16_convert(struct model *model, const struct float16_settings *settings, struct float16_outcome *ret,
+                    struct error *err)
+{
+    struct conversion conversion = {.settings = settings, .model = model, .outcome = ret};
     const struct value_list nothing = {0};
     int rc;
 
+    *ret = (struct float16_outcome){0};
+    arena_init(&ret->arena);
     conversion.keep_used = memory_alloc_zero(settings->keep_count + 1, sizeof(*conversion.keep_used));
     unused_names_init(&conversion.names, model, &model->arena);
     rc = convert_graph(&conversion, model, &nothing, 0, err);

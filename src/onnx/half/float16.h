@@ -14,6 +14,28 @@
 #include "onnx/half/mixed_precision.h"
 #include "onnx/model/subgraph.h"
 
+enum float16_reason {
+    FLOAT16_LISTED,      /* among settings->keep */
+    FLOAT16_OF_INTEGERS, /* computed from integers alone */
+    FLOAT16_NOT_TAKEN,   /* its operator does not take float16, or types are not known */
+};
+
+/* What became of the nodes that read or make float32 tensors, those in bodies included. */
+struct float16_outcome {
+    size_t converted;
+    struct {
+        struct float16_kept {
+            const char *name; /* its name; without one, its operator and number */
+            enum float16_reason reason;
+        } * items;
+        size_t count, capacity;
+    } kept;
+    size_t functions; /* calls of local functions */
+    struct arena arena;
+};
+
+void float16_outcome_release(struct float16_outcome *outcome); /* harmless on a zeroed struct */
+
 struct float16_settings {
     /* Nodes to be kept in float32: names, patterns of names (see text_matches_pattern()), or operators. */
     const char *const *keep;
@@ -26,7 +48,9 @@ struct float16_settings {
     struct log *log; /* may be NULL */
 };
 
-/* Nodes whose descriptions are not complete stay as they are. After an error the model can only be freed. */
-int float16_convert(struct model *model, const struct float16_settings *settings, struct error *err);
+/* Nodes whose descriptions are not complete stay as they are. `ret` is made anew. After an error the model can only be
+ * freed. */
+int float16_convert(struct model *model, const struct float16_settings *settings, struct float16_outcome *ret,
+                    struct error *err);
 
 #endif

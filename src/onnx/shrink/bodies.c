@@ -444,7 +444,8 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
 {
     struct span_list fields = {0};
     struct unused_names names;
-    bool changed = false, any = false;
+    size_t inlined = 0;
+    bool any = false;
     int rc = 0;
 
     unused_names_init(&names, model, &model->arena);
@@ -464,7 +465,7 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
     rc = model_set_nodes(model, &fields, err);
     if (rc < 0)
         goto done;
-    rc = model_inline_branches(model, &changed, err);
+    rc = model_inline_branches(model, &inlined, err);
 done:
     unused_names_release(&names);
     free(fields.items);

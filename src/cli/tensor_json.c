@@ -1,5 +1,5 @@
-/* cli/inspect/tensor_json.c: see tensor_json.h. */
-#include "cli/inspect/tensor_json.h"
+/* cli/tensor_json.c: see tensor_json.h. */
+#include "cli/tensor_json.h"
 
 #include "tensor/values/element_text.h"
 #include "tensor/values/elements.h"
@@ -12,6 +12,31 @@ void tensor_json_type(struct json_writer *writer, const struct tensor *tensor)
     json_writer_begin_array(writer);
     for (size_t i = 0; i < tensor->shape.rank; i++)
         json_writer_integer(writer, tensor->shape.dims[i]);
+    json_writer_end_array(writer);
+}
+
+void tensor_json_value_type(struct json_writer *writer, const struct value_type *type)
+{
+    json_writer_key(writer, "dtype");
+    if (type->not_a_tensor != NULL)
+        json_writer_string(writer, type->not_a_tensor);
+    else if (type->element == DATA_UNDEFINED)
+        json_writer_null(writer);
+    else
+        json_writer_string(writer, data_type_name(type->element));
+    json_writer_key(writer, "shape");
+    if (!type->has_shape) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < type->shape.rank; i++)
+        if (type->shape.dims[i] >= 0)
+            json_writer_integer(writer, type->shape.dims[i]);
+        else if (type->symbols[i].size > 0)
+            json_writer_text(writer, type->symbols[i]);
+        else
+            json_writer_null(writer);
     json_writer_end_array(writer);
 }
 
