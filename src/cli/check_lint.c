@@ -3,12 +3,14 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/lint_results.h"
 #include "cli/model_file.h"
+#include "cli/options/groups.h"
 #include "lint/lint.h"
 #include "onnx/external/data.h"
 
 struct lint_values {
-    const char *output;
+    const char *output, *sarif; /* NULL: not wanted */
 };
 
 static const struct option options[] = {
@@ -20,12 +22,27 @@ static const struct option options[] = {
         OPTION_FIELD(struct lint_values, output),
         .help = "write the report to this file, as JSON",
     },
+    {
+        .names = {"--sarif"},
+        .kind = OPTION_ONE,
+        .value_name = "FILE.sarif",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct lint_values, sarif),
+        .help = "write what was found as SARIF 2.1.0, which code scanning and editors show (docs/ci.md); paths are "
+                "relative to the current folder. There is no file when the model could not be checked",
+    },
 };
+
+static int finish_options(struct parse *parse, struct error *err)
+{
+    return output_folder_check("--sarif", PARSE_VALUES(parse, struct lint_values)->sarif, err);
+}
 
 static const struct option_group lint_options = {
     .title = "Report",
     .options = options,
     .count = ARRAY_LEN(options),
+    .finish = finish_options,
 };
 
 /* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
@@ -106,7 +123,7 @@ static int load_and_lint(const struct command_context *context, struct lint_repo
     int rc = model_file_load(context, &model, err);
 
     if (rc == ERR_CORRUPT) {
-        lint_report_add(report, LINT_EXCEPTION, LINT_LOADER, NULL, text_of(err->message));
+        lint_report_add(report, &lint_rules[LINT_RULE_UNREADABLE], NULL, text_of(err->message));
         log_message(context->log, LOG_ERROR, "LINT | %s", err->message);
         return 0;
     }
@@ -127,31 +144,42 @@ static int save(struct log *log, const struct lint_report *report, const char *p
     return lint_report_save(report, path, err);
 }
 
-static int check_lint_run(const struct command_context *context, struct error *err)
+static int write_all(const struct command_context *context, const struct lint_report *report, struct error *err)
 {
     const struct lint_values *values = PARSE_VALUES(context->parse, struct lint_values);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    int rc = save(context->log, report, values->output, err);
+
+    if (rc < 0)
+        return rc;
+    rc = save(context->log, report, PARSE_VALUES(context->parse, struct json_values)->path, err);
+    if (rc < 0)
+        return rc;
+    lint_results_add_tests(context, report);
+    return lint_results_save_sarif(context, report, values->sarif, err);
+}
+
+static int check_lint_run(const struct command_context *context, struct error *err)
+{
     struct lint_report report = {0};
     bool bad;
     int rc = load_and_lint(context, &report, err);
 
     lint_report_finish(&report);
     if (rc == 0)
-        rc = save(context->log, &report, values->output, err);
-    if (rc == 0)
-        rc = save(context->log, &report, json->path, err);
+        rc = write_all(context, &report, err);
     bad = lint_report_has_exceptions(&report);
     lint_report_release(&report);
     return rc < 0 ? rc : bad;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options, &lint_model_options,    &onnx_load_options, &data_loader_options,
-    &onnxrt_options,  &onnxrt_bounds_options, &lint_options,      &json_options,
+    &logging_options,       &lint_model_options, &onnx_load_options, &data_loader_options, &onnxrt_options,
+    &onnxrt_bounds_options, &lint_options,       &json_options,      &junit_options,
 };
 
 /* What a page of help has. */
-static const char *const essential[] = {"-o", "--input-shapes", "--load-inputs", "--json", "-v", NULL};
+static const char *const essential[] = {"-o", "--input-shapes", "--load-inputs", "--json", "--sarif", "--junit", "-v",
+                                        NULL};
 
 const struct command cmd_check_lint = {
     .name = "lint",

@@ -119,17 +119,24 @@ static void print_refusal(struct parse *parse, const struct error *err)
     string_release(&text);
 }
 
-/* Nothing is written before it is known what would be lost, the log file included. */
+/* What tells of everything else: the log, and the file of --junit. Nothing is written before it is known what would be
+ * lost, the log file included. */
 static int configure_log(struct parse *parse, struct log_sink *sink, struct error *err)
 {
-    struct log_settings settings = PARSE_VALUES(parse, struct logging_values)->settings;
-    int rc = command_files_check(parse, err);
+    struct log_settings settings;
+    int rc = parse_finish_group(parse, &logging_options, err);
 
-    if (rc == 0)
-        return log_sink_configure(sink, &settings, err);
-    settings.file = NULL;
-    log_sink_configure(sink, &settings, NULL);
-    return rc;
+    if (rc < 0)
+        return rc;
+    settings = PARSE_VALUES(parse, struct logging_values)->settings;
+    rc = command_files_check(parse, err);
+    if (rc < 0) {
+        settings.file = NULL;
+        log_sink_configure(sink, &settings, NULL);
+        return rc;
+    }
+    rc = log_sink_configure(sink, &settings, err);
+    return rc < 0 ? rc : parse_finish_group(parse, &junit_options, err);
 }
 
 static void bound_memory(const struct command_context *context)
@@ -145,21 +152,24 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     const struct command *command = parse_command(parse);
     struct command_frame frame;
     struct error err = {0};
+    double start;
     int rc;
 
     command_frame_begin(&frame, &sink->log, context->command_line, false);
-    rc = parse_finish_group(parse, &logging_options, &err);
-    if (rc == 0)
-        rc = configure_log(parse, sink, &err);
-    if (rc == 0)
-        rc = parse_finish(parse, &sink->log, &err);
+    rc = configure_log(parse, sink, &err);
     if (rc < 0)
         return command_frame_end(&frame, rc, &err);
 
-    bound_memory(context);
-    command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
-    rc = command->run(context, &err);
-    progress_line_end(context->progress);
+    start = stopwatch_now();
+    context->junit = junit_begin(context, parse_command_name(parse));
+    rc = parse_finish(parse, &sink->log, &err);
+    if (rc == 0) {
+        bound_memory(context);
+        command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
+        rc = command->run(context, &err);
+        progress_line_end(context->progress);
+    }
+    rc = junit_finish(context, parse_command_name(parse), rc, stopwatch_now() - start, &err);
     return command_frame_end(&frame, rc, &err);
 }
 

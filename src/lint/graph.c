@@ -9,12 +9,11 @@ static void check_header(struct lint *lint)
     const struct model *model = lint->model;
 
     if (model->ir_version <= 0)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE, "The model does not say its ir_version.");
+        lint_add(lint, LINT_RULE_IR_VERSION, NODE_NONE, "The model does not say its ir_version.");
     if (model->ir_version >= 3 && model->opsets.count == 0)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE,
-                 "model with IR version >= 3 must specify opset_import for ONNX");
+        lint_add(lint, LINT_RULE_OPSETS, NODE_NONE, "model with IR version >= 3 must specify opset_import for ONNX");
     if (model->graph_name.size == 0)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE, "Field 'name' of 'graph' is required to be non-empty.");
+        lint_add(lint, LINT_RULE_GRAPH_NAME, NODE_NONE, "Field 'name' of 'graph' is required to be non-empty.");
 }
 
 static void check_types(struct lint *lint, const struct value_list *values, const char *what)
@@ -25,8 +24,8 @@ static void check_types(struct lint *lint, const struct value_list *values, cons
 
         value_info_decode(value->info, &type);
         if (type.not_a_tensor == NULL && type.element == DATA_UNDEFINED)
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE, "Graph %s '" TEXT_FORMAT "' has no element type.",
-                     what, TEXT_ARGS(value->name));
+            lint_add(lint, LINT_RULE_ELEMENT_TYPE, NODE_NONE, "Graph %s '" TEXT_FORMAT "' has no element type.", what,
+                     TEXT_ARGS(value->name));
     }
 }
 
@@ -36,7 +35,7 @@ static void check_repeated_inputs(struct lint *lint)
     const struct model *model = lint->model;
 
     for (size_t i = 0; i < model->repeated_inputs.count; i++)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE,
+        lint_add(lint, LINT_RULE_REPEATED_INPUT, NODE_NONE,
                  "Graph must be in single static assignment (SSA) form, however '" TEXT_FORMAT
                  "' has been used as graph input names multiple times.",
                  TEXT_ARGS(model->values.items[model->repeated_inputs.items[i]].name));
@@ -51,7 +50,7 @@ static void check_outputs(struct lint *lint, const struct bitset *given)
         uint32_t value = model->outputs.items[i];
 
         if (model->values.items[value].producer == NODE_NONE && !bitset_has(given, value))
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE,
+            lint_add(lint, LINT_RULE_OUTPUT_SOURCE, NODE_NONE,
                      "Graph output '" TEXT_FORMAT "' is made by no node, and neither an initializer nor a graph input.",
                      TEXT_ARGS(model->values.items[value].name));
     }
@@ -65,11 +64,11 @@ static void check_source(struct lint *lint, uint32_t node, uint32_t value, const
     if (bitset_has(given, value))
         return;
     if (v->producer == NODE_NONE)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, node,
+        lint_add(lint, LINT_RULE_INPUT_SOURCE, node,
                  "Input '" TEXT_FORMAT "' is neither made by a node, an initializer, nor a graph input.",
                  TEXT_ARGS(v->name));
     else if (v->producer >= node)
-        lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, node,
+        lint_add(lint, LINT_RULE_UNSORTED, node,
                  "Nodes in a graph must be topologically sorted, but input '" TEXT_FORMAT
                  "' is made behind this node, by '%s'.",
                  TEXT_ARGS(v->name), lint->labels[v->producer]);
@@ -100,10 +99,10 @@ static void check_results(struct lint *lint, uint32_t node, const struct bitset 
         if (value == VALUE_NONE)
             continue;
         if (bitset_has(given, value))
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, node,
+            lint_add(lint, LINT_RULE_MADE_TWICE, node,
                      "Output '" TEXT_FORMAT "' is also an initializer or a graph input.", TEXT_ARGS(name));
         else if (model->values.items[value].producer != node)
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, node,
+            lint_add(lint, LINT_RULE_MADE_TWICE, node,
                      "Output '" TEXT_FORMAT "' is also made by '%s': every tensor may be made once.", TEXT_ARGS(name),
                      lint->labels[model->values.items[value].producer]);
     }
@@ -125,7 +124,7 @@ bool lint_check_graph(struct lint *lint)
     check_outputs(lint, &given);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].op_type.size == 0)
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, i, "Field 'op_type' of 'node' is required to be non-empty.");
+            lint_add(lint, LINT_RULE_NO_OPERATOR, i, "Field 'op_type' of 'node' is required to be non-empty.");
         check_sources(lint, i, &given);
         check_results(lint, i, &given);
     }

@@ -12,9 +12,9 @@
 
 /* ---- Findings ---- */
 
-void lint_add(struct lint *lint, enum lint_level level, enum lint_source source, uint32_t node, const char *format, ...)
+void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, const char *format, ...)
 {
-    enum log_level log_level = level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
+    enum log_level log_level = lint_rules[rule].level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
     const char *label = node != NODE_NONE ? lint->labels[node] : NULL;
     struct string_builder message;
     va_list args;
@@ -23,7 +23,7 @@ void lint_add(struct lint *lint, enum lint_level level, enum lint_source source,
     va_start(args, format);
     string_add_format_list(&message, format, args);
     va_end(args);
-    lint_report_add(lint->report, level, source, label, (struct text){message.data, message.size});
+    lint_report_add(lint->report, &lint_rules[rule], label, (struct text){message.data, message.size});
     if (label != NULL)
         log_message(lint->log, log_level, "LINT | Name: %s, Op: " TEXT_FORMAT " | %s", label,
                     TEXT_ARGS(lint->model->nodes.items[node].op_type), message.data);
@@ -81,7 +81,8 @@ static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *
     for (uint32_t node = next[first]; node != NODE_NONE; node = next[node])
         string_add_format(&text, ", %u", node);
     string_add(&text, "] found.");
-    lint_report_add(lint->report, LINT_EXCEPTION, LINT_GRAPH, lint->labels[first], (struct text){text.data, text.size});
+    lint_report_add(lint->report, &lint_rules[LINT_RULE_DUPLICATE_NAME], lint->labels[first],
+                    (struct text){text.data, text.size});
     log_message(lint->log, LOG_ERROR, "LINT | %s", text.data);
     string_release(&text);
 }
@@ -199,9 +200,9 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
         goto done;
     if (warnings.size > 0)
         for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-            lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "%s", line);
+            lint_add(lint, LINT_RULE_RUNTIME_WARNING, NODE_NONE, "%s", line);
     if (!any)
-        lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: no output is a tensor");
+        lint_add(lint, LINT_RULE_NOT_RUN, NODE_NONE, "Not run: no output is a tensor");
 done:
     string_release(&warnings);
     return rc;
@@ -219,12 +220,12 @@ static void report_unused(struct lint *lint, bool ran)
     value_list_to_set(&used.inputs, model->values.count, &used_inputs);
     for (size_t i = 0; i < model->inputs.count; i++)
         if (!bitset_has(&used_inputs, model->inputs.items[i]))
-            lint_add(lint, LINT_WARNING, LINT_GRAPH, NODE_NONE,
+            lint_add(lint, LINT_RULE_UNUSED_INPUT, NODE_NONE,
                      "Input: '" TEXT_FORMAT "' does not affect outputs, can be removed.",
                      TEXT_ARGS(model->values.items[model->inputs.items[i]].name));
     for (uint32_t i = 0; i < model->nodes.count; i++)
         if (!bitset_has(&used.nodes, i))
-            lint_add(lint, LINT_WARNING, LINT_GRAPH, i, "Does not affect outputs, can be removed.");
+            lint_add(lint, LINT_RULE_UNUSED_NODE, i, "Does not affect outputs, can be removed.");
         else if (ran)
             lint_report_add_passing(lint->report, lint->labels[i]);
     bitset_release(&used_inputs);
@@ -245,13 +246,14 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
     if (rc < 0)
         return rc;
     if (bounded_process_is_end(&why) && lint->report->failing.count == failing)
-        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+        lint_add(lint, LINT_RULE_MODEL_FAILS, NODE_NONE,
                  "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of "
                  "`run` says how much it changes the model before it runs it",
                  why.message);
     else if (!ran && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
-        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE, "%s", why.message);
+        lint_add(lint, LINT_RULE_MODEL_FAILS, NODE_NONE, "%s", why.message);
     report_unused(lint, ran);
+    lint->report->looked[LINT_RUNTIME] = true;
     return 0;
 }
 
@@ -263,20 +265,22 @@ int lint_run(struct lint *lint, struct error *err)
     int rc;
 
     make_labels(lint);
+    lint->report->looked[LINT_LOADER] = true;
     if (lint->model->nodes.count == 0) {
-        lint_add(lint, LINT_WARNING, LINT_LOADER, NODE_NONE, "ONNX model has no nodes");
+        lint_add(lint, LINT_RULE_NO_NODES, NODE_NONE, "ONNX model has no nodes");
         return 0;
     }
     check_names(lint);
     in_order = lint_check_graph(lint);
     if (!in_order) {
         if (model_sort_nodes(lint->model, &why) < 0)
-            lint_add(lint, LINT_EXCEPTION, LINT_CHECKER, NODE_NONE, "%s", why.message);
+            lint_add(lint, LINT_RULE_CYCLE, NODE_NONE, "%s", why.message);
         make_labels(lint);
     }
+    lint->report->looked[LINT_CHECKER] = lint->report->looked[LINT_GRAPH] = true;
     rc = make_feed(lint, &feed, err);
     if (rc == ERR_UNSUPPORTED) { /* inputs that are no tensors, or of no type */
-        lint_add(lint, LINT_WARNING, LINT_RUNTIME, NODE_NONE, "Not run: %s", err->message);
+        lint_add(lint, LINT_RULE_NOT_RUN, NODE_NONE, "Not run: %s", err->message);
         report_unused(lint, false);
         rc = 0;
     } else if (rc == 0) {

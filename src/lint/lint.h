@@ -15,7 +15,7 @@
 
 #include "backend/backend.h"
 #include "comparator/data/loader.h"
-#include "format/polygraphy/lint_report.h"
+#include "lint/rules.h"
 #include "onnx/model/model.h"
 
 struct lint {
@@ -32,8 +32,8 @@ struct lint {
 int lint_run(struct lint *lint, struct error *err);
 
 /* Adds an entry to the report and to the log. `node` is a number, or NODE_NONE when it is about the whole model. */
-void lint_add(struct lint *lint, enum lint_level level, enum lint_source source, uint32_t node, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The node passes; it is the next one to run. */
 void lint_add_passing(struct lint *lint, uint32_t node);

@@ -175,7 +175,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     reason = essence(why.message);
     if (rc < 0)
-        lint_add(lint, is_unknown_operator(why.message) ? LINT_WARNING : LINT_EXCEPTION, LINT_RUNTIME, node,
+        lint_add(lint, is_unknown_operator(why.message) ? LINT_RULE_UNKNOWN_OPERATOR : LINT_RULE_NODE_FAILS, node,
                  TEXT_FORMAT, TEXT_ARGS(reason));
     if (rc == 0 || is_unknown_operator(why.message))
         lint_add_passing(lint, node);
@@ -229,7 +229,7 @@ int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *er
         give_back(&runs, node->captures);
     }
     if (rc == 0 && gives_up(&runs))
-        lint_add(lint, LINT_EXCEPTION, LINT_RUNTIME, NODE_NONE,
+        lint_add(lint, LINT_RULE_NODES_NOT_RUN, NODE_NONE,
                  "Nodes behind the last one that is named were not run: ONNX Runtime did not come to an end by itself");
     for (size_t i = 0; i < model->values.count; i++)
         tensor_release(&runs.values[i]);

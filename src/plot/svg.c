@@ -1,6 +1,8 @@
 /* plot/svg.c: see svg.h. */
 #include "plot/svg.h"
 
+#include "base/text/xml.h"
+
 static const char *const styles[] = {
     [SVG_HEADING] = "font-size=\"16\" font-weight=\"bold\"",
     [SVG_NORMAL] = "font-size=\"12\"",
@@ -33,30 +35,6 @@ void svg_release(struct svg *svg)
 
 /* ---- Text ---- */
 
-/* Noncharacters are allowed in UTF-8, but U+FFFE and U+FFFF not in XML. */
-static bool is_refused(const char *data, size_t length)
-{
-    const unsigned char *bytes = (const unsigned char *)data;
-
-    if (length == 1)
-        return bytes[0] < 0x20 || bytes[0] == 0x7F;
-    return length == 3 && bytes[0] == 0xEF && bytes[1] == 0xBF && bytes[2] >= 0xBE;
-}
-
-static void add_character(struct string_builder *out, const char *data, size_t length)
-{
-    if (length == 0 || is_refused(data, length))
-        string_add(out, "\xEF\xBF\xBD");
-    else if (*data == '<')
-        string_add(out, "&lt;");
-    else if (*data == '>')
-        string_add(out, "&gt;");
-    else if (*data == '&')
-        string_add(out, "&amp;");
-    else
-        string_add_bytes(out, data, length);
-}
-
 static size_t step(struct text text, size_t at, size_t *ret_length)
 {
     *ret_length = text_utf8_length(text.data + at, text.size - at);
@@ -72,7 +50,7 @@ static void add_shortened(struct string_builder *out, struct text text, size_t m
     for (size_t i = 0; i < text.size; i += size, index++) {
         size = step(text, i, &length);
         if (count <= most || index < most / 2 || index >= count - most / 2)
-            add_character(out, text.data + i, length);
+            xml_add_character(out, text.data + i, length);
         else if (index == most / 2)
             string_add(out, "...");
     }

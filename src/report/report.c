@@ -37,6 +37,7 @@ struct report {
     enum report_verdict verdict;
     struct string_builder sentence;             /* of the verdict */
     struct json_writer proof;                   /* lines */
+    struct string_builder proof_lines;          /* the same for those who read no JSON */
     char *search;                               /* NULL: there is none */
     struct json_writer sections[SECTION_COUNT]; /* begun arrays */
     size_t columns;                             /* of the table that was begun last; 0: there is none */
@@ -56,6 +57,7 @@ struct report *report_new(const char *title)
 
     report->title = memory_strdup(title);
     string_init(&report->sentence);
+    string_init(&report->proof_lines);
     begin_list(&report->proof);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         begin_list(&report->sections[i]);
@@ -71,6 +73,7 @@ void report_free(struct report *report)
     free(report->search);
     string_release(&report->sentence);
     json_writer_release(&report->proof);
+    string_release(&report->proof_lines);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         json_writer_release(&report->sections[i]);
     report_network_free(report->network);
@@ -135,6 +138,16 @@ void report_set_verdict(struct report *report, enum report_verdict verdict, cons
     va_end(args);
 }
 
+enum report_verdict report_verdict(const struct report *report)
+{
+    return report->verdict;
+}
+
+const char *report_sentence(const struct report *report)
+{
+    return report->sentence.size > 0 ? report->sentence.data : "";
+}
+
 void report_add_proof(struct report *report, const char *format, ...)
 {
     struct string_builder line;
@@ -147,7 +160,14 @@ void report_add_proof(struct report *report, const char *format, ...)
     string_add_format_list(&line, format, args);
     va_end(args);
     json_writer_string(&report->proof, line.size > 0 ? line.data : "");
+    string_add_text(&report->proof_lines, (struct text){line.data, line.size});
+    string_add_char(&report->proof_lines, '\n');
     string_release(&line);
+}
+
+struct text report_proof(const struct report *report)
+{
+    return (struct text){report->proof_lines.data, report->proof_lines.size};
 }
 
 void report_add_command(struct report *report, const char *what, const char *line)
@@ -427,12 +447,6 @@ static void end_section(struct json_writer *document, const char *key, struct js
     json_writer_fragment(document, list);
 }
 
-/* The sentence, which may be missing. */
-static const char *sentence_of(const struct report *report)
-{
-    return report->sentence.size > 0 ? report->sentence.data : "";
-}
-
 static int write_document(struct report *report, struct json_writer *document, struct log *log, struct error *err)
 {
     int rc;
@@ -442,7 +456,7 @@ static int write_document(struct report *report, struct json_writer *document, s
     json_writer_key(document, "verdict");
     json_writer_begin_object(document);
     add_text(document, "kind", verdict_names[report->verdict]);
-    add_text(document, "text", sentence_of(report));
+    add_text(document, "text", report_sentence(report));
     end_section(document, "proof", &report->proof);
     json_writer_end_object(document);
     add_text(document, "search", report->search);
@@ -461,7 +475,7 @@ int report_write(struct report *report, const struct report_files *files, struct
     struct string_builder page;
     int rc;
 
-    if (report == NULL)
+    if (report == NULL || (files->page == NULL && files->data == NULL))
         return 0;
     json_writer_init(&document);
     document.compact = true;
@@ -470,7 +484,7 @@ int report_write(struct report *report, const struct report_files *files, struct
     if (rc == 0 && files->data != NULL)
         rc = file_write(files->data, document.text.data, document.text.size, FILE_DURABLE, err);
     if (rc == 0 && files->page != NULL) {
-        report_page_make(report->title, sentence_of(report), (struct text){document.text.data, document.text.size},
+        report_page_make(report->title, report_sentence(report), (struct text){document.text.data, document.text.size},
                          &page);
         rc = file_write(files->page, page.data, page.size, FILE_DURABLE, err);
     }

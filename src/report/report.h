@@ -45,8 +45,13 @@ enum report_verdict {
 void report_set_verdict(struct report *report, enum report_verdict verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* That sentence, "" when there is none. */
+enum report_verdict report_verdict(const struct report *report);
+const char *report_sentence(const struct report *report);
+
 /* What was seen that makes it true: one line each, in the order of an argument. */
 void report_add_proof(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct text report_proof(const struct report *report); /* all of these lines */
 
 /* A command that can be typed: of the run that is reported, or one that shows more. `what` says in some words what it
  * does; NULL: it is the command of this report. */

@@ -380,9 +380,9 @@ done:
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,       &accuracy_options,       &json_options,       &report_options, &run_model_options,
-    &runner_options,        &data_loader_options,    &comparison_options, &onnxrt_options, &onnx_load_options,
-    &engine_config_options, &engine_network_options, &tensorrt_options};
+    &logging_options,   &accuracy_options,      &json_options,           &report_options,     &junit_options,
+    &run_model_options, &runner_options,        &data_loader_options,    &comparison_options, &onnxrt_options,
+    &onnx_load_options, &engine_config_options, &engine_network_options, &tensorrt_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {

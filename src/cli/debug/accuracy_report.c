@@ -181,6 +181,8 @@ int accuracy_report_write(const struct command_context *context, struct investig
     int rc;
 
     add_verdict(report, investigation);
+    if (context->junit != NULL)
+        junit_add_verdict(context->junit, report, investigation->outcome == OUTCOME_NOTHING_FAILS);
     add_environment(report, investigation);
     add_steps(report, investigation);
     rc = model_open(investigation->settings->model, NULL, &model, err);

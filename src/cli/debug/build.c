@@ -134,29 +134,28 @@ static int build_all(const struct command_context *context, struct debug_report 
     const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     struct loop_settings settings = debug_loop_settings(context);
     const struct trtexec *program;
-    struct report *report = NULL;
+    struct session_page page = {.counts = true};
     struct loop *loop = NULL;
     int rc = trt_choose(context->log, NULL, &program, err);
 
     if (rc < 0)
         return rc;
-    report = session_page_begin(context, "debug build", model->path, "builds", &settings);
+    session_page_begin(&page, context, "debug build", model->path, "builds", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
         goto done;
     rc = program != NULL ? build_by_trtexec(context, program, loop, err) : build_by_ourselves(context, loop, err);
     if (rc < 0)
         goto ended;
-    session_page_tell_rate(report, "builds", loop);
-    rc = report_finish(context, report, err);
-    report = NULL;
+    session_page_tell_rate(page.report, "builds", loop);
+    rc = session_page_finish(&page, context, true, err);
     if (rc == 0)
         rc = debug_report_save(result, loop, NULL, NULL, err);
 ended:
     rc = debug_session_end(context, loop, rc);
 done:
     loop_free(loop);
-    report_free(report);
+    session_page_release(&page);
     return rc;
 }
 
@@ -189,7 +188,8 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &engine_cache_options,
                                                     &tensorrt_options,
                                                     &json_options,
-                                                    &report_options};
+                                                    &report_options,
+                                                    &junit_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {

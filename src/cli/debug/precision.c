@@ -23,7 +23,7 @@ struct session {
     const struct command_context *context;
     const struct precision_values *values;
     struct debug_report report;
-    struct report *page;           /* or NULL */
+    struct session_page page;
     const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
     struct trt_builds trt;         /* of them */
     enum precision_form form;
@@ -286,7 +286,7 @@ static int report(struct session *session, const struct precision_result *result
 static void tell(struct session *session, const struct precision_result *result)
 {
     const struct network *network = session->builds.network;
-    struct report *page = session->page;
+    struct report *page = session->page.report;
     size_t chosen = bitset_count(&result->chosen);
 
     if (page == NULL)
@@ -325,8 +325,7 @@ static int search(struct session *session, struct error *err)
     rc = report(session, &result, err);
     if (rc == 0) {
         tell(session, &result);
-        rc = report_finish(session->context, session->page, err);
-        session->page = NULL;
+        rc = session_page_finish(&session->page, session->context, result.outcome == PRECISION_FOUND, err);
     }
     if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
         rc = EXIT_STATUS_NOT_REPRODUCED;
@@ -365,8 +364,8 @@ static int debug_precision_run(const struct command_context *context, struct err
     rc = open_network(&session, err);
     if (rc < 0)
         goto done;
-    session.page =
-        session_page_begin(context, "debug precision", session.loop_settings.model, "layers", &session.loop_settings);
+    session_page_begin(&session.page, context, "debug precision", session.loop_settings.model, "layers",
+                       &session.loop_settings);
     rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
     if (rc < 0)
         goto done;
@@ -384,7 +383,7 @@ done:
     loop_free(session.loop);
     trt_builds_release(&session.trt);
     engine_builds_release(&session.builds);
-    report_free(session.page);
+    session_page_release(&session.page);
     debug_report_close(&session.report);
     return rc;
 }
@@ -394,7 +393,7 @@ static const struct option_group *const groups[] = {
     &iteration_options,      &replay_options,       &inspect_model_options,  &shape_inference_options,
     &onnx_load_options,      &data_loader_options,  &onnxrt_library_options, &engine_config_precision_options,
     &engine_network_options, &engine_cache_options, &tensorrt_options,       &precision_options,
-    &json_options,           &report_options};
+    &json_options,           &report_options,       &junit_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

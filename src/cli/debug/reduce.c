@@ -369,7 +369,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     bool keep_inputs = false;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
     struct debug_report json;
-    struct report *report = NULL;
+    struct session_page page = {0};
     int rc = refuse_results_as_artifact(context, err);
 
     if (rc < 0)
@@ -377,7 +377,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     rc = debug_report_open(&json, context, err);
     if (rc < 0)
         return rc;
-    report = session_page_begin(context, "debug reduce", loop_settings.model, "nodes", &loop_settings);
+    session_page_begin(&page, context, "debug reduce", loop_settings.model, "nodes", &loop_settings);
     rc = prepare(context, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
@@ -411,9 +411,8 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     if (rc == 0) {
         const struct reduction reduction = {model, nodes, &result};
 
-        tell(report, model, &reduction, loop);
-        rc = report_finish(context, report, err);
-        report = NULL;
+        tell(page.report, model, &reduction, loop);
+        rc = session_page_finish(&page, context, result.outcome == REDUCE_FOUND, err);
         if (rc == 0)
             rc = debug_report_save(&json, loop, write_result, &reduction, err);
     }
@@ -425,7 +424,7 @@ done:
     engine_request_release(&golden);
     data_loader_free(loader);
     model_free(model);
-    report_free(report);
+    session_page_release(&page);
     debug_report_close(&json);
     return rc;
 }
@@ -444,7 +443,8 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &onnxrt_reference_options,
                                                     &reduce_options,
                                                     &json_options,
-                                                    &report_options};
+                                                    &report_options,
+                                                    &junit_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

@@ -20,36 +20,35 @@ static int debug_repeat_run(const struct command_context *context, struct error 
     struct repetition until = PARSE_VALUES(context->parse, struct until_values)->until;
     struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
     struct debug_report result;
-    struct report *report;
+    struct session_page page = {.counts = true};
     struct loop *loop = NULL;
 
     int rc = debug_report_open(&result, context, err);
     if (rc < 0)
         return rc;
-    report = session_page_begin(context, "debug repeat", NULL, "iterations", &settings);
+    session_page_begin(&page, context, "debug repeat", NULL, "iterations", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
         goto done;
     rc = loop_run(loop, &subject, err);
     if (rc < 0)
         goto ended;
-    session_page_tell_rate(report, "iterations", loop);
-    rc = report_finish(context, report, err);
-    report = NULL;
+    session_page_tell_rate(page.report, "iterations", loop);
+    rc = session_page_finish(&page, context, true, err);
     if (rc == 0)
         rc = debug_report_save(&result, loop, NULL, NULL, err);
 ended:
     rc = debug_session_end(context, loop, rc);
 done:
     loop_free(loop);
-    report_free(report);
+    session_page_release(&page);
     debug_report_close(&result);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,   &check_options, &expected_artifact_options,
-                                                    &iteration_options, &until_options, &replay_options,
-                                                    &json_options,      &report_options};
+static const struct option_group *const groups[] = {&logging_options,   &check_options,  &expected_artifact_options,
+                                                    &iteration_options, &until_options,  &replay_options,
+                                                    &json_options,      &report_options, &junit_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

@@ -6,6 +6,7 @@
 #include "base/file/file.h"
 #include "cli/options/groups.h"
 #include "debug/check/report.h"
+#include "format/ci/junit.h"
 
 /* Of each stream of a check; what lies in between is in artifacts, where they were wanted. */
 #define LOG_SHOWN ((size_t)8 << 10)
@@ -26,8 +27,31 @@ static void add_output(const struct process_output *output, struct string_builde
     string_release(&text);
 }
 
+/* Of a search, what was tried is not what is tested: bad candidates are its daily bread. */
+static void add_test(const struct session_page *page, const struct judged_candidate *judged,
+                     const struct report_candidate *candidate)
+{
+    static const enum junit_outcome outcomes[] = {
+        [VERDICT_PASS] = JUNIT_PASSED, [VERDICT_FAIL] = JUNIT_FAILED, [VERDICT_SKIP] = JUNIT_SKIPPED};
+    static const char *const messages[] = {
+        [VERDICT_PASS] = "", [VERDICT_FAIL] = "the check failed", [VERDICT_SKIP] = "the check said nothing"};
+    struct junit_case item = {.name = judged->what,
+                              .outcome = outcomes[judged->verdict],
+                              .message = messages[judged->verdict],
+                              .details = candidate->log,
+                              .seconds = candidate->seconds};
+
+    if (!page->counts && judged->nodes >= 0)
+        junit_add_line(page->junit, "%s: %s (%.0f in size)", judged->what, candidate->verdict, candidate->size);
+    else if (!page->counts)
+        junit_add_line(page->junit, "%s: %s", judged->what, candidate->verdict);
+    else if (judged->iteration >= 0)
+        junit_add_case(page->junit, &item);
+}
+
 static void add_candidate(void *data, const struct judged_candidate *judged)
 {
+    const struct session_page *page = data;
     static const char *const verdicts[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "skipped"};
     struct report_candidate candidate = {.number = judged->iteration,
@@ -46,30 +70,46 @@ static void add_candidate(void *data, const struct judged_candidate *judged)
         add_output(&judged->result->error_out, &log);
     }
     candidate.log = (struct text){log.data, log.size};
-    report_add_candidate(data, &candidate);
+    report_add_candidate(page->report, &candidate);
+    add_test(page, judged, &candidate);
     string_release(&log);
 }
 
-struct report *session_page_begin(const struct command_context *context, const char *tool, const char *subject,
-                                  const char *unit, struct loop_settings *settings)
+void session_page_begin(struct session_page *page, const struct command_context *context, const char *tool,
+                        const char *subject, const char *unit, struct loop_settings *settings)
 {
     char *name = subject != NULL ? file_basename(subject) : NULL;
     struct string_builder title;
-    struct report *report;
 
     string_init(&title);
     string_add(&title, tool);
     if (name != NULL)
         string_add_format(&title, " %s", name);
-    report = report_begin(context, title.data);
+    page->junit = context->junit;
+    page->report = page->junit != NULL ? report_begin_always(context, title.data) : report_begin(context, title.data);
     string_release(&title);
     free(name);
-    if (report == NULL)
-        return NULL;
-    report_set_search(report, unit);
+    if (page->report == NULL)
+        return;
+    report_set_search(page->report, unit);
     settings->judged = add_candidate;
-    settings->judged_data = report;
-    return report;
+    settings->judged_data = page;
+}
+
+int session_page_finish(struct session_page *page, const struct command_context *context, bool found, struct error *err)
+{
+    struct report *report = page->report;
+
+    if (report != NULL && !page->counts)
+        junit_add_verdict(page->junit, report, found);
+    page->report = NULL;
+    return report_finish(context, report, err);
+}
+
+void session_page_release(struct session_page *page)
+{
+    report_free(page->report);
+    page->report = NULL;
 }
 
 void session_page_add_model(struct report *report, struct model *model)

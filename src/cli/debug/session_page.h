@@ -7,11 +7,25 @@
 #include "onnx/model/model.h"
 #include "report/report.h"
 
-/* A report, when --report or --report-data ask for one, else NULL: it is called after the tool and `subject` (a model's
- * path; NULL: there is none). What the loop of these settings judges becomes its search, over `unit` ("nodes"), each
- * candidate with what its check has written. report_finish() ends it. */
-struct report *session_page_begin(const struct command_context *context, const char *tool, const char *subject,
-                                  const char *unit, struct loop_settings *settings);
+/* What a session tells beside its log: the page, and test cases for --junit. Begun with `counts` set or not. */
+struct session_page {
+    bool counts; /* each iteration is a test; else the session is one, which passes when it finds its answer */
+    struct report *report; /* NULL: no page and no cases are wanted */
+    struct junit *junit;   /* the context's; NULL: not wanted */
+};
+
+/* Begins what the options ask for. The page is called after the tool and `subject` (a model's path; NULL: there is
+ * none). What the loop of these settings judges becomes its search, over `unit` ("nodes"), each candidate with what its
+ * check has written; `page` has to stay where it is as long as the loop. */
+void session_page_begin(struct session_page *page, const struct command_context *context, const char *tool,
+                        const char *subject, const char *unit, struct loop_settings *settings);
+
+/* Writes the page. `found`: the session has found what it is for; else its test has failed where the verdict says so,
+ * and is skipped where nothing was to be found. */
+int session_page_finish(struct session_page *page, const struct command_context *context, bool found,
+                        struct error *err);
+
+void session_page_release(struct session_page *page);
 
 /* The network of the session, and in words how its checks have ended, as proof. */
 void session_page_add_model(struct report *report, struct model *model);

@@ -298,7 +298,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
     struct engine_builds builds;
-    struct report *report = NULL;
+    struct session_page page = {0};
     struct loop *loop = NULL;
     struct hash hash;
     int rc = engine_builds_init(&builds, context, err);
@@ -317,7 +317,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
     rc = hash_session(context, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
-    report = session_page_begin(context, "debug tactics", settings.model, "builds", &settings);
+    session_page_begin(&page, context, "debug tactics", settings.model, "builds", &settings);
     rc = loop_new(&settings, &hash, context->log, &loop, err);
     if (rc < 0)
         goto done;
@@ -330,9 +330,8 @@ static int run_with(const struct command_context *context, const struct tactic_p
         goto ended;
     tactic_isolation_log(&isolation, context->log);
     loop_log_checks(loop);
-    tell(report, &isolation, builds.network, loop);
-    rc = report_finish(context, report, err);
-    report = NULL;
+    tell(page.report, &isolation, builds.network, loop);
+    rc = session_page_finish(&page, context, isolation.outcome == ISOLATION_FOUND, err);
     if (rc == 0)
         rc = debug_report_save(result, loop, tactic_isolation_write, &isolation, err);
     if (rc == 0 && debug->exit_code && isolation.outcome != ISOLATION_FOUND)
@@ -345,7 +344,7 @@ done:
     tactic_options_release(&precision);
     engine_builds_release(&builds);
     loop_free(loop);
-    report_free(report);
+    session_page_release(&page);
     return rc;
 }
 
@@ -401,11 +400,11 @@ done:
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,      &check_options,          &artifact_options,        &intermediate_engine_options,
-    &iteration_options,    &replay_options,         &tactics_options,         &json_options,
-    &report_options,       &inspect_model_options,  &shape_inference_options, &onnx_load_options,
-    &data_loader_options,  &onnxrt_library_options, &engine_config_options,   &engine_network_options,
-    &engine_cache_options, &tensorrt_options};
+    &logging_options,        &check_options,        &artifact_options,       &intermediate_engine_options,
+    &iteration_options,      &replay_options,       &tactics_options,        &json_options,
+    &report_options,         &junit_options,        &inspect_model_options,  &shape_inference_options,
+    &onnx_load_options,      &data_loader_options,  &onnxrt_library_options, &engine_config_options,
+    &engine_network_options, &engine_cache_options, &tensorrt_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",

@@ -45,6 +45,7 @@ extern const struct option_group json_options;
 
 /* ---- Report: a page about the result ---- */
 
+struct command_context;
 struct report_values {
     struct report_files files;
 };
@@ -53,7 +54,6 @@ extern const struct option_group report_options;
 
 /* A report with the command and the machine in it, when these options ask for one; else NULL, with which all functions
  * of report/report.h do nothing. */
-struct command_context;
 struct report *report_begin(const struct command_context *context, const char *title);
 
 /* The same whatever the options say: for a command that has a page of its own anyway. */
@@ -61,6 +61,38 @@ struct report *report_begin_always(const struct command_context *context, const 
 
 /* Writes the files that were asked for, and frees the report (may be NULL) in any case. */
 int report_finish(const struct command_context *context, struct report *report, struct error *err);
+
+/* ---- JUnit: what was tested, for CI systems ---- */
+
+struct junit;
+
+struct junit_values {
+    const char *path; /* NULL: not wanted */
+};
+
+extern const struct option_group junit_options;
+
+/* For main(): what a command adds its cases to, when --junit was given; else NULL. The cases are called after the
+ * model, so that a CI system knows them again. */
+struct junit *junit_begin(const struct command_context *context, const char *command);
+
+/* For main(): writes the file, whatever became of the command: `rc` is what it returned. An error is a case of its own;
+ * so is a bad exit status for which no case stands. Frees context->junit, and returns `rc`, or the error for which the
+ * file could not be written. */
+int junit_finish(struct command_context *context, const char *command, int rc, double seconds, struct error *err);
+
+/* The verdict of a report as a case, with its proof. `passed`: it is what the command is for; else it is a failure, or,
+ * where the report does not say that anything failed, nothing that was tested. */
+void junit_add_verdict(struct junit *junit, const struct report *report, bool passed);
+
+/* A runner's name without the time at which it was made up, which is another each time. */
+struct text junit_runner(const char *name);
+
+/* Appends the command line, so that it can be typed. */
+void command_line_add(const struct command_context *context, struct string_builder *ret);
+
+/* Refuses the path of a file that could not be written in the end, because it is to lie in what is no folder. */
+int output_folder_check(const char *option, const char *path, struct error *err);
 
 /* ---- Model ---- */
 

@@ -29,7 +29,7 @@ static const struct option options[] = {
 };
 
 /* Hours may be spent before it is written. */
-static int check_folder(const char *option, const char *path, struct error *err)
+int output_folder_check(const char *option, const char *path, struct error *err)
 {
     char *folder = path != NULL ? file_folder(path) : NULL;
     int rc = 0;
@@ -43,9 +43,9 @@ static int check_folder(const char *option, const char *path, struct error *err)
 static int finish_report(struct parse *parse, struct error *err)
 {
     const struct report_values *values = PARSE_VALUES(parse, struct report_values);
-    int rc = check_folder("--report", values->files.page, err);
+    int rc = output_folder_check("--report", values->files.page, err);
 
-    return rc < 0 ? rc : check_folder("--report-data", values->files.data, err);
+    return rc < 0 ? rc : output_folder_check("--report-data", values->files.data, err);
 }
 
 const struct option_group report_options = {
@@ -64,17 +64,23 @@ struct report *report_begin(const struct command_context *context, const char *t
     return report_begin_always(context, title);
 }
 
-struct report *report_begin_always(const struct command_context *context, const char *title)
+void command_line_add(const struct command_context *context, struct string_builder *ret)
 {
     struct shell_quotes quotes = {0};
+
+    for (size_t i = 0; context->command_line[i] != NULL; i++) {
+        string_add(ret, i > 0 ? " " : "");
+        shell_add_word(ret, context->command_line[i], &quotes);
+    }
+}
+
+struct report *report_begin_always(const struct command_context *context, const char *title)
+{
     struct string_builder text;
     struct report *report = report_new(title);
 
     string_init(&text);
-    for (size_t i = 0; context->command_line[i] != NULL; i++) {
-        string_add(&text, i > 0 ? " " : "");
-        shell_add_word(&text, context->command_line[i], &quotes);
-    }
+    command_line_add(context, &text);
     report_add_command(report, NULL, text.data);
     report_add_environment(report, "program", "polygraphy " POLYGRAPHY_VERSION);
     string_clear(&text);

@@ -19,6 +19,7 @@
 
 struct log_sink;
 struct progress_line;
+struct junit;
 
 /* What main() hands to a command. */
 struct command_context {
@@ -28,6 +29,7 @@ struct command_context {
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
     const char *program;             /* path of this program's file; NULL when unknown */
     struct progress_line *progress;  /* for those whose work takes long; may be NULL */
+    struct junit *junit;             /* gets what was tested (format/ci/junit.h); NULL: --junit was not given */
     int (*main)(int argc, char **argv);
 };
 

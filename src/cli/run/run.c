@@ -12,6 +12,7 @@
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
 #include "cli/run/divergence.h"
+#include "cli/run/junit.h"
 #include "cli/run/model.h"
 #include "cli/run/nodes.h"
 #include "cli/run/report.h"
@@ -451,7 +452,8 @@ static int run(const struct command_context *context, struct error *err)
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
     accounts.page = watchers.page = begin_page(context);
-    if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL)
+    if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
+        context->junit != NULL)
         accounts.results = watchers.report = &report;
     choose_runners(runner_values, model.program, &runners);
     settings.runners = runners.items;
@@ -485,6 +487,7 @@ static int run(const struct command_context *context, struct error *err)
         log_message(context->log, LOG_WARNING, "No plots were saved: there was nothing to compare element by element");
     rc = write_accounts(&model, &accounts, passed, err);
 done:
+    run_junit_fill(context->junit, &report); /* after an error, too: what was found out before it */
     plots_release(&plots);
     release_runners(&runners);
     run_report_release(&report);
@@ -496,25 +499,11 @@ done:
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,
-    &run_model_options,
-    &data_loader_options,
-    &inference_options,
-    &comparison_options,
-    &runner_options,
-    &onnxrt_options,
-    &onnx_load_outputs_options,
-    &shape_inference_options,
-    &run_save_options,
-    &run_options,
-    &json_options,
-    &report_options,
-    &node_options,
-    &engine_config_options,
-    &engine_network_options,
-    &engine_file_options,
-    &tensorrt_run_options,
-    &tensorflow_run_options,
+    &logging_options,         &run_model_options,   &data_loader_options,  &inference_options,
+    &comparison_options,      &runner_options,      &onnxrt_options,       &onnx_load_outputs_options,
+    &shape_inference_options, &run_save_options,    &run_options,          &json_options,
+    &report_options,          &junit_options,       &node_options,         &engine_config_options,
+    &engine_network_options,  &engine_file_options, &tensorrt_run_options, &tensorflow_run_options,
 };
 
 /* What a page of help has. */

@@ -28,18 +28,17 @@ void lint_report_release(struct lint_report *report)
     release_names(&report->failing);
 }
 
-const struct lint_entry *lint_report_add(struct lint_report *report, enum lint_level level, enum lint_source source,
-                                         const char *node, struct text message)
+const struct lint_entry *lint_report_add(struct lint_report *report, const struct lint_rule *rule, const char *node,
+                                         struct text message)
 {
     struct lint_entry *entry = VECTOR_APPEND(&report->entries);
 
     *entry = (struct lint_entry){
-        .level = level,
-        .source = source,
+        .rule = rule,
         .message = memory_copy(message.data, message.size),
         .node = node != NULL ? memory_strdup(node) : NULL,
     };
-    if (node != NULL && level == LINT_EXCEPTION)
+    if (node != NULL && rule->level == LINT_EXCEPTION)
         *VECTOR_APPEND(&report->failing) = memory_strdup(node);
     return entry;
 }
@@ -52,7 +51,7 @@ void lint_report_add_passing(struct lint_report *report, const char *node)
 bool lint_report_has_exceptions(const struct lint_report *report)
 {
     for (size_t i = 0; i < report->entries.count; i++)
-        if (report->entries.items[i].level == LINT_EXCEPTION)
+        if (report->entries.items[i].rule->level == LINT_EXCEPTION)
             return true;
     return false;
 }
@@ -105,9 +104,9 @@ static void write_entry(struct json_writer *writer, const struct lint_entry *ent
 {
     json_writer_begin_object(writer);
     json_writer_key(writer, "level");
-    json_writer_string(writer, levels[entry->level]);
+    json_writer_string(writer, levels[entry->rule->level]);
     json_writer_key(writer, "source");
-    json_writer_string(writer, sources[entry->source]);
+    json_writer_string(writer, sources[entry->rule->source]);
     json_writer_key(writer, "message");
     json_writer_string(writer, entry->message);
     if (entry->node != NULL) {

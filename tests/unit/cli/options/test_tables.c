@@ -52,6 +52,8 @@ static const char *const new_options[] = {
     "--only",
     "--report",
     "--report-data",
+    "--junit",
+    "--sarif",
     "--node-data",
     "--annotate",
     "--decide-branches",

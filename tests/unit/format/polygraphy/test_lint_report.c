@@ -4,6 +4,13 @@
 
 #include "format/polygraphy/lint_report.h"
 
+static const struct lint_rule loader_warning = {.level = LINT_WARNING, .source = LINT_LOADER};
+static const struct lint_rule checker_exception = {.level = LINT_EXCEPTION, .source = LINT_CHECKER};
+static const struct lint_rule graph_exception = {.level = LINT_EXCEPTION, .source = LINT_GRAPH};
+static const struct lint_rule graph_warning = {.level = LINT_WARNING, .source = LINT_GRAPH};
+static const struct lint_rule runtime_exception = {.level = LINT_EXCEPTION, .source = LINT_RUNTIME};
+static const struct lint_rule runtime_warning = {.level = LINT_WARNING, .source = LINT_RUNTIME};
+
 static void node_with_an_exception_fails_and_does_not_pass(void **state)
 {
     struct lint_report report = {0};
@@ -11,9 +18,9 @@ static void node_with_an_exception_fails_and_does_not_pass(void **state)
     lint_report_add_passing(&report, "b");
     lint_report_add_passing(&report, "a");
     lint_report_add_passing(&report, "b");
-    lint_report_add(&report, LINT_EXCEPTION, LINT_RUNTIME, "c", TEXT("no"));
-    lint_report_add(&report, LINT_EXCEPTION, LINT_GRAPH, "b", TEXT("no"));
-    lint_report_add(&report, LINT_WARNING, LINT_RUNTIME, "a", TEXT("hm"));
+    lint_report_add(&report, &runtime_exception, "c", TEXT("no"));
+    lint_report_add(&report, &graph_exception, "b", TEXT("no"));
+    lint_report_add(&report, &runtime_warning, "a", TEXT("hm"));
     lint_report_finish(&report);
     assert_int_equal(report.passing.count, 1);
     assert_string_equal(report.passing.items[0], "a");
@@ -27,9 +34,9 @@ static void only_exceptions_make_a_report_bad(void **state)
 {
     struct lint_report report = {0};
 
-    lint_report_add(&report, LINT_WARNING, LINT_LOADER, NULL, TEXT("ONNX model has no nodes"));
+    lint_report_add(&report, &loader_warning, NULL, TEXT("ONNX model has no nodes"));
     assert_false(lint_report_has_exceptions(&report));
-    lint_report_add(&report, LINT_EXCEPTION, LINT_CHECKER, NULL, TEXT("no name"));
+    lint_report_add(&report, &checker_exception, NULL, TEXT("no name"));
     assert_true(lint_report_has_exceptions(&report));
     lint_report_finish(&report);
     assert_int_equal(report.failing.count, 0);
@@ -41,7 +48,7 @@ static void file_is_laid_out_as_polygraphys(void **state)
     struct lint_report report = {0};
 
     lint_report_add_passing(&report, "H");
-    lint_report_add(&report, LINT_WARNING, LINT_GRAPH, "G", TEXT("Does not affect outputs, can be removed."));
+    lint_report_add(&report, &graph_warning, "G", TEXT("Does not affect outputs, can be removed."));
     lint_report_finish(&report);
     assert_int_equal(lint_report_save(&report, "report.json", NULL), 0);
     assert_true(scratch_file_is("report.json",

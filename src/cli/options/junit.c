@@ -1,0 +1,145 @@
+/* cli/options/junit.c: --junit, and what is the same for all commands that have it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/system.h"
+#include "cli/options/groups.h"
+#include "cli/parse/command.h"
+#include "format/ci/junit.h"
+
+static const struct option options[] = {
+    {
+        .names = {"--junit"},
+        .kind = OPTION_ONE,
+        .value_name = "FILE.xml",
+        .file = OPTION_WRITES,
+        OPTION_FIELD(struct junit_values, path),
+        .help =
+            "write what was tested as JUnit's XML, which CI systems show (docs/ci.md says what is a test, and what a "
+            "failure); also when the command fails or is interrupted",
+    },
+};
+
+static int finish_options(struct parse *parse, struct error *err)
+{
+    return output_folder_check("--junit", PARSE_VALUES(parse, struct junit_values)->path, err);
+}
+
+const struct option_group junit_options = {
+    .title = "Continuous integration",
+    .options = options,
+    .count = ARRAY_LEN(options),
+    .finish = finish_options,
+};
+
+/* "polygraphy.resnet50": a reader takes what is behind the last dot for a class of the package before it. */
+static void name_group(const struct command_context *context, const char *command, struct string_builder *ret)
+{
+    const char *model = parse_positional_word(context->parse, "model_file");
+    const char *slash = model != NULL ? strrchr(model, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : model != NULL ? model : command;
+    const char *end = strrchr(name, '.');
+    size_t size = end != NULL && end > name ? (size_t)(end - name) : strlen(name);
+
+    string_add(ret, "polygraphy.");
+    for (size_t i = 0; i < size; i++)
+        string_add_char(ret, name[i] == '.' || name[i] == ' ' ? '_' : name[i]);
+}
+
+struct junit *junit_begin(const struct command_context *context, const char *command)
+{
+    const struct junit_values *values = PARSE_VALUES(context->parse, struct junit_values);
+    struct string_builder text;
+    struct junit *junit;
+
+    if (values == NULL || values->path == NULL)
+        return NULL;
+    string_init(&text);
+    name_group(context, command, &text);
+    junit = junit_new(command, text.data);
+    string_clear(&text);
+    command_line_add(context, &text);
+    junit_add_property(junit, "command", text.data);
+    junit_add_property(junit, "program", "polygraphy " POLYGRAPHY_VERSION);
+    string_release(&text);
+    return junit;
+}
+
+void junit_add_verdict(struct junit *junit, const struct report *report, bool passed)
+{
+    enum report_verdict verdict = report_verdict(report);
+    bool failed = verdict == REPORT_FAILED || verdict == REPORT_CAUSE;
+    struct string_builder details;
+
+    string_init(&details);
+    if (passed)
+        string_add_format(&details, "%s\n", report_sentence(report));
+    string_add_text(&details, report_proof(report));
+    junit_add_case(junit, &(struct junit_case){.name = "verdict",
+                                               .outcome = passed   ? JUNIT_PASSED
+                                                          : failed ? JUNIT_FAILED
+                                                                   : JUNIT_SKIPPED,
+                                               .message = report_sentence(report),
+                                               .details = {details.data, details.size},
+                                               .seconds = NAN});
+    string_release(&details);
+}
+
+static void add_outcome(struct junit *junit, const char *command, int rc, const struct error *err)
+{
+    struct junit_case item = {.name = command, .outcome = JUNIT_ERROR, .seconds = NAN};
+    char message[64];
+
+    if (rc == ERR_INTERRUPTED) {
+        snprintf(message, sizeof(message), "Interrupted: %s", strsignal(interrupt_pending()));
+        item.message = message;
+    } else if (rc < 0) {
+        item.message = err->message;
+    } else if (rc > 0 && junit_count_bad(junit) == 0) {
+        snprintf(message, sizeof(message), "The exit status is %d", rc);
+        item.outcome = JUNIT_FAILED;
+        item.message = message;
+    } else if (rc == 0 && junit_count(junit) == 0) { /* some readers take a file without tests for a mistake */
+        item.outcome = JUNIT_PASSED;
+    } else {
+        return;
+    }
+    junit_add_case(junit, &item);
+}
+
+int junit_finish(struct command_context *context, const char *command, int rc, double seconds, struct error *err)
+{
+    struct error why;
+
+    if (context->junit == NULL)
+        return rc;
+    add_outcome(context->junit, command, rc, err);
+    if (junit_save(context->junit, PARSE_VALUES(context->parse, struct junit_values)->path, seconds, &why) < 0) {
+        if (rc < 0) /* the first error is the one that counts */
+            log_message(context->log, LOG_ERROR, "%s", why.message);
+        else
+            rc = error_set(err, why.code, "%s", why.message);
+    }
+    junit_free(context->junit);
+    context->junit = NULL;
+    return rc;
+}
+
+struct text junit_runner(const char *name)
+{
+    static const char form[] = "-00/00/00-00:00:00";
+    size_t size = strlen(name), tail = sizeof(form) - 1;
+
+    if (size <= tail)
+        return text_of(name);
+    for (size_t i = 0; i < tail; i++) {
+        char c = name[size - tail + i];
+
+        if (form[i] == '0' ? c < '0' || c > '9' : c != form[i])
+            return text_of(name);
+    }
+    return (struct text){name, size - tail};
+}

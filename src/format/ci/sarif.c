@@ -1,0 +1,239 @@
+/* format/ci/sarif.c: see sarif.h. */
+#include "format/ci/sarif.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "format/json/writer.h"
+
+#define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+static void add_string(struct json_writer *json, const char *key, const char *value)
+{
+    json_writer_key(json, key);
+    json_writer_string(json, value);
+}
+
+/* {"text": value} */
+static void add_message(struct json_writer *json, const char *key, const char *value)
+{
+    json_writer_key(json, key);
+    json_writer_begin_object(json);
+    add_string(json, "text", value);
+    json_writer_end_object(json);
+}
+
+static const char *level_name(const struct lint_rule *rule)
+{
+    return rule->level == LINT_EXCEPTION ? "error" : "warning";
+}
+
+/* ---- Where ---- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~/", c));
+}
+
+/* A path in a URI: all else but these letters as %XX, so that any bytes are one. */
+static void add_path(struct string_builder *uri, const char *path)
+{
+    for (; *path != '\0'; path++)
+        if (is_plain(*path))
+            string_add_char(uri, *path);
+        else
+            string_add_format(uri, "%%%02X", (unsigned char)*path);
+}
+
+/* A file of the repository is named from its root; another one is an absolute URI, which code scanning cannot show. */
+static void add_artifact_location(struct json_writer *json, const struct sarif_run *run)
+{
+    size_t length = strlen(run->folder);
+    const char *path = run->path;
+    struct string_builder uri;
+    bool inside = path[0] != '/';
+
+    if (strncmp(path, run->folder, length) == 0 && path[length] == '/') {
+        path += length + 1;
+        inside = true;
+    }
+    string_init(&uri);
+    if (!inside)
+        string_add(&uri, "file://");
+    add_path(&uri, path);
+    json_writer_begin_object(json);
+    add_string(json, "uri", uri.data);
+    if (inside)
+        add_string(json, "uriBaseId", "%SRCROOT%");
+    json_writer_end_object(json);
+    string_release(&uri);
+}
+
+static void add_locations(struct json_writer *json, const struct sarif_run *run, const char *node)
+{
+    json_writer_key(json, "locations");
+    json_writer_begin_array(json);
+    json_writer_begin_object(json);
+    json_writer_key(json, "physicalLocation");
+    json_writer_begin_object(json);
+    json_writer_key(json, "artifactLocation");
+    add_artifact_location(json, run);
+    json_writer_key(json, "region");
+    json_writer_begin_object(json);
+    json_writer_key(json, "startLine");
+    json_writer_integer(json, 1);
+    json_writer_end_object(json);
+    json_writer_end_object(json);
+    if (node != NULL) {
+        json_writer_key(json, "logicalLocations");
+        json_writer_begin_array(json);
+        json_writer_begin_object(json);
+        add_string(json, "name", node);
+        add_string(json, "kind", "node");
+        json_writer_end_object(json);
+        json_writer_end_array(json);
+    }
+    json_writer_end_object(json);
+    json_writer_end_array(json);
+}
+
+/* ---- What ---- */
+
+static void add_rule(struct json_writer *json, const struct lint_rule *rule)
+{
+    json_writer_begin_object(json);
+    add_string(json, "id", rule->id);
+    add_message(json, "shortDescription", rule->summary);
+    add_message(json, "fullDescription", rule->summary);
+    add_message(json, "help", rule->help);
+    json_writer_key(json, "defaultConfiguration");
+    json_writer_begin_object(json);
+    add_string(json, "level", level_name(rule));
+    json_writer_end_object(json);
+    json_writer_key(json, "properties");
+    json_writer_begin_object(json);
+    add_string(json, "problem.severity", level_name(rule));
+    json_writer_end_object(json);
+    json_writer_end_object(json);
+}
+
+/* Two entries that say the same of one node are told apart by their number among those. */
+static void add_fingerprint(struct json_writer *json, const struct lint_report *report, size_t index)
+{
+    const struct lint_entry *entry = &report->entries.items[index];
+    const char *node = entry->node != NULL ? entry->node : "";
+    struct hash hash = hash_bytes(entry->rule->id, strlen(entry->rule->id));
+    char text[HASH_TEXT_SIZE], numbered[HASH_TEXT_SIZE + 24];
+    size_t same = 1;
+
+    for (size_t i = 0; i < index; i++) {
+        const struct lint_entry *other = &report->entries.items[i];
+
+        same += other->rule == entry->rule && strcmp(other->message, entry->message) == 0 &&
+                strcmp(other->node != NULL ? other->node : "", node) == 0;
+    }
+    hash = hash_combine(hash, hash_bytes(node, strlen(node)));
+    hash = hash_combine(hash, hash_bytes(entry->message, strlen(entry->message)));
+    hash_to_text(hash, text);
+    snprintf(numbered, sizeof(numbered), "%s:%zu", text, same);
+    json_writer_key(json, "partialFingerprints");
+    json_writer_begin_object(json);
+    add_string(json, "primaryLocationLineHash", numbered);
+    json_writer_end_object(json);
+}
+
+static void add_result(struct json_writer *json, const struct sarif_run *run, size_t index)
+{
+    const struct lint_entry *entry = &run->report->entries.items[index];
+    struct string_builder message;
+
+    string_init(&message);
+    if (entry->node != NULL) /* readers that show no logical locations */
+        string_add_format(&message, "Node '%s': ", entry->node);
+    string_add(&message, entry->message + strspn(entry->message, " "));
+    json_writer_begin_object(json);
+    add_string(json, "ruleId", entry->rule->id);
+    json_writer_key(json, "ruleIndex");
+    json_writer_integer(json, entry->rule - run->rules);
+    add_string(json, "level", level_name(entry->rule));
+    add_message(json, "message", message.data);
+    add_locations(json, run, entry->node);
+    add_fingerprint(json, run->report, index);
+    json_writer_end_object(json);
+    string_release(&message);
+}
+
+static void add_tool(struct json_writer *json, const struct sarif_run *run)
+{
+    json_writer_key(json, "tool");
+    json_writer_begin_object(json);
+    json_writer_key(json, "driver");
+    json_writer_begin_object(json);
+    add_string(json, "name", "polygraphy check lint");
+    add_string(json, "semanticVersion", run->version);
+    json_writer_key(json, "rules");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < run->rule_count; i++)
+        add_rule(json, &run->rules[i]);
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+    json_writer_end_object(json);
+}
+
+/* That it came to an end, whatever it found. */
+static void add_invocation(struct json_writer *json, const struct sarif_run *run)
+{
+    json_writer_key(json, "invocations");
+    json_writer_begin_array(json);
+    json_writer_begin_object(json);
+    json_writer_key(json, "executionSuccessful");
+    json_writer_boolean(json, true);
+    add_string(json, "commandLine", run->command);
+    json_writer_end_object(json);
+    json_writer_end_array(json);
+}
+
+static void add_run(struct json_writer *json, const struct sarif_run *run)
+{
+    json_writer_begin_object(json);
+    add_tool(json, run);
+    add_invocation(json, run);
+    json_writer_key(json, "artifacts");
+    json_writer_begin_array(json);
+    json_writer_begin_object(json);
+    json_writer_key(json, "location");
+    add_artifact_location(json, run);
+    json_writer_key(json, "roles");
+    json_writer_begin_array(json);
+    json_writer_string(json, "analysisTarget");
+    json_writer_end_array(json);
+    json_writer_end_object(json);
+    json_writer_end_array(json);
+    json_writer_key(json, "results");
+    json_writer_begin_array(json);
+    for (size_t i = 0; i < run->report->entries.count; i++)
+        add_result(json, run, i);
+    json_writer_end_array(json);
+    add_string(json, "columnKind", "unicodeCodePoints");
+    json_writer_end_object(json);
+}
+
+int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
+{
+    struct json_writer json;
+    int rc = json_writer_open(&json, path, err);
+
+    if (rc == 0) {
+        json_writer_begin_object(&json);
+        add_string(&json, "$schema", SCHEMA);
+        add_string(&json, "version", "2.1.0");
+        json_writer_key(&json, "runs");
+        json_writer_begin_array(&json);
+        add_run(&json, run);
+        json_writer_end_array(&json);
+        json_writer_end_object(&json);
+        rc = json_writer_commit(&json, FILE_DURABLE, err);
+    }
+    json_writer_release(&json);
+    return rc < 0 ? error_context(err, "--sarif") : 0;
+}
