@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm | aarch64]: makes this machine able to build and test. For
-# Debian, Ubuntu and their relatives.
+# scripts/setup.sh [install | onnxruntime | deb | style | fuzz | slurm | aarch64]: makes this machine able to build and test.
+# For Debian, Ubuntu and their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
-# put into the build folder (BUILD, default build). `onnxruntime`: that library alone, for `make install`. `deb`, `style`
-# and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some more of `make check` runs. What
-# is there already is left alone; when nothing is missing, nothing is installed or downloaded. `aarch64`: what
-# `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an emulator of this system's,
-# and libraries of the other machine's, which are not installed but unpacked into the user's cache.
+# put into the build folder (BUILD, default build). `install`: what `make` and `make install` need; `onnxruntime`: that
+# library alone. `deb`, `style` and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some
+# more of `make check` runs. What is there already is left alone; when nothing is missing, nothing is installed or
+# downloaded. `aarch64`: what `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an
+# emulator of this system's, and libraries of the other machine's, which are not installed but unpacked into the user's
+# cache.
 #
 # ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
 # hash each time. Another one is taken when POLYGRAPHY_ONNXRUNTIME names it: distributions have it in old releases, or
@@ -194,7 +195,7 @@ elif [ "$purpose" != onnxruntime ]; then
     need libpcre2-dev pkg-config --exists libpcre2-8
     need libxxhash-dev pkg-config --exists libxxhash
     need zlib1g-dev pkg-config --exists zlib
-    need libcmocka-dev pkg-config --exists cmocka
+    [ "$purpose" = install ] || need libcmocka-dev pkg-config --exists cmocka
 fi
 case $purpose in
     check | aarch64)
@@ -213,15 +214,15 @@ case $purpose in
         need clang command -v clang
         need libclang-rt-dev eval 'ls "$(clang --print-runtime-dir)"/libclang_rt.fuzzer*.a'
         ;;
-    onnxruntime) ;;
+    install | onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [onnxruntime | deb | style | fuzz | slurm | aarch64]" >&2
+        echo "usage: scripts/setup.sh [install | onnxruntime | deb | style | fuzz | slurm | aarch64]" >&2
         exit 2
         ;;
 esac
 wants_onnxruntime= uses_pinned=
 case $purpose in
-    check | onnxruntime | deb | aarch64)
+    check | install | onnxruntime | deb | aarch64)
         wants_onnxruntime=yes
         if ! find_named_onnxruntime; then
             library=$(pinned_library)

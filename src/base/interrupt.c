@@ -178,7 +178,7 @@ void interrupt_die_by(int signal_number)
     sigemptyset(&only);
     sigaddset(&only, signal_number);
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-    _exit(128 + signal_number); /* not reached */
+    _exit(128 + signal_number); /* reached as the first process of a container, which no default action ends */
 }
 
 static int64_t milliseconds_now(void)
