@@ -85,7 +85,7 @@ all: $(library) $(program) ## build the program and the library (the default)
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(public) $(portable) $(emulated) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a user; takes root, and an hour

@@ -36,8 +36,8 @@ find_program()
     [ "$machine" = "$(uname -m)" ] || built=build-$machine
     program=$built/portable/polygraphy
     [ -f "$program" ] || give_up "'$program', the program for $machine, is missing. To build it:" \
-        "    make CROSS=$machine-linux-gnu $built/portable/polygraphy" \
-        "or make a package without it: make npm ARCHITECTURES=x64"
+        "    make CROSS=$machine-linux-gnu $program    (needs scripts/setup.sh $machine)" \
+        "or make a package without it: make npm ARCHITECTURES=$([ "$machine" = aarch64 ] && echo x64 || echo arm64)"
 }
 
 # A program that needs more than the C library would not start elsewhere.
@@ -103,4 +103,5 @@ sed -e "s|@version@|$VERSION|; s|@onnxruntime@|$onnxruntime|; s|@processors@|$(a
 sed -e "s|@version@|$VERSION|g; s|@onnxruntime@|$onnxruntime|; s|@processors@|$(in_words "$@")|; s|@glibc@|$glibc|" \
     packaging/npm/README.md >"$package/README.md"
 (cd "$package" && npm pack --loglevel=error --pack-destination=.. >/dev/null)
+rm -r "$package"
 echo "$folder/polygraphy-$VERSION.tgz: for Linux on $(in_words "$@"), glibc $glibc or later"
