@@ -88,7 +88,7 @@ demo: all ## show what it does on an example
 check: all $(public) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
-fresh: ## demo and check on fresh systems of Debian 12 and 13, as root and as a user; takes root, and an hour
+fresh: ## demo, check, install, deb and npm on fresh systems of Debian 12 and 13, as root and as a user; takes root, and hours
 	@scripts/fresh.sh
 
 examples: all $(example_plugins) ## build the example plug-ins

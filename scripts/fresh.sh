@@ -1,10 +1,18 @@
 #!/usr/bin/env bash
-# scripts/fresh.sh [RELEASE...] [root | user] [demo | check]: runs the README's two commands on fresh Debians.
+# scripts/fresh.sh [RELEASE...] [root | user] [demo | check | install | deb | npm]: what the README tells to do, done on
+# fresh Debians.
 #
-# Without arguments: Debian 12 and 13, as root and as an ordinary user, `make demo` and then `make check`; each argument
-# narrows that down ("13 user", "12 13 root check"). What is tried is the last commit, cloned: nothing that only this
-# working tree has. Each pair of release and user gets a system of its own, of what every Debian has, and `make`. Root's
-# commands install the rest themselves; for the user, root first runs the line that scripts/setup.sh tells the user.
+# Without arguments: Debian 12 and 13, as root and as an ordinary user, all commands in turn; each argument narrows that
+# down ("13 user", "12 13 root check"). What is tried is the last commit, cloned: nothing that only this working tree has.
+# Each pair of release and user gets a system of its own, of what every Debian has, and `make`. Root's commands install
+# the rest themselves; for the user, root first runs the line that scripts/setup.sh tells the user.
+#
+#   demo, check   make demo, make check
+#   install       make install; the demo with the installed program, the build folder gone; make uninstall, which has to
+#                 leave the tree as it was
+#   deb           make deb, without a finding of lintian's that is an error; the example of the library is compiled with
+#                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
+#   npm           make npm; in another fresh system, with npm alone, the demo with the program of the installed package
 #
 # At the end comes a table of what this commit has gone through so far, and how often tests were skipped for which
 # reason. So a run that was broken off is taken up by asking for what is missing. Fails when a command of it has failed.
@@ -35,16 +43,16 @@ for argument in "$@"; do
     case $argument in
         12 | 13) releases+=("$argument") ;;
         root | user) people+=("$argument") ;;
-        demo | check) commands+=("$argument") ;;
+        demo | check | install | deb | npm) commands+=("$argument") ;;
         *)
-            echo "usage: scripts/fresh.sh [12] [13] [root | user] [demo | check]" >&2
+            echo "usage: scripts/fresh.sh [12] [13] [root | user] [demo | check | install | deb | npm]" >&2
             exit 2
             ;;
     esac
 done
 [ ${#releases[@]} -gt 0 ] || releases=(12 13)
 [ ${#people[@]} -gt 0 ] || people=(root user)
-[ ${#commands[@]} -gt 0 ] || commands=(demo check)
+[ ${#commands[@]} -gt 0 ] || commands=(demo check install deb npm)
 
 [ "$(id -u)" = 0 ] || give_up "only root can make a system to try things in; run it with sudo"
 for tool in debootstrap unshare git flock; do
@@ -65,7 +73,7 @@ clean_up()
         kill -KILL "$child" 2>/dev/null || : # everything in its namespace ends with it
         wait "$child" 2>/dev/null || :
     fi
-    [ -z "$system" ] || rm -rf --one-file-system "$system"
+    rm -rf --one-file-system "$fresh"/system.*
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
@@ -139,7 +147,7 @@ make_system()
     chroot "$system" useradd --create-home --shell /bin/bash "$person"
 }
 
-# inside PERSON COMMAND...: runs it in the tree's clone. The first process of a namespace inherits those whose parents
+# inside PERSON COMMAND...: runs it in the tree's clone, for TIME_LIMIT seconds at most. The first process of a namespace inherits those whose parents
 # have ended, and has to wait for them: the shell does.
 inside()
 {
@@ -171,7 +179,7 @@ inside()
         exit $?
     ' inside "$system" "$packages" "$who:$who" /usr/bin/env -i "HOME=$home" "USER=$who" "LOGNAME=$who" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${network[@]}" \
-        sh -c 'cd "$HOME/polygraphy" && exec "$@"' inside "$@"
+        timeout --kill-after=10 "$time_limit" sh -c 'cd "$HOME/polygraphy" && exec "$@"' inside "$@"
 }
 
 clone_tree()
@@ -181,14 +189,15 @@ clone_tree()
     git clone -q --no-local . "$home/polygraphy"
     [ ! -f "${HOME:-/root}/.npmrc" ] || cp "${HOME:-/root}/.npmrc" "$home/"
     chroot "$system" chown -R "$1:$1" "${home#"$system"}"
+    [ "$1" = root ] || ln -s "/home/$1/polygraphy" "$system/root/polygraphy" # what root does there is not about the tree
 }
 
-# What an ordinary user cannot do: root runs the very line that the user is told.
+# What an ordinary user cannot do: root runs the very line that the user is told, by scripts/setup.sh PURPOSE.
 install_what_is_missing()
 {
     local said line status=0
     said=$(mktemp "$system/tmp/said.XXXXXX")
-    inside "$person" scripts/setup.sh >"$said" 2>&1 || status=$?
+    inside "$person" scripts/setup.sh "$@" >"$said" 2>&1 || status=$?
     cat "$said"
     line=$(sed -n 's/^missing packages; run: sudo \(apt-get .*\)/\1/p' "$said")
     if [ -z "$line" ] || [ "$status" = 0 ]; then
@@ -200,9 +209,104 @@ install_what_is_missing()
 
 sudo_line()
 {
-    # Root's clone is the user's: the folder does not matter to apt-get.
-    chroot "$system" ln -sfn "/home/$person/polygraphy" /root/polygraphy
     inside root apt-get update && inside root env DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# keep_what_was_made PERSON FOLDER DESTINATION: the folder is one below build/.
+keep_what_was_made()
+{
+    local home=$system/root
+    [ "$1" = root ] || home=$system/home/$1
+    rm -rf "$3"
+    cp -r "$home/polygraphy/build/$2" "$3"
+}
+
+# in_another_system RELEASE PERSON FOLDER FUNCTION...: calls it with a fresh system in place of this one, with the tree and
+# with the folder's files in /made.
+in_another_system()
+{
+    local release=$1 who=$2 folder=$3 outer=$system status=0
+    shift 3
+    make_system "$release"
+    clone_tree "$who"
+    mkdir "$system/made"
+    cp "$folder"/* "$system/made"
+    "$@" || status=$?
+    rm -rf --one-file-system "$system"
+    system=$outer
+    return "$status"
+}
+
+# ---- What is tried ----
+
+# Each is given the release and the person's name. A folder below `results` keeps what the second system is given.
+
+try_install()
+{
+    inside "$2" bash -euc '
+        prefix=/usr/local
+        [ "$(id -u)" = 0 ] || prefix=$HOME/.local
+        tree() { [ ! -d "$prefix" ] || find "$prefix" -printf "%p %y %m %l\n" | LC_ALL=C sort; }
+        scripts/setup.sh
+        tree >/tmp/before
+        make install PREFIX="$prefix"
+        rm -r build
+        scripts/demo.sh "$prefix/bin"
+        make uninstall PREFIX="$prefix"
+        tree | diff /tmp/before - && echo "uninstalled: the tree is as it was"'
+}
+
+try_deb()
+{
+    local made=$results/$1-$2-deb
+    [ "$2" = root ] || install_what_is_missing deb || return
+    inside "$2" make deb &&
+        inside root apt-get install -y --no-install-recommends lintian &&
+        inside root lintian --allow-root --fail-on error build/deb/*.changes &&
+        keep_what_was_made "$2" deb "$made" &&
+        inside root sh -ec '
+            apt-get install -y --no-install-recommends ./build/deb/*.deb
+            cd /tmp
+            examples=/usr/share/doc/polygraphy/examples
+            cc -o reduce_library $examples/reduce_library/reduce_library.c $(pkg-config --cflags --libs polygraphy)
+            POLYGRAPHY_ONNXRUNTIME=$(pkg-config --variable=onnxruntime polygraphy) \
+                ./reduce_library $examples/overflow/detector.onnx smallest.onnx' &&
+        in_another_system "$1" "$2" "$made" try_installed_deb "$2"
+}
+
+# With what apt installs along, which is oneDNN, but no compiler.
+try_installed_deb()
+{
+    inside root sh -ec '
+        apt-get update
+        apt-get install -y /made/polygraphy_*.deb /made/polygraphy-doc_*.deb
+        if command -v cc; then exit 1; fi' &&
+        inside "$1" scripts/demo.sh /usr/bin &&
+        inside "$1" polygraphy inspect model /usr/share/doc/polygraphy/examples/overflow/detector.onnx &&
+        inside root apt-get purge -y polygraphy polygraphy-doc &&
+        [ -z "$(find "$system/usr" "$system/etc" "$system/var/lib" -path '*/dpkg/*' -o -name '*polygraphy*' -print)" ]
+}
+
+try_npm()
+{
+    local made=$results/$1-$2-npm
+    inside "$2" sh -ec 'scripts/setup.sh; make npm ARCHITECTURES="$(uname -m | sed "s/x86_64/x64/; s/aarch64/arm64/")"' &&
+        keep_what_was_made "$2" npm "$made" &&
+        in_another_system "$1" "$2" "$made" try_installed_npm "$2"
+}
+
+try_installed_npm()
+{
+    inside root sh -ec '
+        apt-get update
+        apt-get install -y --no-install-recommends npm
+        if command -v cc; then exit 1; fi' &&
+        inside "$1" sh -ec '
+            tree=$PWD
+            mkdir ~/project
+            cd ~/project
+            ONNXRUNTIME_NODE_INSTALL=skip npm install --no-audit --no-fund /made/polygraphy-*.tgz
+            "$tree/scripts/demo.sh" node_modules/.bin'
 }
 
 # ---- Runs ----
@@ -214,7 +318,10 @@ run_command()
     log=$results/$release-$who-$command.log
     rm -f "$results/$release-$who-$command.line"
     echo "Debian $release, $who: make $command    (tail -f $log)"
-    inside "$name" timeout --kill-after=10 "$time_limit" make "$command" >"$log" 2>&1 || status=$?
+    case $command in
+        demo | check) inside "$name" make "$command" >"$log" 2>&1 || status=$? ;;
+        *) "try_$command" "$release" "$name" >"$log" 2>&1 || status=$? ;;
+    esac
     echo "$release $who $command $status $((SECONDS - started))" >"$results/$release-$who-$command.line"
 }
 
