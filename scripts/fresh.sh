@@ -8,7 +8,7 @@
 # the rest themselves; for the user, root first runs the line that scripts/setup.sh tells the user.
 #
 #   demo, check   make demo, make check
-#   install       make install; the demo with the installed program, the build folder gone; make uninstall, which has to
+#   install       make install; the demo with the installed program, the build folder out of reach; make uninstall, which has to
 #                 leave the tree as it was
 #   deb           make deb, without a finding of lintian's that is an error; the example of the library is compiled with
 #                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
@@ -21,7 +21,8 @@
 # packages, so that a second run is faster, and results/ what the commands wrote; the systems that they ran in are
 # removed. Mounts are made in a namespace of their own and end with it, however the script ends. TIME_LIMIT is how many
 # seconds a command may take (default 3600). Packages come from where this machine has its Debian packages from, or from
-# MIRROR; npm's settings, proxies and certificates of this machine hold inside as well.
+# MIRROR; npm's settings, proxies and certificates of this machine hold inside as well. With SHARE_ONNXRUNTIME=1 the
+# systems are given this machine's ONNX Runtime, if it has the pinned one, and need not install npm to download it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fresh=${FRESH:-/srv/fresh}
@@ -188,6 +189,10 @@ clone_tree()
     [ "$1" = root ] || home=$system/home/$1
     git clone -q --no-local . "$home/polygraphy"
     [ ! -f "${HOME:-/root}/.npmrc" ] || cp "${HOME:-/root}/.npmrc" "$home/"
+    if [ -n "${SHARE_ONNXRUNTIME:-}" ]; then
+        mkdir -p "$home/.cache/polygraphy"
+        cp -r "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/polygraphy/onnxruntime-* "$home/.cache/polygraphy/"
+    fi
     chroot "$system" chown -R "$1:$1" "${home#"$system"}"
     [ "$1" = root ] || ln -s "/home/$1/polygraphy" "$system/root/polygraphy" # what root does there is not about the tree
 }
@@ -249,9 +254,10 @@ try_install()
         tree() { [ ! -d "$prefix" ] || find "$prefix" -printf "%p %y %m %l\n" | LC_ALL=C sort; }
         scripts/setup.sh
         tree >/tmp/before
-        make install PREFIX="$prefix"
-        rm -r build
+        make -j"$(nproc)" install PREFIX="$prefix"
+        mv build out-of-reach
         scripts/demo.sh "$prefix/bin"
+        mv out-of-reach build
         make uninstall PREFIX="$prefix"
         tree | diff /tmp/before - && echo "uninstalled: the tree is as it was"'
 }
@@ -290,7 +296,7 @@ try_installed_deb()
 try_npm()
 {
     local made=$results/$1-$2-npm
-    inside "$2" sh -ec 'scripts/setup.sh; make npm ARCHITECTURES="$(uname -m | sed "s/x86_64/x64/; s/aarch64/arm64/")"' &&
+    inside "$2" sh -ec 'scripts/setup.sh; make -j"$(nproc)" npm ARCHITECTURES="$(uname -m | sed "s/x86_64/x64/; s/aarch64/arm64/")"' &&
         keep_what_was_made "$2" npm "$made" &&
         in_another_system "$1" "$2" "$made" try_installed_npm "$2"
 }
