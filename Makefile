@@ -78,7 +78,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style manuals install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -108,6 +108,12 @@ fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the
 
 style: setup-style ## check layout, layers, sizes and banned functions
 	@scripts/style.sh
+
+manuals: $(BUILD)/man/polygraphy.1 ## write the manuals, man/*.1 in the build folder
+
+$(BUILD)/man/polygraphy.1: $(program) $(emulated)
+	@rm -rf $(@D)
+	$(quiet)$(POLYGRAPHY) help --write-manuals $(@D)
 
 # What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given

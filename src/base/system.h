@@ -5,6 +5,7 @@
 #include "base/text/string_builder.h"
 
 #define POLYGRAPHY_VERSION "0.1.0"
+#define POLYGRAPHY_RELEASE_TIME 1795392000 /* when that was made: seconds since 1970, of November 23, 2026 */
 
 /* Seconds since an arbitrary fixed moment: wall time that no clock change disturbs. */
 double stopwatch_now(void);

@@ -1,6 +1,14 @@
-/* cli/help.c: `polygraphy help`: what a command does and takes, told without running it. */
+/* cli/help.c: `polygraphy help`: what a command does and takes, told without running it, and the manuals as files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
+#include "base/text/number.h"
 #include "cli/commands.h"
+#include "cli/manual/manual.h"
 #include "cli/options/groups.h"
 #include "cli/parse/help.h"
 #include "cli/parse/lookup.h"
@@ -9,6 +17,7 @@
 
 struct help_values {
     struct words command;
+    const char *folder;
 };
 
 static const struct option options[] = {
@@ -16,8 +25,17 @@ static const struct option options[] = {
         .names = {"command"},
         .kind = OPTION_ANY,
         OPTION_FIELD(struct help_values, command),
-        .help = "the command that is explained, with all its options: 'run', 'debug reduce'; without it all commands "
+        .help = "the command that is explained, with all its options: `run`, `debug reduce`; without it all commands "
                 "are listed",
+    },
+    {
+        .names = {"--write-manuals"},
+        .kind = OPTION_ONE,
+        .value_name = "FOLDER",
+        .file = OPTION_WRITES_FOLDER,
+        OPTION_FIELD(struct help_values, folder),
+        .help = "write the manuals of this command and of those below it to this folder, as `man` reads them: "
+                "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH",
     },
 };
 
@@ -28,8 +46,9 @@ static const struct option_group help_command_options = {
 };
 
 /* Goes down to the command that the words name. */
-static int find_command(struct parse *parse, struct words words, struct error *err)
+static int enter_command(struct parse *parse, const struct command *root, struct words words, struct error *err)
 {
+    parse_init(parse, root);
     for (size_t i = 0; i < words.count; i++) {
         int rc = 0;
 
@@ -44,34 +63,106 @@ static int find_command(struct parse *parse, struct words words, struct error *e
     return 0;
 }
 
+/* "November 23, 2026": builds that are to be repeatable say when they are thought to take place. */
+static int manual_date(char *ret, size_t size, struct error *err)
+{
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    int64_t seconds = POLYGRAPHY_RELEASE_TIME;
+    char month[32];
+    struct tm date;
+    time_t moment;
+
+    if (given != NULL && (!number_parse_integer(text_of(given), &seconds) || seconds < 0))
+        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', but has to be seconds since 1970", given);
+    moment = (time_t)seconds;
+    if (gmtime_r(&moment, &date) == NULL || strftime(month, sizeof(month), "%B", &date) == 0)
+        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', which is no date", given);
+    snprintf(ret, size, "%s %d, %d", month, date.tm_mday, date.tm_year + 1900);
+    return 0;
+}
+
+static int write_manual(struct parse *parse, const struct help_values *values, const char *date, struct error *err)
+{
+    struct string_builder page, name;
+    char *path;
+    int rc;
+
+    string_init(&page);
+    string_init(&name);
+    string_add_format(&name, "%s%s", manual_page_name(parse), manual_mdoc.extension);
+    path = file_join(values->folder, name.data);
+    manual_render(parse, &manual_mdoc, date, &page);
+    rc = file_write(path, page.data, page.size, FILE_INTERMEDIATE, err);
+    free(path);
+    string_release(&name);
+    string_release(&page);
+    return rc;
+}
+
+/* Writes the page of the command that the words name, and those of all below it. */
+static int write_manuals(const struct command *root, struct words words, const struct help_values *values,
+                         const char *date, struct error *err)
+{
+    const char *longer[PARSE_MAX_DEPTH];
+    const struct command *command;
+    struct parse parse;
+    int rc = enter_command(&parse, root, words, err);
+
+    if (rc < 0)
+        goto done;
+    rc = write_manual(&parse, values, date, err);
+    command = parse_command(&parse);
+    for (size_t i = 0; i < words.count; i++)
+        longer[i] = words.items[i];
+    for (size_t i = 0; i < command->subcommand_count && rc == 0; i++) {
+        longer[words.count] = command->subcommands[i]->name;
+        rc = write_manuals(root, (struct words){longer, words.count + 1}, values, date, err);
+    }
+done:
+    parse_release(&parse);
+    return rc;
+}
+
+/* What --help shows of the program, and --help-all of a command. */
+static int show_help(const struct command *root, struct words words, struct log_sink *sink, struct error *err)
+{
+    struct string_builder text;
+    struct parse parse;
+    int rc = enter_command(&parse, root, words, err);
+
+    string_init(&text);
+    if (rc == 0) {
+        help_render(&parse, words.count > 0 ? HELP_ALL : HELP_PAGE, help_width(), &text);
+        log_sink_print(sink, (struct text){text.data, text.size});
+    }
+    string_release(&text);
+    parse_release(&parse);
+    return rc;
+}
+
 static int help_run(const struct command_context *context, struct error *err)
 {
     const struct help_values *values = PARSE_VALUES(context->parse, struct help_values);
-    enum help_extent extent = values->command.count > 0 ? HELP_ALL : HELP_PAGE;
-    struct string_builder text;
-    struct parse parse;
+    const struct command *root = context->parse->path[0];
+    char date[64];
     int rc;
 
-    string_init(&text);
-    parse_init(&parse, context->parse->path[0]);
-    rc = find_command(&parse, values->command, err);
-    if (rc < 0)
-        goto done;
-    help_render(&parse, extent, help_width(), &text);
-    log_sink_print(context->sink, (struct text){text.data, text.size});
-done:
-    parse_release(&parse);
-    string_release(&text);
-    return rc;
+    if (values->folder == NULL)
+        return show_help(root, values->command, context->sink, err);
+    rc = manual_date(date, sizeof(date), err);
+    return rc < 0 ? rc : write_manuals(root, values->command, values, date, err);
 }
 
 static const struct option_group *const groups[] = {&logging_options, &help_command_options};
 
 const struct command cmd_help = {
     .name = "help",
-    .summary = "explain a command",
-    .description = "Shows what `--help-all` of a command shows.",
-    .example = "polygraphy help debug reduce",
+    .summary = "explain a command, or write the manuals",
+    .description = "Shows what `--help-all` of a command shows, or writes the same as manuals.",
+    .example = "polygraphy help debug reduce\n"
+               "# a manual to be read at once\n"
+               "polygraphy help run --write-manuals /tmp\n"
+               "man -l /tmp/polygraphy-run.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .run = help_run,

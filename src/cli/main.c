@@ -56,6 +56,7 @@ static const struct missing_command missing_tools[] = {
 
 static const struct command polygraphy = {
     .name = "polygraphy",
+    .summary = "run and compare neural networks, and find out why one of them fails",
     .description = "Runs and compares neural networks, and finds out why one of them fails.",
     .example = "# what does debug reduce do?\n"
                "polygraphy debug reduce --help\n"

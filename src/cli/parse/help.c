@@ -80,12 +80,11 @@ static void add_paragraphs(struct string_builder *ret, const char *text, size_t 
     }
 }
 
-/* "PATH", "{bisect,linear}", or the name in capitals: what stands for one value. */
-static void add_value_name(struct string_builder *ret, const struct option *option)
+void help_add_value_name(struct string_builder *ret, const struct option *option, bool with_choices)
 {
     if (option->value_name) {
         string_add(ret, option->value_name);
-    } else if (option->choices) {
+    } else if (option->choices && with_choices) {
         for (size_t i = 0; option->choices[i]; i++)
             string_add_format(ret, "%s%s", i == 0 ? "{" : ",", option->choices[i]);
         string_add_char(ret, '}');
@@ -107,18 +106,18 @@ static void add_values(struct string_builder *ret, const struct option *option)
         return;
     case OPTION_ONE:
         string_add_char(ret, ' ');
-        add_value_name(ret, option);
+        help_add_value_name(ret, option, true);
         break;
     case OPTION_MAYBE:
     case OPTION_ANY:
         string_add(ret, " [");
-        add_value_name(ret, option);
+        help_add_value_name(ret, option, true);
         string_add(ret, option->kind == OPTION_ANY ? " ...]" : "]");
         break;
     case OPTION_MANY:
     case OPTION_REST:
         string_add_char(ret, ' ');
-        add_value_name(ret, option);
+        help_add_value_name(ret, option, true);
         string_add(ret, " ...");
         break;
     }

@@ -13,6 +13,10 @@ void help_usage(struct parse *parse, struct string_builder *ret);
 enum help_extent { HELP_PAGE, HELP_ALL };
 void help_render(struct parse *parse, enum help_extent extent, size_t width, struct string_builder *ret);
 
+/* Appends what stands for one value of an option: "PATH", "{bisect,linear}" if choices are wanted, or the name in
+ * capitals. */
+void help_add_value_name(struct string_builder *ret, const struct option *option, bool with_choices);
+
 /* What --help or --help-all, whichever was given, asks for. */
 enum help_extent help_extent_wanted(const struct parse *parse);
 

@@ -131,6 +131,12 @@ bool option_is_positional(const struct option *option)
     return option->names[0][0] != '-';
 }
 
+bool option_takes_values(const struct option *option)
+{
+    return option->kind != OPTION_FLAG && option->kind != OPTION_OFF && option->kind != OPTION_COUNT &&
+           option->kind != OPTION_ORDERED;
+}
+
 size_t option_choice(const struct option *option, const char *word)
 {
     size_t index = 0;

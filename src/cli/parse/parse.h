@@ -103,6 +103,7 @@ const struct option *option_of(const struct option_match *match);
 const char *option_title(struct parse *parse, const struct option *option);
 
 bool option_is_positional(const struct option *option);
+bool option_takes_values(const struct option *option);
 
 /* The index of `word` among the option's choices; that of the final NULL when it is none of them. */
 size_t option_choice(const struct option *option, const char *word);

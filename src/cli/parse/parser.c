@@ -252,12 +252,6 @@ static int check_exclusive(struct cursor *cursor, const struct option_match *mat
     return 0;
 }
 
-static bool takes_values(const struct option *option)
-{
-    return option->kind != OPTION_FLAG && option->kind != OPTION_OFF && option->kind != OPTION_COUNT &&
-           option->kind != OPTION_ORDERED;
-}
-
 /* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. An
  * option with a value has a field of its own, and is noted with the first ordered ones of its group. */
 static void note_order(struct cursor *cursor, const struct option_match *match)
@@ -289,7 +283,7 @@ static int take_option(struct cursor *cursor, struct option_match match)
         state->occurrences++;
         if (option->kind == OPTION_ORDERED || option->ordered)
             note_order(cursor, &match);
-        if (takes_values(option)) {
+        if (option_takes_values(option)) {
             if (!option->append)
                 forget_words(state);
             return match.value ? take_word(cursor, &match, match.value) : take_values(cursor, &match);

@@ -1,0 +1,25 @@
+/* cli/manual/facts.h: what a command answers to, and answers with, besides its options. */
+#ifndef CLI_MANUAL_FACTS_H
+#define CLI_MANUAL_FACTS_H
+
+#include <stddef.h>
+
+/* A row concerns the command that it names, those that have the option that it names, or all of them where it names
+ * neither. */
+struct manual_fact {
+    const char *name;    /* an exit status, a variable, a file */
+    const char *command; /* "check lint"; its row goes before one for all commands with the same name */
+    const char *option;
+    const char *text;
+};
+
+struct manual_facts {
+    const struct manual_fact *items;
+    size_t count;
+};
+
+extern const struct manual_facts manual_exit_statuses;
+extern const struct manual_facts manual_variables;
+extern const struct manual_facts manual_files;
+
+#endif

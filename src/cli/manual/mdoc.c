@@ -1,0 +1,339 @@
+/* cli/manual/mdoc.c: manuals in mdoc(7), the semantic language of BSD's manuals, which mandoc and groff read.
+ *
+ * A line that begins with a dot is a macro; anything else is text. Escapes begin with a backslash. Each sentence begins
+ * a line, and no line of text is longer than 78 bytes if it can be helped: mandoc looks for both.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/system.h"
+#include "cli/manual/format.h"
+#include "cli/parse/help.h"
+#include "cli/parse/parse.h"
+
+#define WIDTH 78
+
+/* ---- Escaping ---- */
+
+/* What stands for the characters that formatters take for something else, or set as others: hyphens and quotes of type
+ * instead of those that can be copied to a command line. */
+static const char *escape(char c)
+{
+    switch (c) {
+    case '\\':
+        return "\\e";
+    case '-':
+        return "\\-";
+    case '\'':
+        return "\\(aq";
+    case '`':
+        return "\\(ga";
+    case '"':
+        return "\\(dq";
+    case '^':
+        return "\\(ha";
+    case '~':
+        return "\\(ti";
+    default:
+        return NULL;
+    }
+}
+
+static void add_escaped(struct string_builder *ret, struct text text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        const char *instead = escape(text.data[i]);
+
+        if (instead != NULL)
+            string_add(ret, instead);
+        else
+            string_add_char(ret, text.data[i]);
+    }
+}
+
+/* Whether an argument of a macro could be taken for a macro of its own ("Op"), or for a punctuation mark. */
+static bool is_special(const char *word)
+{
+    size_t size = strlen(word);
+
+    if (size == 1)
+        return strchr(".,:;()[]?!|", word[0]) != NULL;
+    return (size == 2 || (size == 3 && word[0] == 'B')) && strchr("%ABCDEFILMNOPQRSTUVX", word[0]) != NULL &&
+           word[1] >= 'a' && word[1] <= 'z';
+}
+
+static void add_argument(struct string_builder *ret, const char *word)
+{
+    bool has_blank = strchr(word, ' ') != NULL;
+
+    string_add(ret, has_blank ? " \"" : " ");
+    string_add(ret, is_special(word) ? "\\&" : "");
+    add_escaped(ret, text_of(word));
+    string_add(ret, has_blank ? "\"" : "");
+}
+
+/* ---- Text ---- */
+
+static void add_marked(struct string_builder *ret, const char *text)
+{
+    struct text rest = text_of(text), span;
+    bool literal;
+
+    while (manual_next_span(&rest, &span, &literal)) {
+        string_add(ret, literal ? "\\fB" : "");
+        add_escaped(ret, span);
+        string_add(ret, literal ? "\\fR" : "");
+    }
+}
+
+/* Whether a sentence ends with the word before `next`. */
+static bool ends_sentence(const char *word, size_t length, const char *next)
+{
+    return length > 1 && strchr(".?!", word[length - 1]) != NULL && !(*next >= 'a' && *next <= 'z');
+}
+
+/* Whether a word, which is escaped already, is a name rather than plain English: those are not hyphenated. */
+static bool is_name(const char *word, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (strchr("\\_{}[]/=0123456789", word[i]) != NULL || (i > 0 && word[i] >= 'A' && word[i] <= 'Z') ||
+            (strchr(".:", word[i]) != NULL && i + 1 < length))
+            return true;
+    return false;
+}
+
+/* Breaks lines between words. A word that begins with a dot must not look like a macro where it begins a line. */
+static void add_filled(struct string_builder *ret, const char *text)
+{
+    size_t column = 0;
+    bool break_line = false;
+
+    for (text += strspn(text, " \n"); *text != '\0';) {
+        size_t length = strcspn(text, " \n");
+        const char *next = text + length + strspn(text + length, " \n");
+
+        if (break_line || (column > 0 && column + 1 + length > WIDTH)) {
+            string_add_char(ret, '\n');
+            column = 0;
+        }
+        if (column > 0)
+            string_add_char(ret, ' ');
+        else if (*text == '.')
+            string_add(ret, "\\&");
+        string_add(ret, is_name(text, length) ? "\\%" : "");
+        string_add_bytes(ret, text, length);
+        column += length + 1;
+        break_line = ends_sentence(text, length, next);
+        text = next;
+    }
+    string_add_char(ret, '\n');
+}
+
+static void add_text(struct string_builder *ret, const char *text)
+{
+    struct string_builder marked;
+
+    string_init(&marked);
+    add_marked(&marked, text);
+    add_filled(ret, marked.data);
+    string_release(&marked);
+}
+
+/* ---- The parts of a page ---- */
+
+static void title(struct string_builder *ret, const struct manual_title *title)
+{
+    string_add_format(ret, ".Dd %s\n.Dt ", title->date);
+    for (const char *at = title->page; *at != '\0'; at++)
+        string_add_char(ret, *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at);
+    string_add(ret, " 1\n.Os polygraphy " POLYGRAPHY_VERSION "\n.Sh NAME\n.Nm");
+    add_argument(ret, title->page);
+    string_add(ret, "\n.Nd ");
+    add_text(ret, title->summary);
+}
+
+static void section(struct string_builder *ret, const char *title)
+{
+    string_add_format(ret, ".Sh %s\n", title);
+}
+
+static void subsection(struct string_builder *ret, const char *title)
+{
+    string_add(ret, ".Ss");
+    for (; *title != '\0'; title += strspn(title, " ")) {
+        char *word = memory_copy(title, strcspn(title, " "));
+
+        add_argument(ret, word);
+        title += strlen(word);
+        free(word);
+    }
+    string_add_char(ret, '\n');
+}
+
+/* " Ar PATH ...", " Op Ar PATH", " Cm bisect | linear" */
+static void add_values(struct string_builder *ret, const struct option *option)
+{
+    struct string_builder name;
+
+    string_init(&name);
+    if (option->kind == OPTION_MAYBE || option->kind == OPTION_ANY)
+        string_add(ret, " Op");
+    if (manual_shows_choices(option)) {
+        string_add(ret, " Cm");
+        for (size_t i = 0; option->choices[i] != NULL; i++) {
+            string_add(ret, i > 0 ? " |" : "");
+            add_argument(ret, option->choices[i]);
+        }
+    } else {
+        help_add_value_name(&name, option, false);
+        string_add(ret, " Ar");
+        add_argument(ret, name.data);
+    }
+    if (option->kind == OPTION_MANY || option->kind == OPTION_ANY || option->kind == OPTION_REST)
+        string_add(ret, " ...");
+    string_release(&name);
+}
+
+static void add_option_names(struct string_builder *ret, const struct option *option, size_t count)
+{
+    for (size_t i = 0; i < count && option->names[i] != NULL; i++) {
+        string_add(ret, i > 0 ? " , Fl" : " Fl");
+        add_argument(ret, option->names[i] + 1);
+    }
+}
+
+static void add_positional(struct string_builder *ret, const struct option *option)
+{
+    string_add(ret, option->kind == OPTION_MAYBE || option->kind == OPTION_ANY ? " Op Ar" : " Ar");
+    add_argument(ret, option->names[0]);
+    string_add(ret, option->kind == OPTION_MANY || option->kind == OPTION_ANY ? " ..." : "");
+}
+
+/* Adds a macro line of what begins with a macro's name and a blank, without that blank. */
+static void add_macro_line(struct string_builder *ret, const struct string_builder *words)
+{
+    string_add_format(ret, ".%s\n", words->data + 1);
+}
+
+static void synopsis(struct string_builder *ret, const char *command, const struct option *const *options, size_t count,
+                     bool has_subcommands)
+{
+    size_t length = strcspn(command, " ");
+    struct string_builder words;
+
+    string_init(&words);
+    string_add_format(ret, ".Nm %.*s\n", (int)length, command);
+    if (command[length] != '\0')
+        string_add_format(ret, ".Cm%s\n", command + length);
+    string_add(ret, ".Op Ar options\n");
+    for (size_t i = 0; i < count; i++) {
+        string_clear(&words);
+        if (option_is_positional(options[i])) {
+            add_positional(&words, options[i]);
+        } else {
+            add_option_names(&words, options[i], 1);
+            add_values(&words, options[i]);
+        }
+        add_macro_line(ret, &words);
+    }
+    string_add(ret, has_subcommands ? ".Ar command ...\n" : "");
+    string_release(&words);
+}
+
+static void paragraph(struct string_builder *ret, const char *text)
+{
+    const char *before = ret->size > 0 ? memrchr(ret->data, '\n', ret->size - 1) : NULL;
+
+    /* Behind a heading there is room already. */
+    if (before != NULL && strncmp(before, "\n.S", 3) != 0)
+        string_add(ret, ".Pp\n");
+    add_text(ret, text);
+}
+
+static void example(struct string_builder *ret, struct text lines)
+{
+    string_add(ret, ".Bd -literal -offset 2n\n");
+    while (lines.size > 0) {
+        const char *end = memchr(lines.data, '\n', lines.size);
+        size_t length = end != NULL ? (size_t)(end - lines.data) : lines.size;
+
+        if (lines.data[0] == '.')
+            string_add(ret, "\\&");
+        add_escaped(ret, (struct text){lines.data, length});
+        string_add_char(ret, '\n');
+        length += end != NULL;
+        lines = (struct text){lines.data + length, lines.size - length};
+    }
+    string_add(ret, ".Ed\n");
+}
+
+static void begin_list(struct string_builder *ret)
+{
+    string_add(ret, ".Bl -tag -width 6n\n");
+}
+
+static void end_list(struct string_builder *ret)
+{
+    string_add(ret, ".El\n");
+}
+
+static void option(struct string_builder *ret, const struct option *option, const char *text)
+{
+    string_add(ret, ".It");
+    if (option_is_positional(option)) {
+        add_positional(ret, option);
+    } else {
+        add_option_names(ret, option, ARRAY_LEN(option->names));
+        if (option_takes_values(option))
+            add_values(ret, option);
+    }
+    string_add_char(ret, '\n');
+    add_text(ret, text);
+}
+
+static void command(struct string_builder *ret, const char *page, const char *command, const char *summary)
+{
+    (void)command;
+    string_add_format(ret, ".It Xr %s 1\n", page);
+    add_text(ret, summary);
+}
+
+static void entry(struct string_builder *ret, enum manual_term term, const char *name, const char *text)
+{
+    static const char *const macros[] = {
+        [MANUAL_STATUS] = "", [MANUAL_VARIABLE] = " Ev", [MANUAL_FILE] = " Pa", [MANUAL_OPTIONS] = " Cm"};
+
+    string_add_format(ret, ".It%s", macros[term]);
+    for (size_t length; *name != '\0'; name += length + strspn(name + length, ", ")) {
+        char *word = memory_copy(name, length = strcspn(name, ", "));
+
+        add_argument(ret, word);
+        string_add(ret, name[length] != '\0' ? " ," : "");
+        free(word);
+    }
+    string_add_char(ret, '\n');
+    add_text(ret, text);
+}
+
+static void references(struct string_builder *ret, const char *const *pages, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        string_add_format(ret, ".Xr %s 1%s\n", pages[i], i + 1 < count ? " ," : "");
+}
+
+const struct manual_format manual_mdoc = {
+    .extension = ".1",
+    .title = title,
+    .synopsis = synopsis,
+    .section = section,
+    .subsection = subsection,
+    .paragraph = paragraph,
+    .example = example,
+    .begin_list = begin_list,
+    .option = option,
+    .command = command,
+    .entry = entry,
+    .end_list = end_list,
+    .references = references,
+};
