@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/screenshots.sh: makes the pictures of reports in docs/ anew, of two of examples/faults, at 1600 and at 400 pixels.
+# scripts/screenshots.sh: makes the pictures of reports in docs/ anew: of README's example, and of two of examples/faults at 1600
+# and at 400 pixels.
 # Usage: scripts/screenshots.sh <build folder>. Needs chromium, graphviz and python3.
 set -euo pipefail
 
@@ -11,6 +12,8 @@ trap 'rm -rf "$folder"' EXIT
 export PATH=$build:$PATH POLYGRAPHY_TRT=builtin
 python3 "$root/examples/faults/run.py" -o "$folder" --make-only
 cd "$folder"
+cp "$root/examples/accuracy/attention.onnx" .
+polygraphy debug accuracy -q attention.onnx --onnxrt --trt --fp16 -o why
 polygraphy debug accuracy -q overflow.onnx --onnxrt --trt --fp16 -o overflow
 polygraphy debug accuracy -q kernel_in_five_layers.onnx --onnxrt --trt --plugins ./vector_norm.so -o kernel_in_five_layers
 
@@ -20,6 +23,7 @@ picture() {
         --screenshot="$root/docs/$3.png" "file://$folder/$1/report.html" 2>/dev/null
 }
 
+picture why 1200,1930 report_attention
 picture overflow 1600,1900 report_overflow
 picture overflow 400,1600 report_overflow_narrow
 picture kernel_in_five_layers 1600,1900 report_kernel
