@@ -1,7 +1,7 @@
 /* base/log.h: where library code sends what a user may want to read.
  *
  * The library never prints: it hands lines to the sink that the command line has set up. Levels and layout are
- * Polygraphy's (docs/compatibility.md, "Log lines"). A `struct log *` may be NULL wherever one is
+ * Polygraphy's (docs/coming-from-polygraphy.md, "Log lines"). A `struct log *` may be NULL wherever one is
  * taken: nothing is logged then.
  */
 #ifndef BASE_LOG_H

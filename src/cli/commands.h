@@ -39,4 +39,7 @@ extern const struct command cmd_inspect_tactics;
 extern const struct command cmd_inspect_diff_tactics;
 extern const struct command cmd_inspect_diff_engines;
 
+/* Tools of Polygraphy's that are none of these; ends with a name that is NULL. */
+extern const struct missing_command missing_tools[];
+
 #endif

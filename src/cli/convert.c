@@ -51,7 +51,8 @@ static int guess_target(const char *path, enum convert_target *ret, struct error
         if (strcmp(other_types[i].type, "engine") == 0)
             return 0;
         return error_set(err, ERR_UNSUPPORTED,
-                         "Cannot convert to model type: %s ('%s'); this program converts to ONNX and to engines",
+                         "Cannot convert to model type: %s ('%s'); this program converts to ONNX and to engines; "
+                         "see " FROM_POLYGRAPHY("other-models"),
                          other_types[i].type, path);
     }
     return error_set(err, ERR_INVALID,
@@ -97,7 +98,7 @@ static int finish(struct parse *parse, struct error *err)
         return error_set(
             err, ERR_UNSUPPORTED,
             "--convert-to %s: the layers of an engine are shown by `polygraphy inspect model x.engine --show "
-            "layers`; as ONNX they are the model itself",
+            "layers`; as ONNX they are the model itself; see " FROM_POLYGRAPHY("other-models"),
             targets[values->target]);
     return values->target == CONVERT_ONNX ? refuse_building(parse, values->output, err) : 0;
 }

@@ -48,7 +48,7 @@ static int tell(const struct command_context *context, struct error *err)
     if (parse_given(context->parse, "--fp8"))
         return error_set(err, ERR_UNSUPPORTED,
                          "--fp8: the built-in engine has no 8-bit floating point, and leaving it out would change "
-                         "results; use --fp16, --bf16 or --int8");
+                         "results; use --fp16, --bf16 or --int8; see " FROM_POLYGRAPHY("parts-of-tensorrt"));
     say_which(context->log);
     string_init(&ignored);
     tensorrt_options_given(context->parse, &ignored);

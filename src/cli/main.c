@@ -40,20 +40,6 @@ static const struct command *const tools[] = {
     &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check, &cmd_help,
 };
 
-static const struct missing_command missing_tools[] = {
-    {"template",
-     "Python scripts are neither written nor run; what they would change of an engine is said with options of "
-     "`polygraphy convert` and `polygraphy run --trt`, for instance --layer-precisions, and ONNX models are "
-     "changed with `polygraphy surgeon`"},
-    {"plugin",
-     "`polygraphy surgeon insert --inputs NAME ... --outputs NAME ... --op OPERATOR` puts a node of the plug-in's "
-     "operator in the place of those between the inputs and the outputs"},
-    {"multi-device",
-     "models are not split over several devices; `polygraphy surgeon extract` cuts parts out of a model, "
-     "which can be run one by one"},
-    {NULL, NULL},
-};
-
 static const struct command polygraphy = {
     .name = "polygraphy",
     .summary = "run and compare neural networks, and find out why one of them fails",

@@ -99,3 +99,22 @@ const struct command cmd_surgeon = {
     .subcommands = surgeon_tools,
     .subcommand_count = ARRAY_LEN(surgeon_tools),
 };
+
+/* ---- What Polygraphy has besides ---- */
+
+const struct missing_command missing_tools[] = {
+    {"template",
+     "Python scripts are neither written nor run; what they would change of an engine is said with options of "
+     "`polygraphy convert` and `polygraphy run --trt`, for instance --layer-precisions, and ONNX models are "
+     "changed with `polygraphy surgeon`",
+     "python-scripts"},
+    {"plugin",
+     "`polygraphy surgeon insert --inputs NAME ... --outputs NAME ... --op OPERATOR` puts a node of the plug-in's "
+     "operator in the place of those between the inputs and the outputs",
+     "plugin"},
+    {"multi-device",
+     "models are not split over several devices; `polygraphy surgeon extract` cuts parts out of a model, "
+     "which can be run one by one",
+     "multi-device"},
+    {NULL, NULL, NULL},
+};

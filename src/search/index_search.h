@@ -2,7 +2,7 @@
  *
  * The search is told how many nodes the candidate at an index had and whether it failed, and says in the end which
  * index gave the smallest failing candidate. Arithmetic and order of indices:
- * docs/compatibility.md, "Bisection in reduce".
+ * docs/coming-from-polygraphy.md, "Bisection in reduce".
  */
 #ifndef SEARCH_INDEX_SEARCH_H
 #define SEARCH_INDEX_SEARCH_H

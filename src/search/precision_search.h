@@ -4,7 +4,7 @@
  * fails with a set of elements in high precision. Three searches:
  *
  * - bisect and linear: the smallest number of elements from the first on, except that all elements are an answer,
- *   and that there is always one (docs/compatibility.md, "Bisection in precision").
+ *   and that there is always one (docs/coming-from-polygraphy.md, "Bisection in precision").
  * - minimal: a set without any element that it could do without. Elements are in the order of how much they are thought
  *   to matter: the shortest beginning that passes is looked for, then what is not needed is taken out of it from its
  *   end, in chunks that are halved, then one by one, until each that is left was seen to be needed. That last round is

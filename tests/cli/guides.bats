@@ -248,6 +248,14 @@ SCRIPT
     sorted polygraphy_artifacts engine_outputs.json 2 0
 }
 
+# ---- docs/coming-from-polygraphy.md ----
+
+@test "the page for those who come from Polygraphy: each of its commands does what it says" {
+    cp "$models/convolutions.onnx" model.onnx
+    POLYGRAPHY_TRT=builtin PATH=$(dirname "$(command -v polygraphy)"):/usr/bin:$PATH \
+        /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/guide_page.py" "$POLYGRAPHY_ROOT/docs/coming-from-polygraphy.md"
+}
+
 # ---- docs/finding-the-cause.md ----
 
 # Its commands for the classifier are those of example_faulty_tactic.bats.

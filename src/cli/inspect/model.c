@@ -82,7 +82,9 @@ static const struct option options[] = {
     {
         .names = {"--combine-tensor-info"},
         .kind = OPTION_ONE,
-        .refusal = "files with TensorRT's tensor information are not read",
+        .refusal = "files with TensorRT's tensor information are not read; `polygraphy run --onnx-outputs mark all "
+                   "--json FILE` writes the ranges of all tensors",
+        .topic = "tensor-information",
     },
 };
 

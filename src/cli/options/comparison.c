@@ -128,6 +128,7 @@ static const struct option options[] = {
         .names = {"--compare-func-script"},
         .kind = OPTION_ONE,
         .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",
+        .topic = "python-scripts",
     },
     {
         .names = {"--no-shape-check"},
@@ -248,6 +249,7 @@ static const struct option options[] = {
         .names = {"--show-heatmaps"},
         .kind = OPTION_FLAG,
         .refusal = "no window is opened: save the pictures with --save-heatmaps and look at them in a browser",
+        .topic = "windows",
     },
     {
         .names = {"--save-error-metrics-plot"},
@@ -263,6 +265,7 @@ static const struct option options[] = {
         .kind = OPTION_FLAG,
         .refusal =
             "no window is opened: save the pictures with --save-error-metrics-plot and look at them in a browser",
+        .topic = "windows",
     },
 };
 

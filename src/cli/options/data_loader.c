@@ -36,7 +36,7 @@ static int finish(struct parse *parse, struct error *err)
         return error_set(
             err, ERR_UNSUPPORTED,
             "--data-loader-backend-module: torch is for Python; leave the option out, or give data of your own with "
-            "--load-inputs");
+            "--load-inputs; see " FROM_POLYGRAPHY("python-scripts"));
     if (values->seed < 0 || values->seed > UINT32_MAX)
         return error_set(err, ERR_INVALID, "--seed: %lld lies outside of 0 to 4294967295", (long long)values->seed);
     if (values->iterations < 0)
@@ -143,11 +143,13 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .exclusive = 1,
         .refusal = NO_SCRIPTS,
+        .topic = "python-scripts",
     },
     {
         .names = {"--data-loader-func-name"},
         .kind = OPTION_ONE,
         .refusal = NO_SCRIPTS,
+        .topic = "python-scripts",
     },
 };
 

@@ -82,6 +82,7 @@ static const struct option runner_rows[] = {
         .refusal =
             "TensorFlow is not a runner here; make an ONNX model of its model, for instance with tf2onnx, and run "
             "that with --onnxrt; results of TensorFlow, as safetensors, are compared with --load-outputs",
+        .topic = "tensorflow",
     },
     {
         .names = {"--pluginref"},
@@ -89,6 +90,7 @@ static const struct option runner_rows[] = {
         OPTION_FIELD(struct runner_values, names),
         .refusal = "reference implementations of TensorRT's plug-ins are not here; run the model with --onnxrt and "
                    "--onnxrt-custom-ops LIBRARY, or give results to compare with as --load-outputs",
+        .topic = "references-of-plug-ins",
     },
     {
         .names = {"--onnxrt"},
@@ -152,6 +154,7 @@ static const struct option run_rows[] = {
         .names = {"--gen", "--gen-script"},
         .kind = OPTION_ONE,
         .refusal = "Python scripts are not generated; keep the command line itself",
+        .topic = "python-scripts",
     },
 };
 

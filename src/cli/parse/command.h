@@ -33,9 +33,10 @@ struct command_context {
     int (*main)(int argc, char **argv);
 };
 
-/* A command of Polygraphy's that is not here, and what to do instead. */
+/* A command of Polygraphy's that is not here, what to do instead, and the heading that tells more
+ * (FROM_POLYGRAPHY()). */
 struct missing_command {
-    const char *name, *instead;
+    const char *name, *instead, *topic;
 };
 
 struct command {

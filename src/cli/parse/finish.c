@@ -44,7 +44,8 @@ static int store(struct parse *parse, const struct option *option, const struct 
     void *field;
 
     if (state->name && option->refusal)
-        return error_set(err, ERR_UNSUPPORTED, "%s: %s", name, option->refusal);
+        return error_set(err, ERR_UNSUPPORTED, "%s: %s; see " FROM_POLYGRAPHY("%s"), name, option->refusal,
+                         option->topic);
     if (!state->name && option->fallback)
         words = one_word(parse, option->fallback);
     else if (!state->name && option->kind != OPTION_ORDERED && option->kind != OPTION_OFF)

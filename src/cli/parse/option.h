@@ -75,7 +75,8 @@ struct option {
     bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
     enum option_file file;
     const char *shares;  /* the first name of an option whose file this one may write over; NULL: none */
-    const char *refusal; /* not NULL: recognised, but refused with this explanation and alternative */
+    const char *refusal; /* not NULL: recognised, but refused with this explanation and alternative, and with */
+    const char *topic;   /* the heading that tells more: NAME of FROM_POLYGRAPHY(NAME) */
     int exclusive;       /* options of a group that share a number other than 0 exclude each other */
     bool append;         /* values of several occurrences add up; otherwise the last occurrence wins */
     bool ordered;        /* every occurrence is noted among those of the group's OPTION_ORDERED, too */
@@ -83,6 +84,9 @@ struct option {
     const char *values;  /* by OPTION_FIELD: the type of the struct that has the field; NULL: nobody wants the value */
     size_t values_size, offset;
 };
+
+/* Where messages send those who come from Polygraphy: a heading of that page, as its anchor. */
+#define FROM_POLYGRAPHY(heading) "docs/coming-from-polygraphy.md#" heading
 
 #define OPTION_FIELD(type, member) .values = #type, .values_size = sizeof(type), .offset = offsetof(type, member)
 

@@ -336,7 +336,8 @@ int parse_enter_subcommand(struct parse *parse, const char *word, struct error *
         }
     for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
         if (strcmp(missing->name, word) == 0)
-            return error_set(err, ERR_UNSUPPORTED, "there is no '%s' here: %s", word, missing->instead);
+            return error_set(err, ERR_UNSUPPORTED, "there is no '%s' here: %s; see " FROM_POLYGRAPHY("%s"), word,
+                             missing->instead, missing->topic);
     names = arena_alloc_zero(&parse->arena, command->subcommand_count + 1, sizeof(*names));
     for (size_t i = 0; i < command->subcommand_count; i++)
         names[i] = command->subcommands[i]->name;

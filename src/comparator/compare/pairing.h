@@ -1,5 +1,5 @@
 /* comparator/compare/pairing.h: which output of one result belongs to which output of another:
- * docs/compatibility.md, "Pairing outputs". */
+ * docs/coming-from-polygraphy.md, "Pairing outputs". */
 #ifndef COMPARATOR_COMPARE_PAIRING_H
 #define COMPARATOR_COMPARE_PAIRING_H
 

@@ -7,8 +7,8 @@
 struct input_shape_choice {
     struct shape shape; /* static */
 
-    /* The numbers given for it are its values, not its shape (docs/compatibility.md, "Shape tensors"). NULL: they are
-     * not. */
+    /* The numbers given for it are its values, not its shape (docs/coming-from-polygraphy.md, "Shape tensors"). NULL:
+     * they are not. */
     const struct shape *values;
 
     bool guessed; /* something of it was said by nobody */

@@ -1,5 +1,5 @@
 /* debug/check/rules.h: what the user has said about the end of a check, and the verdict that follows from it alone:
- * docs/compatibility.md, "Verdict of a check". */
+ * docs/coming-from-polygraphy.md, "Verdict of a check". */
 #ifndef DEBUG_CHECK_RULES_H
 #define DEBUG_CHECK_RULES_H
 

@@ -1,5 +1,5 @@
 /* debug/loop/artifacts.h: moving what a check leaves behind into good/ and bad/
- * (docs/compatibility.md, "Artifacts"). */
+ * (docs/coming-from-polygraphy.md, "Artifacts"). */
 #ifndef DEBUG_LOOP_ARTIFACTS_H
 #define DEBUG_LOOP_ARTIFACTS_H
 

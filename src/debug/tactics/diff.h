@@ -91,7 +91,7 @@ void tactic_diff_release(struct tactic_diff *diff);
 /* Compares what was loaded; to be called once. */
 void tactic_diff_compare(struct tactic_diff *diff);
 
-/* Whether bad builds have the tactic and no good build has: docs/compatibility.md, "Tactics that only
+/* Whether bad builds have the tactic and no good build has: docs/coming-from-polygraphy.md, "Tactics that only
  * bad builds have". */
 bool tactic_diff_only_in_bad(const struct tactic_diff *diff, size_t tactic);
 

@@ -4,7 +4,7 @@
  * A replay is Polygraphy's, with one entry more, which Polygraphy carries along and ignores: "_session" names the
  * content hashes of the model and of the check that the verdicts belong to. The verdict on the original model has the
  * key "_verify". Entries of a check that was run several times hold the numbers "runs" and "fails". All of that is
- * absent from files that Polygraphy wrote: docs/compatibility.md, "Debug replays".
+ * absent from files that Polygraphy wrote: docs/coming-from-polygraphy.md, "Debug replays".
  */
 #ifndef FORMAT_POLYGRAPHY_DEBUG_REPLAY_H
 #define FORMAT_POLYGRAPHY_DEBUG_REPLAY_H

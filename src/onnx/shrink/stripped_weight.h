@@ -4,7 +4,7 @@
  * A stripped weight is a TensorProto with the name, type and shape that it had and without data. Its doc_string is
  * "TRT_WEIGHTLESS/", or "TRT_WEIGHTLESS/SPARSE_2_4" when the weight had the 2:4 pattern (onnx/shrink/sparsity.h); the
  * doc_string of the model ends with "TRT_WEIGHTLESS". These are Polygraphy's marks
- * (docs/compatibility.md, "Emptied weights"). Everything that reads no data works
+ * (docs/coming-from-polygraphy.md, "Emptied weights"). Everything that reads no data works
  * on such a model; to run it, proxies are put in place of the weights.
  */
 #ifndef ONNX_SHRINK_STRIPPED_WEIGHT_H

@@ -5,7 +5,7 @@
  *
  * Everything is computed in float64: 64-bit integers are rounded to it first. A NaN among the elements makes
  * everything NaN; an empty tensor has the values that Polygraphy shows for one
- * (docs/compatibility.md, "Statistics of nothing").
+ * (docs/coming-from-polygraphy.md, "Statistics of nothing").
  */
 #ifndef TENSOR_STATISTICS_STATISTICS_H
 #define TENSOR_STATISTICS_STATISTICS_H

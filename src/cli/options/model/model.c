@@ -107,7 +107,9 @@ static int finish_any(struct parse *parse, struct error *err)
     if (rc < 0)
         return rc;
     if (values->type != MODEL_ONNX && values->type != MODEL_ENGINE)
-        return error_set(err, ERR_UNSUPPORTED, "'%s': models of type '%s' are not supported; convert it to ONNX first",
+        return error_set(err, ERR_UNSUPPORTED,
+                         "'%s': models of type '%s' are not supported; convert it to ONNX first; see " FROM_POLYGRAPHY(
+                             "other-models"),
                          values->path, types[values->type]);
     return 0;
 }

@@ -352,16 +352,19 @@ static const struct option rows[] = {
         .names = {"--trt-config-script"},
         .kind = OPTION_ONE,
         .refusal = NO_CONFIG_SCRIPTS,
+        .topic = "python-scripts",
     },
     {
         .names = {"--trt-config-func-name"},
         .kind = OPTION_ONE,
         .refusal = NO_CONFIG_SCRIPTS,
+        .topic = "python-scripts",
     },
     {
         .names = {"--trt-config-postprocess-script", "--trt-cpps"},
         .kind = OPTION_ONE,
         .refusal = NO_CONFIG_SCRIPTS,
+        .topic = "python-scripts",
     },
     CONSTRAINTS("obey"),
 };

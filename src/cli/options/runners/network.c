@@ -79,6 +79,7 @@ static const struct option network_rows[] = {
         .names = {"--trt-network-func-name"},
         .kind = OPTION_ONE,
         .refusal = "Python scripts are not run; give the network as an ONNX model",
+        .topic = "python-scripts",
     },
     {
         .names = {"--trt-network-postprocess-script", "--trt-npps"},
@@ -87,6 +88,7 @@ static const struct option network_rows[] = {
             "Python scripts are not run; set precisions with --layer-precisions LAYER:TYPE and "
             "--precision-constraints obey, types of outputs with --tensor-dtypes, and outputs with --trt-outputs; "
             "`polygraphy surgeon` changes the model itself",
+        .topic = "python-scripts",
     },
 };
 

@@ -106,7 +106,7 @@ void tensorrt_options_given(const struct parse *parse, struct string_builder *re
 
 #define REFUSED(how_many, ...)                                                                                         \
     {                                                                                                                  \
-        .names = {__VA_ARGS__}, .kind = how_many, .refusal = WAY_OUT,                                                  \
+        .names = {__VA_ARGS__}, .kind = how_many, .refusal = WAY_OUT, .topic = "tensorflow",                           \
     }
 
 static const struct option tensorflow_rows[] = {

@@ -8,6 +8,7 @@
  */
 #include "support/unit_test.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -490,6 +491,84 @@ static void every_help_is_a_page(void **state)
     }
 }
 
+/* ---- Refusals ---- */
+
+static char *page; /* docs/coming-from-polygraphy.md */
+
+/* As GitHub and others make it of the text of a heading: lower case, hyphens for blanks, nothing else but letters. */
+static bool is_heading(const char *anchor)
+{
+    for (const char *line = page; line != NULL; line = strchr(line, '\n')) {
+        const char *at = anchor;
+
+        line += *line == '\n';
+        if (*line != '#')
+            continue;
+        for (line += strspn(line, "# "); *line != '\n' && *line != '\0'; line++) {
+            char expected = *line == ' ' ? '-' : (char)tolower((unsigned char)*line);
+
+            if (strchr(",.`'", *line) == NULL && expected != *at++)
+                break;
+        }
+        if (*line == '\n' && *at == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Whether the page has the name as code of its own: `--gen` is not named by `--gen-script`. */
+static bool is_on_page(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = strstr(page, name); at != NULL; at = strstr(at + 1, name))
+        if ((at[-1] == '`' || at[-1] == ' ') && strchr("` ,", at[length]) != NULL)
+            return true;
+    return false;
+}
+
+static void check_refusals(const struct command *command)
+{
+    for (size_t i = 0; i < command->subcommand_count; i++)
+        check_refusals(command->subcommands[i]);
+    for (size_t i = 0; i < command->group_count; i++)
+        for (size_t k = 0; k < command->groups[i]->count; k++) {
+            const struct option *option = &command->groups[i]->options[k];
+
+            if ((option->refusal != NULL) != (option->topic != NULL))
+                fail_msg("%s of %s needs both a refusal and a topic, or neither", option->names[0], command->name);
+            if (option->refusal == NULL)
+                continue;
+            if (!is_heading(option->topic))
+                fail_msg("%s: there is no heading '%s' on the page", option->names[0], option->topic);
+            for (size_t n = 0; n < ARRAY_LEN(option->names) && option->names[n] != NULL; n++)
+                if (!is_on_page(option->names[n]))
+                    fail_msg("%s, an option of %s that is refused, is not on the page", option->names[n],
+                             command->name);
+        }
+}
+
+static void what_is_refused_is_on_the_page_for_those_who_come_from_polygraphy(void **state)
+{
+    static const struct command *const tools[] = {
+        &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check,
+    };
+    size_t size;
+
+    assert_int_equal(file_read("docs/coming-from-polygraphy.md", 1 << 20, &page, &size, NULL), 0);
+    assert_true(is_heading("what-differs"));
+    assert_false(is_heading("what-differ"));
+    assert_false(is_heading("what-differs-not"));
+    assert_false(is_on_page("--gen-"));
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        check_refusals(tools[i]);
+    for (const struct missing_command *missing = missing_tools; missing->name != NULL; missing++) {
+        assert_true(is_heading(missing->topic));
+        assert_true(is_on_page(missing->name));
+    }
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +590,7 @@ int main(void)
         cmocka_unit_test(data_to_input_has_polygraphys_options),
         cmocka_unit_test(check_lint_has_polygraphys_options),
         cmocka_unit_test(every_help_is_a_page),
+        cmocka_unit_test(what_is_refused_is_on_the_page_for_those_who_come_from_polygraphy),
         cmocka_unit_test(debug_build_has_polygraphys_options),
         cmocka_unit_test(debug_precision_has_polygraphys_options),
         cmocka_unit_test(inspect_capability_has_polygraphys_options),

@@ -57,7 +57,10 @@ static const struct option rows[] = {
     {.names = {"--rest"}, .kind = OPTION_REST, .stands_alone = has_blank, OPTION_FIELD(struct values, rest)},
     {.names = {"--one"}, .kind = OPTION_ORDERED, OPTION_FIELD(struct values, order)},
     {.names = {"--two"}, .kind = OPTION_ORDERED, OPTION_FIELD(struct values, order)},
-    {.names = {"--script"}, .kind = OPTION_ONE, .refusal = "scripts need Python; use --many"},
+    {.names = {"--script"},
+     .kind = OPTION_ONE,
+     .refusal = "scripts need Python; use --many",
+     .topic = "python-scripts"},
 };
 
 static const struct option_group group = {
@@ -441,7 +444,8 @@ static void refused_option_names_an_alternative(void **state)
     PARSE_PLAIN("m", "--script", "x.py");
     assert_int_equal(line.outcome, PARSE_DONE);
     assert_int_equal(line.rc, ERR_UNSUPPORTED);
-    assert_string_equal(line.err.message, "--script: scripts need Python; use --many");
+    assert_string_equal(line.err.message,
+                        "--script: scripts need Python; use --many; see docs/coming-from-polygraphy.md#python-scripts");
 }
 
 static void help_is_wanted_at_every_level_before_anything_is_missed(void **state)
