@@ -29,20 +29,10 @@ for case in cases:
 END
 }
 
-# A model of one node.
+# one_node PATH OPERATOR NUMBER
 one_node()
 {
-    /usr/bin/python3 - "$@" <<'END'
-import sys, onnx, numpy
-from onnx import helper, numpy_helper, TensorProto
-path, operator, number = sys.argv[1], sys.argv[2], float(sys.argv[3])
-x, y = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
-constant = numpy_helper.from_array(numpy.float32([number, number]), "c")
-graph = helper.make_graph([helper.make_node(operator, ["x", "c"], ["y"], name="the node")], "g", [x], [y], [constant])
-model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-model.ir_version = 8
-onnx.save(model, path)
-END
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/support/one_node.py" "$@"
 }
 
 @test "run: a test for each comparison, with the numbers of what differs; runners are called the same each time" {
