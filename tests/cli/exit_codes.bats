@@ -18,9 +18,10 @@ lines()
         rm -rf ./*.json polygraphy_debug* polygraphy_accuracy
         status=0
         bash -c "$command" >output.txt 2>&1 </dev/null || status=$?
-        [ "$status" -eq "$code" ] && continue
-        echo "$command ends with $status, not $code: $(tail -c 400 output.txt)"
-        wrong=1
+        if [ "$status" -ne "$code" ]; then
+            echo "$command ends with $status, not $code: $(tail -c 400 output.txt)"
+            wrong=1
+        fi
     done < <(lines)
     [ "$wrong" -eq 0 ]
 }
