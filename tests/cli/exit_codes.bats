@@ -25,3 +25,8 @@ lines()
     done < <(lines)
     [ "$wrong" -eq 0 ]
 }
+
+@test "manuals know the same exit codes" {
+    polygraphy help --write-manuals manuals
+    diff <(sed -n '/^\.Sh EXIT STATUS/,/^\.El/s/^\.It //p' manuals/polygraphy.1 | sort -nu) <(lines | cut -f 1 | sort -nu)
+}

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+/* docs/exit-codes.md has the same, with examples that the tests run. */
 static const struct manual_fact exit_statuses[] = {
     {"0", NULL, NULL, "the command has done its work"},
     {"0", "run", NULL, "all outputs match and, with --validate, are numbers"},
@@ -13,6 +14,7 @@ static const struct manual_fact exit_statuses[] = {
      "too"},
     {"1", "run", NULL, "outputs differ or, with --validate, are not numbers; or an error"},
     {"1", "check lint", NULL, "a mistake was found in the model; or an error"},
+    {"1", "debug reduce", NULL, "there is no model to write with -o or --min-good; or an error"},
     {"1", "debug accuracy", NULL, "outputs differ, and no cause was proven; or an error"},
     {"2", NULL, NULL, "the command line makes no sense; a usage line and a sentence on standard error say why"},
     {"3", NULL, NULL,
@@ -25,6 +27,7 @@ static const struct manual_fact exit_statuses[] = {
      "only inside of a check of a debug tool: nothing was found out, because the command line, a file or the data are "
      "at "
      "fault"},
+    {"130", NULL, NULL, "as shells count: ended by Ctrl-C; in general 128 and the number of the signal"},
 };
 
 static const struct manual_fact variables[] = {
