@@ -8,12 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "base/crash.h"
 #include "base/interrupt.h"
@@ -21,12 +25,6 @@
 #include "base/memory_limit.h"
 #include "base/process/guard.h"
 #include "base/text/string_builder.h"
-
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#define CAN_SERVE 1 /* orphans can be adopted; and what the copy has inherited is no leak */
-#else
-#define CAN_SERVE 0
-#endif
 
 #define LARGEST_REQUEST ((size_t)64 << 10)
 
@@ -173,13 +171,26 @@ static _Noreturn void serve(struct server *server, void (*prepare)(void *data), 
 
 /* ---- The client ---- */
 
+/* Whether orphans can be adopted, which a kernel has to allow (an emulator's or a sandbox's need not), and whether what
+ * the copy has inherited is no leak. */
+static bool can_serve(void)
+{
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+    int adopts;
+
+    return prctl(PR_GET_CHILD_SUBREAPER, (unsigned long)(uintptr_t)&adopts, 0, 0, 0) == 0;
+#else
+    return false;
+#endif
+}
+
 struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data)
 {
     struct fork_server *ret;
     int sockets[2];
     pid_t pid;
 
-    if (!CAN_SERVE || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+    if (!can_serve() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
         return NULL;
     fflush(NULL); /* or the copy would write it again */
     pid = fork();
