@@ -78,7 +78,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style manuals install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style manuals completions install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -114,6 +114,12 @@ manuals: $(BUILD)/man/polygraphy.1 ## write the manuals, man/*.1 in the build fo
 $(BUILD)/man/polygraphy.1: $(program) $(emulated)
 	@rm -rf $(@D)
 	$(quiet)$(POLYGRAPHY) help --write-manuals $(@D)
+
+# Under the names that shells look for. The program prints the same.
+completions: ## put the completion scripts for bash, zsh and fish into the build folder
+	@mkdir -p $(BUILD)/completions
+	@cp src/cli/completion/polygraphy.bash src/cli/completion/polygraphy.fish $(BUILD)/completions
+	@cp src/cli/completion/polygraphy.zsh $(BUILD)/completions/_polygraphy
 
 # What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
@@ -175,8 +181,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@echo 'CC   $<'
 	$(quiet)$(CC) $(compile) $(sanitize) -MMD -MP -c -o $@ $<
 
-# Holds these files.
+# Hold these files.
 $(BUILD)/src/report/page.o $(BUILD)/fuzzers/src/report/page.o: $(wildcard src/report/page/*)
+$(BUILD)/src/cli/completion/command.o $(BUILD)/fuzzers/src/cli/completion/command.o: $(wildcard src/cli/completion/polygraphy.*)
 
 # cmocka hands every test a `state` that few of them use.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags

@@ -19,6 +19,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct lint_values, output),
         .help = "write the report to this file, as JSON",
     },

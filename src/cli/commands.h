@@ -29,6 +29,7 @@ extern const struct command cmd_surgeon_prune;
 extern const struct command cmd_surgeon_sanitize;
 extern const struct command cmd_surgeon_weight_strip;
 extern const struct command cmd_surgeon_weight_reconstruct;
+extern const struct command cmd_completion;
 extern const struct command cmd_help;
 extern const struct command cmd_inspect;
 extern const struct command cmd_inspect_capability;

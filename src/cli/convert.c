@@ -111,6 +111,7 @@ static const struct option rows[] = {
         .required = true,
         .file = OPTION_WRITES,
         .shares = "model_file",
+        .extensions = "onnx engine",
         OPTION_FIELD(struct convert_values, output),
         .help = "where to save the converted model",
     },
@@ -127,6 +128,7 @@ static const struct option rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NODE|PATTERN|OPERATOR",
         .append = true,
+        .naming = OPTION_NODE_NAMES,
         OPTION_FIELD(struct onnx_load_values, keep_float32),
         .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
                 "('head/*'), or by operator (Softmax)",

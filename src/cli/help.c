@@ -24,6 +24,7 @@ static const struct option options[] = {
     {
         .names = {"command"},
         .kind = OPTION_ANY,
+        .naming = OPTION_COMMAND_NAMES,
         OPTION_FIELD(struct help_values, command),
         .help = "the command that is explained, with all its options: `run`, `debug reduce`; without it all commands "
                 "are listed",

@@ -37,7 +37,7 @@
 #endif
 
 static const struct command *const tools[] = {
-    &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check, &cmd_help,
+    &cmd_run, &cmd_convert, &cmd_debug, &cmd_inspect, &cmd_surgeon, &cmd_data, &cmd_check, &cmd_completion, &cmd_help,
 };
 
 static const struct command polygraphy = {

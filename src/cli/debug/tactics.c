@@ -48,6 +48,7 @@ static const struct option tactics_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct tactics_values, good),
         .help = "the tactic replay of a build that passes the check, or a folder with several",
     },
@@ -56,6 +57,7 @@ static const struct option tactics_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct tactics_values, bad),
         .help = "that of one that fails it, or a folder with several",
     },
@@ -71,6 +73,7 @@ static const struct option tactics_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct tactics_values, mend),
         .help = "write the bad replay with the tactics at fault replaced by the good one's, "
                 "if such a build was seen to pass: for --load-tactics",

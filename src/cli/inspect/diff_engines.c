@@ -22,6 +22,7 @@ static const struct option options[] = {
         .names = {"engine_a"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
+        .extensions = "engine plan json",
         OPTION_FIELD(struct diff_engines_values, first),
         .help = "an engine: a file of `polygraphy convert`, an engine of TensorRT's, or the layer information of one, "
                 "as trtexec --exportLayerInfo or --save-layer-info has written it",
@@ -30,6 +31,7 @@ static const struct option options[] = {
         .names = {"engine_b"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
+        .extensions = "engine plan json",
         OPTION_FIELD(struct diff_engines_values, second),
         .help = "another engine of the same model",
     },

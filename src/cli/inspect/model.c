@@ -57,6 +57,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct inspect_model_values, layer_info),
         .help = "of an engine of TensorRT's: what its layers are, as trtexec --exportLayerInfo has written it; it may "
                 "also stand in place of the model",
@@ -66,6 +67,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct inspect_model_values, profile),
         .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
                 "slowest layers are shown first",

@@ -15,6 +15,7 @@ static const struct option options[] = {
         .names = {"tactic_replay"},
         .kind = OPTION_ONE,
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct tactics_values, path),
         .help = "a file that --save-tactics has written",
     },

@@ -174,6 +174,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
+        .hints = (const char *const[]){"auto", NULL},
         OPTION_FIELD(struct loop_settings, check.rules.timeout),
         .help = "end the check, with all processes that it started, after this time; it has then failed. "
                 "For --fail-code and --ignore-fail-code that is exit code 124. "

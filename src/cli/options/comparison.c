@@ -109,6 +109,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]top-K[,axis=A]",
         .convert = convert_top_k,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, postprocess),
         .help = "before comparing, replace all outputs or the one that is named by the indices of their K largest "
                 "values along axis A, the last one unless given",
@@ -141,6 +142,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, rtol),
         .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. "
                 "OUT, here and below, may be a pattern such as 'layer*': "
@@ -151,6 +153,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, atol),
         .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both",
     },
@@ -159,6 +162,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, norm_tolerance),
         .help = "simple: tolerated difference relative to the largest finite magnitude of the second output, as one "
                 "more absolute tolerance: the larger one holds, but for integers of 32 bits and more. One X fits "
@@ -169,6 +173,8 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]STATISTIC",
         .convert = convert_named_statistics,
+        .naming = OPTION_OUTPUT_NAMES,
+        .hints = (const char *const[]){"max", "mean", "median", "elemwise", "quantile", NULL},
         OPTION_FIELD(struct comparison_values, check_error_stat),
         .help = "simple: what is held against the tolerances: "
                 "every element (elemwise, unless given), or the max, mean, median or quantile of all differences",
@@ -178,6 +184,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]Q",
         .convert = convert_named_quantiles,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, error_quantile),
         .help = "simple: which quantile, from 0 to 1; 0.99 unless given",
     },
@@ -192,6 +199,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]N",
         .convert = convert_named_counts,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, index_tolerance),
         .help = "indices: how far apart equal values may stand; 0 unless given",
     },
@@ -200,6 +208,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, l2_tolerance),
         .help = "distance: greatest L2 norm of the difference; 1e-5 unless given",
     },
@@ -208,6 +217,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, cosine_threshold),
         .help = "distance: least cosine similarity, -1 to 1; 0.997 unless given",
     },
@@ -216,6 +226,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, psnr_threshold),
         .help = "quality: least peak signal-to-noise ratio in dB, the first output being the signal; 30 unless given",
     },
@@ -224,6 +235,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, snr_threshold),
         .help = "quality: least signal-to-noise ratio in dB, the first output being the signal; 20 unless given",
     },
@@ -232,6 +244,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
+        .naming = OPTION_OUTPUT_NAMES,
         OPTION_FIELD(struct comparison_values, nmse_tolerance),
         .help = "quality: greatest mean squared error, divided by the mean square of the second output; "
                 "not checked unless given",

@@ -68,6 +68,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "[NAME:][MIN,MAX]",
         .convert = convert_ranges,
+        .naming = OPTION_INPUT_NAMES,
         OPTION_FIELD(struct data_loader_settings, ranges),
         .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given",
     },

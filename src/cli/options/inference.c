@@ -51,6 +51,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct driver_settings, save_outputs),
         .help = "write the outputs of all runners to this file, for --load-outputs. "
                 "With --save-inputs, too, a name that ends in .safetensors makes a file that is mapped when it is read",

@@ -150,6 +150,7 @@ static const struct option replay_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct loop_settings, load_replay),
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
                 "The result is checked once all the same",
@@ -161,6 +162,7 @@ static const struct option replay_rows[] = {
         .fallback = "polygraphy_debug_replay.json",
         .file = OPTION_WRITES,
         .shares = "--load-debug-replay",
+        .extensions = "json",
         OPTION_FIELD(struct loop_settings, save_replay),
         .help = "keep the verdicts in this file; '' keeps none",
     },
@@ -215,6 +217,7 @@ static const struct option until_rows[] = {
         .value_name = "{good,bad,N}",
         .required = true,
         .convert = convert_until,
+        .hints = (const char *const[]){"good", "bad", NULL},
         OPTION_FIELD(struct until_values, until),
         .help = "stop after the first iteration that passes, the first one that fails, or after N iterations",
     },

@@ -139,6 +139,7 @@ static const struct option json_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE",
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct json_values, path),
         .help = "write the result to this file, too, as JSON",
     },

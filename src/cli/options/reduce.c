@@ -94,6 +94,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "onnx",
         OPTION_FIELD(struct reduce_settings, min_good),
         .help = "where to save a model of similar size that passes, if one was seen",
     },

@@ -14,6 +14,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE.html",
         .file = OPTION_WRITES,
+        .extensions = "html",
         OPTION_FIELD(struct report_values, files.page),
         .help = "write what was found out as a page for a browser: one file, which needs no network; the network is "
                 "drawn where Graphviz (`dot`) is installed",
@@ -23,6 +24,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE.json",
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct report_values, files.data),
         .help = "write the numbers of that page as JSON (docs/report.md describes it); with or without --report",
     },

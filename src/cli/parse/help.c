@@ -133,9 +133,7 @@ static void add_positional(struct string_builder *ret, const struct option *opti
                       optional ? "]" : "");
 }
 
-/* How much of an option's help says what it is: the first sentence; of a long one what is before the first colon or
- * semicolon. */
-static size_t first_sentence(const char *help)
+size_t help_summary_length(const char *help)
 {
     const char *end = strstr(help, ". ");
     size_t length = end != NULL ? (size_t)(end - help) : strlen(help);
@@ -180,7 +178,8 @@ static void add_option(struct string_builder *ret, const struct option *option, 
     add_blanks(ret, HELP_COLUMN - length);
 
     string_init(&text);
-    string_add_bytes(&text, option->help, extent == HELP_ALL ? strlen(option->help) : first_sentence(option->help));
+    string_add_bytes(&text, option->help,
+                     extent == HELP_ALL ? strlen(option->help) : help_summary_length(option->help));
     if (option->fallback && option->fallback[0])
         string_add_format(&text, " (default: %s)", option->fallback);
     add_wrapped(ret, text.data, HELP_COLUMN, HELP_COLUMN, width);

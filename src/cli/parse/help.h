@@ -17,6 +17,10 @@ void help_render(struct parse *parse, enum help_extent extent, size_t width, str
  * capitals. */
 void help_add_value_name(struct string_builder *ret, const struct option *option, bool with_choices);
 
+/* How many bytes of an option's help say what it is: the first sentence; of a long one what is before the first colon
+ * or semicolon. */
+size_t help_summary_length(const char *help);
+
 /* What --help or --help-all, whichever was given, asks for. */
 enum help_extent help_extent_wanted(const struct parse *parse);
 

@@ -57,6 +57,17 @@ enum option_file {
     OPTION_WRITES_BESIDE, /* replaced whole; the path is relative to the model that is written */
 };
 
+/* What an option's values name, or begin with. Where the value name has a colon ("NAME:SHAPE"), something follows the
+ * name. */
+enum option_names {
+    OPTION_NO_NAMES,
+    OPTION_INPUT_NAMES, /* of the model that the command reads, as those that follow */
+    OPTION_OUTPUT_NAMES,
+    OPTION_TENSOR_NAMES, /* inputs, and what nodes make */
+    OPTION_NODE_NAMES,
+    OPTION_COMMAND_NAMES, /* each a subcommand of the one before it */
+};
+
 /* Makes the typed value of an option out of its words. `spelling` is the option as the user typed it, for messages.
  * Memory comes from parse_arena(). */
 typedef int option_convert(struct parse *parse, const char *spelling, struct words words, void *field,
@@ -74,6 +85,12 @@ struct option {
     option_convert *convert;    /* for values that the types above do not cover; NULL otherwise */
     bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
     enum option_file file;
+
+    /* What a shell offers when a value is completed; others will do, too. Hints follow names if something has to. */
+    const char *extensions; /* of files: "onnx engine"; NULL: any */
+    enum option_names naming;
+    const char *const *hints; /* NULL-terminated words, or NULL */
+
     const char *shares;  /* the first name of an option whose file this one may write over; NULL: none */
     const char *refusal; /* not NULL: recognised, but refused with this explanation and alternative, and with */
     const char *topic;   /* the heading that tells more: NAME of FROM_POLYGRAPHY(NAME) */

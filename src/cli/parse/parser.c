@@ -113,7 +113,8 @@ struct cursor {
     struct parse *parse;
     const char *const *words;
     size_t count, position;
-    bool only_positional; /* after -- */
+    bool only_positional;     /* after -- */
+    struct parse_place place; /* what the next word can be, as far as the option before it says that */
     struct error *err;
 };
 
@@ -204,12 +205,15 @@ static int take_rest(struct cursor *cursor, const struct option_match *match)
 
     if (cursor->position < cursor->count && strcmp(cursor->words[cursor->position], "--") == 0)
         cursor->position++;
+    cursor->place.command = cursor->position;
     for (bool first = true; rc == 0 && cursor->position < cursor->count; first = false) {
         const char *word = cursor->words[cursor->position++];
 
         rc = take_word(cursor, match, word);
-        if (first && option->stands_alone && option->stands_alone(word))
+        if (first && option->stands_alone && option->stands_alone(word)) {
+            cursor->place.command = SIZE_MAX;
             break;
+        }
     }
     return rc;
 }
@@ -231,6 +235,10 @@ static int take_values(struct cursor *cursor, const struct option_match *match)
         return take_rest(cursor, match);
     while (rc == 0 && (several || state->count == before) && next_is_value(cursor))
         rc = take_word(cursor, match, cursor->words[cursor->position++]);
+    if (rc == 0 && (several || state->count == before)) {
+        cursor->place.option = *match;
+        cursor->place.no_option = state->count == before && (option->kind == OPTION_ONE || option->kind == OPTION_MANY);
+    }
     if (rc < 0 || state->count > before || option->kind == OPTION_ANY)
         return rc;
     if (option->kind != OPTION_MAYBE)
@@ -364,6 +372,7 @@ static int take_next(struct cursor *cursor)
     const char *word = cursor->words[cursor->position++];
     struct option_match match;
 
+    cursor->place = (struct parse_place){.command = SIZE_MAX};
     if (cursor->only_positional)
         return take_positional(cursor, word);
     switch (word_classify(cursor->parse, word, &match, cursor->err)) {
@@ -464,4 +473,19 @@ enum parse_outcome parse_words(struct parse *parse, size_t count, const char *co
         return PARSE_UNRECOGNIZED;
     }
     return PARSE_DONE;
+}
+
+void parse_words_so_far(struct parse *parse, size_t count, const char *const *words, struct parse_place *ret)
+{
+    struct error ignored;
+    struct cursor cursor = {
+        .parse = parse, .words = words, .count = count, .place = {.command = SIZE_MAX}, .err = &ignored};
+
+    while (cursor.position < cursor.count)
+        take_next(&cursor);
+    *ret = cursor.place;
+    if (ret->option.state == NULL && ret->command == SIZE_MAX) {
+        find_positional(parse, &ret->option);
+        ret->no_option = cursor.only_positional;
+    }
 }

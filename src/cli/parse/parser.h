@@ -43,6 +43,18 @@ enum parse_outcome parse_words(struct parse *parse, size_t count, const char *co
  * command line. ERR_INVALID or ERR_UNSUPPORTED when there is none. */
 int parse_enter_subcommand(struct parse *parse, const char *word, struct error *err);
 
+/* What a word can be that stands behind those of an unfinished command line. */
+struct parse_place {
+    struct option_match option; /* takes the word, unless it is an option itself; `state` is NULL when none does */
+    bool no_option;             /* the word cannot be an option */
+    size_t command; /* the word belongs to a command line of its own, whose first word this is, or it is that
+                                   word: an index into the words, or SIZE_MAX */
+};
+
+/* Assigns the words of an unfinished command line as far as they can be assigned, whatever is wrong with them or
+ * missing. Takes the place of parse_words(). */
+void parse_words_so_far(struct parse *parse, size_t count, const char *const *words, struct parse_place *ret);
+
 /* Converts the values of one group and lets it check them, unless that was done before. */
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err);
 

@@ -127,56 +127,57 @@ static int finish_inspect(struct parse *parse, struct error *err)
 }
 
 /* clang-format off */
-#define MODEL_FILE(how_many, text)                                                                                     \
+#define MODEL_FILE(how_many, endings, text)                                                                            \
     {                                                                                                                  \
-        .names = {"model_file"}, .kind = how_many, .file = OPTION_READS_MODEL,                                        \
-        OPTION_FIELD(struct model_values, path), .help = text,                                                   \
+        .names = {"model_file"}, .kind = how_many, .file = OPTION_READS_MODEL, .extensions = endings,                  \
+        OPTION_FIELD(struct model_values, path), .help = text,                                                         \
     }
 
 #define MODEL_TYPE                                                                                                     \
     {                                                                                                                  \
         .names = {"--model-type"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = types,                        \
-        OPTION_FIELD(struct model_values, type),                                                                 \
+        OPTION_FIELD(struct model_values, type),                                                                       \
         .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",   \
     }
 
 #define SHAPES(name, other_name, text)                                                                                 \
     {                                                                                                                  \
-        .names = {name, other_name}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .convert = convert_shapes,       \
-        OPTION_FIELD(struct model_values, shapes), .help = text " Write image:[1,3,224,224] ids:[1,128] s:[]",   \
+        .names = {name, other_name}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .naming = OPTION_INPUT_NAMES,    \
+        .convert = convert_shapes,                                                                                     \
+        OPTION_FIELD(struct model_values, shapes), .help = text " Write image:[1,3,224,224] ids:[1,128] s:[]",         \
     }
 /* clang-format on */
 
 static const struct option run_rows[] = {
-    MODEL_FILE(OPTION_MAYBE, "path of the model"),
+    MODEL_FILE(OPTION_MAYBE, "onnx engine plan", "path of the model"),
     MODEL_TYPE,
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 
 /* All of them for `convert`, the first two for `inspect`. */
 static const struct option inspect_rows[] = {
-    MODEL_FILE(OPTION_ONE, "path of the model"),
+    MODEL_FILE(OPTION_ONE, "onnx engine plan", "path of the model"),
     MODEL_TYPE,
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 
 static const struct option lint_rows[] = {
-    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
     SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
 };
 
 static const struct option capability_rows[] = {
-    MODEL_FILE(OPTION_MAYBE, "path of the ONNX model; none with --providers"),
+    MODEL_FILE(OPTION_MAYBE, "onnx", "path of the ONNX model; none with --providers"),
 };
 
 static const struct option reduce_rows[] = {
-    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
     SHAPES("--model-input-shapes", "--model-inputs",
            "shapes that the model's inputs get before anything else is done; makes dynamic shapes static."),
 };
 
 static const struct option sanitize_rows[] = {
-    MODEL_FILE(OPTION_ONE, "path of the ONNX model"),
+    MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
     SHAPES("--override-input-shapes", "--override-inputs", "shapes to write into the model in place of its own."),
 };
 

@@ -18,7 +18,7 @@ static int finish(struct parse *parse, struct error *err)
 #define OUTPUT(is_required, may_be)                                                                                    \
     {                                                                                                                  \
         .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = is_required,                \
-        .file = OPTION_WRITES, .shares = may_be,                                                                       \
+        .file = OPTION_WRITES, .extensions = "onnx", .shares = may_be,                                                 \
         OPTION_FIELD(struct onnx_save_values, path), .help = "where to save the resulting ONNX model",                 \
     }
 
@@ -52,6 +52,7 @@ static const struct option run_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "onnx",
         OPTION_FIELD(struct onnx_save_values, path),
         .help = "where to save the ONNX model as it was changed by the options above",
     },

@@ -118,6 +118,8 @@ static const struct option extract_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME:SHAPE:TYPE",
         .convert = convert_input_metadata,
+        .naming = OPTION_TENSOR_NAMES,
+        .hints = (const char *const[]){"auto:auto", NULL},
         OPTION_FIELD(struct extract_values, inputs),
         .help = "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
                 "x:[1,3]:float32 or x:auto:auto. "
@@ -128,6 +130,8 @@ static const struct option extract_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME:TYPE",
         .convert = convert_output_metadata,
+        .naming = OPTION_TENSOR_NAMES,
+        .hints = (const char *const[]){"auto", NULL},
         OPTION_FIELD(struct extract_values, outputs),
         .help = "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. "
                 "Without it, the model's own outputs",
@@ -237,6 +241,7 @@ static const struct option insert_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .required = true,
+        .naming = OPTION_TENSOR_NAMES,
         OPTION_FIELD(struct insert_values, inputs),
         .help = "the tensors that the node reads, in the order of its inputs; '' for an omitted one",
     },
@@ -245,6 +250,7 @@ static const struct option insert_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .required = true,
+        .naming = OPTION_TENSOR_NAMES,
         OPTION_FIELD(struct insert_values, outputs),
         .help = "the tensors that the node makes from now on. "
                 "One that is an input, too, is split: "

@@ -193,6 +193,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
+        .naming = OPTION_INPUT_NAMES,
         OPTION_FIELD(struct engine_file_values, minimum),
         .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile",
     },
@@ -202,6 +203,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
+        .naming = OPTION_INPUT_NAMES,
         OPTION_FIELD(struct engine_file_values, optimum),
         .help = "the shapes for which the engine is built",
     },
@@ -211,6 +213,7 @@ static const struct option rows[] = {
         .value_name = "NAME:SHAPE",
         .append = true,
         .convert = convert_shape_profiles,
+        .naming = OPTION_INPUT_NAMES,
         OPTION_FIELD(struct engine_file_values, maximum),
         .help = "the largest shapes that inputs may have",
     },
@@ -267,6 +270,8 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "CLASS",
         .convert = convert_calibrator,
+        .hints =
+            (const char *const[]){"IInt8EntropyCalibrator2", "IInt8MinMaxCalibrator", "IInt8LegacyCalibrator", NULL},
         OPTION_FIELD(struct engine_file_values, calibration_method),
         .help = "how scales are found, by TensorRT's name: "
                 "IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or IInt8LegacyCalibrator",
@@ -300,6 +305,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_WRITES,
+        .extensions = "json",
         OPTION_FIELD(struct engine_file_values, save_tactics),
         .help = "write which tactic each layer got",
     },
@@ -309,6 +315,7 @@ static const struct option rows[] = {
         .value_name = "PATH",
         .exclusive = 1,
         .file = OPTION_READS,
+        .extensions = "json",
         OPTION_FIELD(struct engine_file_values, load_tactics),
         .help = "give each layer the tactic that this file names",
     },
@@ -316,6 +323,7 @@ static const struct option rows[] = {
         .names = {"--tactic-sources"},
         .kind = OPTION_ANY,
         .value_name = "NAME",
+        .hints = (const char *const[]){"onednn", "onnxrt", NULL},
         OPTION_FIELD(struct engine_request, providers.sources),
         .help =
             "who may provide tactics: onednn, onnxrt, or a plug-in's name; with TensorRT CUDNN and so on; all unless "

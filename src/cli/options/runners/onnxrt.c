@@ -161,6 +161,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .convert = convert_list,
+        .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
         OPTION_FIELD(struct backend_request, execution.providers),
         .help = "execution providers, the preferred one first; cpu unless given. "
                 "`inspect capability --providers` tells which ones load here",
@@ -200,6 +201,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .convert = convert_list,
+        .extensions = "so",
         OPTION_FIELD(struct backend_request, custom_op_libraries),
         .help = "shared libraries with custom operators for ONNX Runtime",
     },

@@ -104,6 +104,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
+        .extensions = "onnx",
         OPTION_FIELD(struct precision_values, output_onnx),
         .help = "save the result as an ONNX model: float16 with Cast nodes around what has to be float32",
     },

@@ -1,0 +1,202 @@
+/* cli/completion/command.c: `polygraphy completion`: the scripts that make shells ask this program, and its answers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/number.h"
+#include "cli/commands.h"
+#include "cli/completion/candidates.h"
+#include "cli/completion/shell_words.h"
+#include "cli/options/groups.h"
+#include "cli/terminal/log_sink.h"
+
+/* The scripts are in the program, byte for byte. The assembler finds them from the root of the tree, where the compiler
+ * runs. */
+#define EMBED(name, path)                                                                                              \
+    __asm__(".section .rodata\n"                                                                                       \
+            ".globl " name "\n.hidden " name "\n" name ":\n.incbin \"" path "\"\n.byte 0\n.previous\n")
+
+EMBED("completion_bash", "src/cli/completion/polygraphy.bash");
+EMBED("completion_zsh", "src/cli/completion/polygraphy.zsh");
+EMBED("completion_fish", "src/cli/completion/polygraphy.fish");
+
+extern const char completion_bash[], completion_zsh[], completion_fish[];
+
+enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+
+struct completion_values {
+    enum shell shell;
+    struct words words, line;
+};
+
+static const struct option options[] = {
+    {
+        .names = {"shell"},
+        .kind = OPTION_MAYBE,
+        .type = OPTION_CHOICE,
+        .choices = shells,
+        OPTION_FIELD(struct completion_values, shell),
+        .help = "the shell whose script is printed",
+    },
+    {
+        .names = {"--words"},
+        .kind = OPTION_REST,
+        .value_name = "N WORD",
+        OPTION_FIELD(struct completion_values, words),
+        .help =
+            "what the scripts ask: what can the word number N of a command line become? The words follow; the first "
+            "one, number 0, is the program. Each answer is a line: a word, a tab, and what it stands for. Lines that "
+            "begin with a tab say what else fits: files with one of these extensions, folders, or words of the "
+            "command that begins at that number",
+    },
+    {
+        .names = {"--line"},
+        .kind = OPTION_REST,
+        .value_name = "BREAKS BEFORE BEHIND",
+        OPTION_FIELD(struct completion_values, line),
+        .help =
+            "the same for bash: COMP_WORDBREAKS, then the line before and behind the cursor; the words are answered "
+            "as readline puts them into the line",
+    },
+};
+
+static const struct option_group completion_options = {
+    .title = "Completion",
+    .options = options,
+    .count = ARRAY_LEN(options),
+};
+
+/* ---- Answers ---- */
+
+/* Shells put no blank behind a word that something follows. */
+static bool goes_on(const char *word)
+{
+    size_t length = strlen(word);
+
+    return length > 0 && strchr(":=", word[length - 1]) != NULL;
+}
+
+/* What fits beside the candidates. `typed` is the beginning of a path, `command` says where another command begins. */
+static void add_others(const struct candidates *candidates, const char *typed, const char *command,
+                       struct string_builder *ret)
+{
+    const char *extensions = candidates->extensions != NULL ? candidates->extensions : "";
+
+    if (candidates->folders)
+        string_add_format(ret, "\tfolders\t%s\n", typed);
+    if (candidates->files)
+        string_add_format(ret, "\tfiles\t%s\t%s\n", extensions, typed);
+    if (candidates->command != SIZE_MAX)
+        string_add_format(ret, "\tcommand\t%s\n", command);
+}
+
+static int answer_words(const struct command *root, struct words given, struct string_builder *ret, struct error *err)
+{
+    struct candidates candidates;
+    int64_t index;
+    char number[24];
+
+    if (given.count == 0 || !number_parse_integer(text_of(given.items[0]), &index) || index < 0)
+        return error_set(err, ERR_INVALID, "--words: write the number of the word, then all words");
+    candidates_find(root, (struct words){given.items + 1, given.count - 1}, (size_t)index, &candidates);
+    for (size_t i = 0; i < candidates.count; i++)
+        string_add_format(ret, "%s\t%s\n", candidates.items[i].word, candidates.items[i].description);
+    snprintf(number, sizeof(number), "%zu", candidates.command);
+    add_others(&candidates, "", number, ret);
+    candidates_release(&candidates);
+    return 0;
+}
+
+/* The line up to the word that another command begins with. */
+static const char *line_before(const struct shell_words *words, size_t word, const char *line, struct arena *arena)
+{
+    if (word > words->index)
+        return "";
+    return arena_text(arena, (struct text){line, (size_t)(words->starts.items[word] - line)});
+}
+
+static int answer_line(const struct command *root, struct words given, struct string_builder *ret, struct error *err)
+{
+    struct candidates candidates;
+    struct shell_words words;
+    struct arena arena;
+    const char *typed;
+    bool open = false;
+
+    if (given.count != 3)
+        return error_set(err, ERR_INVALID, "--line: write COMP_WORDBREAKS, then the line in two parts");
+    arena_init(&arena);
+    shell_words_split(given.items[1], given.items[2], given.items[0], &arena, &words);
+    candidates_find(root, (struct words){words.words.items, words.words.count}, words.index, &candidates);
+    for (size_t i = 0; i < candidates.count && !words.redirected; i++) {
+        shell_words_add_reply(&words, candidates.items[i].word, ret);
+        string_add_char(ret, '\n');
+        open = open || goes_on(candidates.items[i].word);
+    }
+    typed = words.words.items[words.index];
+    typed += words.kept;
+    if (words.redirected)
+        string_add_format(ret, "\tfiles\t\t%s\n", typed);
+    else
+        add_others(&candidates, typed, line_before(&words, candidates.command, given.items[1], &arena), ret);
+    if (open)
+        string_add(ret, "\topen\n");
+    candidates_release(&candidates);
+    shell_words_release(&words);
+    arena_release(&arena);
+    return 0;
+}
+
+/* ---- The command ---- */
+
+static int completion_run(const struct command_context *context, struct error *err)
+{
+    static const char *const scripts[] = {completion_bash, completion_zsh, completion_fish};
+    const struct completion_values *values = PARSE_VALUES(context->parse, struct completion_values);
+    const struct command *root = context->parse->path[0];
+    struct string_builder text;
+    int rc = 0;
+
+    string_init(&text);
+    if (values->words.items != NULL)
+        rc = answer_words(root, values->words, &text, err);
+    else if (values->line.items != NULL)
+        rc = answer_line(root, values->line, &text, err);
+    else if (parse_positional_word(context->parse, "shell") != NULL)
+        string_add(&text, scripts[values->shell]);
+    else
+        rc = error_set(err, ERR_INVALID, "say for which shell: bash, zsh or fish");
+    if (rc == 0)
+        log_sink_print(context->sink, (struct text){text.data, text.size});
+    string_release(&text);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {&logging_options, &completion_options};
+
+static const char *const essential[] = {NULL};
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .summary = "complete command lines in bash, zsh and fish",
+    .description =
+        "Prints a script that makes a shell complete command lines of polygraphy when Tab is pressed: commands, "
+        "options, "
+        "choices, files of the right kind, and the names of tensors and nodes of the model on the line. "
+        "An installed package has brought the scripts already.\n\n"
+        "bash: `source <(polygraphy completion bash)` for the shell that is open; with the package bash-completion, "
+        "`polygraphy completion bash > ~/.local/share/bash-completion/completions/polygraphy` for all that come.\n\n"
+        "zsh: `source <(polygraphy completion zsh)` behind `compinit`, in ~/.zshrc, say; or "
+        "`polygraphy completion zsh > FOLDER/_polygraphy`, where FOLDER is one of $fpath.\n\n"
+        "fish: `polygraphy completion fish | source`, or "
+        "`polygraphy completion fish > ~/.config/fish/completions/polygraphy.fish` for all shells that come.\n\n"
+        "The scripts ask this program, which looks at the option tables and at the index of the model. "
+        "Nothing is loaded, run or written.",
+    .example = "source <(polygraphy completion bash)",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .essential = essential,
+    .run = completion_run,
+};
