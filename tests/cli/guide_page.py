@@ -6,8 +6,8 @@
 In blocks of code, a line that begins with "$ " is a command (a backslash at its end, or an open heredoc, goes on), and
 what follows is its output. In a block marked `console` that is all of it, but for "...", which stands for any lines, and
 "…", which stands for any text in a line; in a block without a mark each line has to occur, in this order, and may go on.
-Numbers with a decimal point, the first number of "3 of 96 values" (or elements) and those of "(3 builds)" and "2 s;"
-depend on the machine, and are not compared. A command that shows no output has to succeed; of others, the exit code is not looked at,
+Numbers with a decimal point, the first number of "3 of 96 values" (or elements), and how many experiments, runs of the
+suspect, builds and seconds it took, depend on the machine, and are not compared. A command that shows no output has to succeed; of others, the exit code is not looked at,
 as a page does not show it. A block marked `sh` holds commands alone, for the reader to copy: all of it has to succeed.
 
 Left out are blocks that hold WORD, and those that begin with "# not run", which tells the reader, too.
@@ -43,8 +43,8 @@ def commands(page, left_out):
 
 def masked(line):
     return re.sub(
-        r"[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]+(?= of [0-9]+ values)|(?<=elements: )[0-9]+|[0-9]+(?= builds\)| s[,;])", "#",
-        line.rstrip())
+        r"[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]+(?= of [0-9]+ values)|(?<=elements: )[0-9]+|"
+        r"[0-9]+(?= experiments| runs of the suspect| builds| s[,;])", "#", line.rstrip())
 
 
 def same(shown, said):
