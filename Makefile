@@ -132,7 +132,7 @@ uninstall: ## remove from PREFIX what install has put there
 deb: ## build Debian packages; they are in the build folder, below deb
 	@BUILD='$(BUILD)' scripts/deb.sh
 
-npm: $(portable) ## make the npm package, with programs for ARCHITECTURES (default: x64 arm64)
+npm: $(portable) manuals completions ## make the npm package, with programs for ARCHITECTURES (default: x64 arm64)
 	@BUILD='$(BUILD)' VERSION='$(version)' LIBRARIES='$(foreach library,$(libraries),$(lastword $(subst :, ,$(library))))' \
 	    packaging/npm/pack.sh '$(NPM_FOLDER)' $(ARCHITECTURES)
 

@@ -63,7 +63,7 @@ in_words()
 # as_json NAME...: strings of an array
 as_json()
 {
-    [ $# -eq 0 ] || printf '"%s"\n' "$@" | paste -sd ,
+    printf '"%s"\n' "$@" | paste -sd ,
 }
 
 licences()
@@ -91,10 +91,9 @@ install packaging/npm/polygraphy "$package/bin/polygraphy"
 cp LICENSE "$package"
 cp -r docs "$package"
 licences >"$package/THIRD-PARTY-LICENSES"
-shopt -s nullglob
-manuals=("$build"/man/*.1) completions=("$build"/completions/*)
-[ ${#manuals[@]} -eq 0 ] || cp "${manuals[@]}" "$package/man"
-[ ${#completions[@]} -eq 0 ] || cp "${completions[@]}" "$package/completions"
+manuals=("$build"/man/*.1)
+cp "${manuals[@]}" "$package/man"
+cp "$build"/completions/* "$package/completions"
 
 onnxruntime=$(sed -n 's/.*"onnxruntime-node": *"\(.*\)".*/\1/p' $pinned)
 glibc=$(needed_glibc "$package"/linux-*/polygraphy)
