@@ -132,6 +132,14 @@ polygraphy debug reduce: failure The exit status is 4
 END
 }
 
+@test "debug accuracy: what fails without a cause is a failure, and nothing that fails passes" {
+    one_node good.onnx Add 1
+    run -1 polygraphy debug accuracy good.onnx --onnxrt --runner false --junit refused.xml
+    results refused.xml | grep -q '^verdict: failure .'
+    polygraphy debug accuracy good.onnx --onnxrt --onnxrt -o same --junit same.xml
+    [ "$(results same.xml)" = 'verdict: passed' ]
+}
+
 @test "an interrupted session leaves what was tested, and says that it was interrupted" {
     polygraphy debug repeat --until 1000 --junit stopped.xml --check 'touch began; sleep 0.1' &
     until [ -e began ]; do sleep 0.05; done

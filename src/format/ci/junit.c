@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/xml.h"
@@ -12,6 +14,8 @@ struct junit {
     char *name, *group;
     struct string_builder properties, cases; /* elements */
     struct string_builder lines;
+    struct name_map names;            /* of cases, and how many were called so */
+    struct arena arena;               /* owns these names */
     size_t counts[JUNIT_SKIPPED + 1]; /* by outcome */
 };
 
@@ -24,6 +28,8 @@ struct junit *junit_new(const char *name, const char *group)
     string_init(&junit->properties);
     string_init(&junit->cases);
     string_init(&junit->lines);
+    name_map_init(&junit->names);
+    arena_init(&junit->arena);
     return junit;
 }
 
@@ -36,6 +42,8 @@ void junit_free(struct junit *junit)
     string_release(&junit->properties);
     string_release(&junit->cases);
     string_release(&junit->lines);
+    name_map_release(&junit->names);
+    arena_release(&junit->arena);
     free(junit);
 }
 
@@ -60,6 +68,25 @@ static void add_element(struct string_builder *out, const char *indent, const ch
     string_add_format(out, "</%s>\n", name);
 }
 
+/* Of two cases with one name, which results with the same runners' names have, readers keep the last one: so the others
+ * are numbered. */
+static const char *unlike_others(struct junit *junit, const char *name)
+{
+    const char *first = arena_text(&junit->arena, text_of(name)), *ret;
+    uint32_t number = name_map_find(&junit->names, text_of(first));
+
+    if (number == NAME_MAP_NONE) {
+        name_map_add(&junit->names, text_of(first), 1);
+        return first;
+    }
+    do
+        ret = arena_printf(&junit->arena, "%s (%u)", first, ++number);
+    while (name_map_find(&junit->names, text_of(ret)) != NAME_MAP_NONE);
+    name_map_set(&junit->names, text_of(first), number);
+    name_map_add(&junit->names, text_of(ret), 1);
+    return ret;
+}
+
 void junit_add_case(struct junit *junit, const struct junit_case *item)
 {
     static const char *const elements[] = {
@@ -73,7 +100,7 @@ void junit_add_case(struct junit *junit, const struct junit_case *item)
     out = &junit->cases;
     string_add(out, "    <testcase");
     xml_add_attribute(out, "classname", text_of(junit->group));
-    xml_add_attribute(out, "name", text_of(item->name));
+    xml_add_attribute(out, "name", text_of(unlike_others(junit, item->name)));
     if (!isnan(item->seconds))
         string_add_format(out, " time=\"%.3f\"", item->seconds);
     if (element == NULL && item->details.size == 0) {

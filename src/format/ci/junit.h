@@ -35,7 +35,7 @@ enum junit_outcome {
     JUNIT_SKIPPED /* nobody looked */
 };
 
-/* One test; a reader knows it again, in another run, by its name. */
+/* One test; a reader knows it again, in another run, by its name. A second one with it is called "name (2)". */
 struct junit_case {
     const char *name;
     enum junit_outcome outcome;

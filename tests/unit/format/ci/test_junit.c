@@ -3,6 +3,7 @@
 #include "support/unit_test.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"
@@ -70,6 +71,25 @@ static void nothing_happens_where_none_is_wanted(void **state)
     junit_free(NULL);
 }
 
+static void cases_of_one_name_are_told_apart(void **state)
+{
+    static const char *const names[] = {"y", "y (2)", "y", "y"};
+    struct junit *junit = junit_new("n", "g");
+    char *text;
+    size_t size;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        junit_add_case(junit, &(struct junit_case){.name = names[i], .outcome = JUNIT_PASSED, .seconds = NAN});
+    assert_int_equal(junit_save(junit, "results.xml", 0, NULL), 0);
+    assert_int_equal(file_read("results.xml", 4096, &text, &size, NULL), 0);
+    assert_non_null(strstr(text, " name=\"y\"/>"));
+    assert_non_null(strstr(text, " name=\"y (2)\"/>"));
+    assert_non_null(strstr(text, " name=\"y (3)\"/>"));
+    assert_non_null(strstr(text, " name=\"y (4)\"/>"));
+    free(text);
+    junit_free(junit);
+}
+
 static void what_cannot_be_written_is_an_error(void **state)
 {
     struct junit *junit = junit_new("n", "g");
@@ -118,6 +138,7 @@ int main(void)
                                         scratch_folder_leave),
         cmocka_unit_test_setup_teardown(nothing_happens_where_none_is_wanted, scratch_folder_enter,
                                         scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(cases_of_one_name_are_told_apart, scratch_folder_enter, scratch_folder_leave),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_an_error, scratch_folder_enter, scratch_folder_leave),
         cmocka_unit_test(any_bytes_become_text_of_xml),
     };
