@@ -59,7 +59,7 @@ static void options_have_their_first_names_unless_another_one_is_begun(void **st
 {
     assert_string_equal(FITS("run", "--onnx-"), "--onnx-outputs --onnx-exclude-outputs --onnx-flags");
     assert_string_equal(FITS("run", "--abs"), "--abs-tol");
-    assert_string_equal(FITS("help", "-"),
+    assert_string_equal(FITS("debug", "-"),
                         "-h --help -v --verbose -q --quiet --verbosity --silent --log-format --log-file");
 }
 
