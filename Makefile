@@ -122,7 +122,7 @@ completions: ## put the completion scripts for bash, zsh and fish into the build
 	@cp src/cli/completion/polygraphy.zsh $(BUILD)/completions/_polygraphy
 
 # What goes where, and the variables that change it, are told in scripts/install.sh.
-install: all $(public) ## install into PREFIX (default /usr/local), below DESTDIR if given
+install: all $(public) manuals completions ## install into PREFIX (default /usr/local), below DESTDIR if given
 	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh $(or $(machine),onnxruntime)
 	@BUILD='$(BUILD)' OBJCOPY='$(OBJCOPY)' VERSION='$(version)' MODULES='$(public_modules)' scripts/install.sh install
 

@@ -11,7 +11,9 @@
 #   PREFIX                           /usr/local
 #   BINDIR LIBDIR INCLUDEDIR         PREFIX/bin, PREFIX/lib, PREFIX/include
 #   DATADIR MANDIR DOCDIR            PREFIX/share, DATADIR/man, DATADIR/doc/polygraphy
-#   BASH_COMPLETIONS ZSH_COMPLETIONS FISH_COMPLETIONS    DATADIR/bash-completion/completions and the like
+#   BASH_COMPLETIONS                 DATADIR/bash-completion/completions
+#   ZSH_COMPLETIONS                  DATADIR/zsh/site-functions
+#   FISH_COMPLETIONS                 DATADIR/fish/vendor_completions.d
 #   SYMBOLS                          apart (default): debug symbols in a file of their own, which gdb finds; inside: left
 #                                    where they are, for those who strip programs themselves
 # ONNX Runtime is where the program looks for it: in lib/polygraphy beside its folder, the private folder.
@@ -39,9 +41,12 @@ includedir=$(place "${INCLUDEDIR:-$prefix/include}")
 datadir=$(place "${DATADIR:-$prefix/share}")
 mandir=$(place "${MANDIR:-$datadir/man}")
 docdir=$(place "${DOCDIR:-$datadir/doc/polygraphy}")
+bash_completions=$(place "${BASH_COMPLETIONS:-$datadir/bash-completion/completions}")
+zsh_completions=$(place "${ZSH_COMPLETIONS:-$datadir/zsh/site-functions}")
+fish_completions=$(place "${FISH_COMPLETIONS:-$datadir/fish/vendor_completions.d}")
 private=$(place "$bindir/../lib/polygraphy")
 installed=$private/installed
-[[ $destination$prefix$bindir$libdir$includedir$mandir$docdir != *$'\n'* ]] ||
+[[ $destination$prefix$bindir$libdir$includedir$datadir$mandir$docdir != *$'\n'* ]] ||
     give_up "the name of a folder to install into has a line end in it"
 
 # ---- What goes where ----
@@ -53,15 +58,16 @@ put() # MODE SOURCE DESTINATION: a mode as of chmod, or `link`: a link to SOURCE
     modes+=("$1") sources+=("$2") destinations+=("$3")
 }
 
-# put_folder SOURCE DESTINATION: all files of a folder, programs as programs.
+# put_folder SOURCE DESTINATION: all files of a folder, programs as programs. Itself, where it is not there: as missing.
 put_folder()
 {
     local file mode
+    [ -d "$1" ] || put 644 "$1" "$2"
     while IFS= read -r -d '' file; do
         mode=644
         [ ! -x "$1/$file" ] || mode=755
         put "$mode" "$1/$file" "$2/$file"
-    done < <(find "$1" -name __pycache__ -prune -o -type f -not -name '.*' -printf '%P\0' | LC_ALL=C sort -z)
+    done < <(find "$1" -name __pycache__ -prune -o -type f -not -name '.*' -printf '%P\0' 2>/dev/null | LC_ALL=C sort -z)
 }
 
 contents()
@@ -82,6 +88,10 @@ contents()
             put 644 scripts/onnxruntime/LICENSE "$docdir/onnxruntime/LICENSE"
             ;;
     esac
+    put_folder "$build/man" "$mandir/man1"
+    put 644 "$build/completions/polygraphy.bash" "$bash_completions/polygraphy"
+    put 644 "$build/completions/_polygraphy" "$zsh_completions/_polygraphy"
+    put 644 "$build/completions/polygraphy.fish" "$fish_completions/polygraphy.fish"
     put 644 LICENSE "$docdir/LICENSE"
     put 644 README.md "$docdir/README.md"
     put_folder docs "$docdir/docs"

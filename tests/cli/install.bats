@@ -21,8 +21,8 @@ tree()
 @test "each kind of file can have a folder of its own" {
     make_into install DESTDIR="$PWD/stage" PREFIX=/usr BINDIR=/opt/bin LIBDIR=/usr/lib/machine INCLUDEDIR=/usr/include/apart \
         DOCDIR=/usr/share/doc/other SYMBOLS=inside
-    (cd stage && find . -type d | LC_ALL=C sort | grep -Ex './(opt|usr)/[^/]*(/[^/]*)?') >folders
-    for folder in opt/bin opt/lib/polygraphy usr/lib/machine/pkgconfig usr/include/apart/polygraphy usr/share/doc/other/docs; do
+    for folder in opt/bin opt/lib/polygraphy usr/lib/machine/pkgconfig usr/include/apart/polygraphy usr/share/doc/other/docs \
+        usr/share/man/man1 usr/share/zsh/site-functions; do
         [ -d "stage/$folder" ]
     done
     [ ! -e stage/opt/bin/.debug ]
@@ -41,6 +41,21 @@ tree()
     run ! grep -q ' \.debug_info ' sections
     command -v gdb >/dev/null || skip "there is no gdb"
     [[ $(env -i HOME="$PWD" gdb -nx -batch -ex 'info line main' there/bin/polygraphy 2>&1) == *'src/cli/main.c'* ]]
+}
+
+@test "installed manuals and completions are found by those who look for them" {
+    make_into install PREFIX="$PWD/there" DESTDIR=
+    bash --norc -c 'shopt -s progcomp; . there/share/bash-completion/completions/polygraphy && complete -p polygraphy' >complete
+    grep -q ' polygraphy$' complete
+    grep -q '^#compdef polygraphy' there/share/zsh/site-functions/_polygraphy
+    grep -q 'complete .*polygraphy' there/share/fish/vendor_completions.d/polygraphy.fish
+    command -v man >/dev/null || skip "there is no man"
+    for page in polygraphy polygraphy-debug-reduce; do
+        [ "$(MANPATH=$PWD/there/share/man man -w "$page")" = "$PWD/there/share/man/man1/$page.1" ]
+        man --warnings -l "there/share/man/man1/$page.1" >text 2>warnings
+        [ ! -s warnings ]
+        grep -q '^NAME' text
+    done
 }
 
 @test "uninstall leaves a folder as it was before install" {
@@ -147,6 +162,16 @@ install_from_a_fresh_clone()
     run "${fresh[@]}"
     [ "$status" -ne 0 ]
     [[ $output == *'npm ERR! network'* ]]
+    [ ! -e there ]
+}
+
+@test "install without what else belongs to it says what is missing, and installs nothing" {
+    mkdir -p build/public
+    cp "$POLYGRAPHY" build/polygraphy
+    touch build/public/libpolygraphy.a build/libonnxruntime.so.1
+    BUILD=$PWD/build PREFIX=$PWD/there VERSION=1 MODULES='' SYMBOLS=inside run "$POLYGRAPHY_ROOT/scripts/install.sh" install
+    [ "$status" -ne 0 ]
+    [[ $output == *"nothing was installed, because this is missing:"*"$PWD/build/man"*"$PWD/build/completions/polygraphy.bash"* ]]
     [ ! -e there ]
 }
 
