@@ -205,7 +205,7 @@ case $purpose in
         need python3-onnx /usr/bin/python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("onnx"))'
         ;;
     deb)
-        need build-essential dpkg-query --show build-essential
+        need build-essential eval 'dpkg-query --show --showformat="\${db:Status-Status}" build-essential | grep -x installed'
         need dpkg-dev command -v dpkg-buildpackage
         need debhelper command -v dh
         ;;
