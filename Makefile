@@ -78,7 +78,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style manuals completions install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -120,6 +120,9 @@ completions: ## put the completion scripts for bash, zsh and fish into the build
 	@mkdir -p $(BUILD)/completions
 	@cp src/cli/completion/polygraphy.bash src/cli/completion/polygraphy.fish $(BUILD)/completions
 	@cp src/cli/completion/polygraphy.zsh $(BUILD)/completions/_polygraphy
+
+html: all setup-html ## make a website of README, documents and manuals, html/ in the build folder
+	@BUILD='$(BUILD)' scripts/website/make.sh
 
 # What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) manuals completions ## install into PREFIX (default /usr/local), below DESTDIR if given

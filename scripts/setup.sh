@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [install | onnxruntime | deb | style | fuzz | slurm | aarch64]: makes this machine able to build and test.
-# For Debian, Ubuntu and their relatives.
+# scripts/setup.sh [install | onnxruntime | deb | html | style | fuzz | slurm | aarch64]: makes this machine able to build
+# and test. For Debian, Ubuntu and their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
 # put into the build folder (BUILD, default build). `install`: what `make` and `make install` need; `onnxruntime`: that
-# library alone. `deb`, `style` and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with which some
-# more of `make check` runs. What is there already is left alone; when nothing is missing, nothing is installed or
+# library alone. `deb`, `html`, `style` and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with
+# which some more of `make check` runs. What is there already is left alone; when nothing is missing, nothing is installed or
 # downloaded. `aarch64`: what `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an
 # emulator of this system's, and libraries of the other machine's, which are not installed but unpacked into the user's
 # cache.
@@ -209,6 +209,11 @@ case $purpose in
         need dpkg-dev command -v dpkg-buildpackage
         need debhelper command -v dh
         ;;
+    html)
+        need python3-sphinx command -v sphinx-build
+        need python3-myst-parser /usr/bin/python3 -c 'import myst_parser'
+        need furo /usr/bin/python3 -c 'import furo'
+        ;;
     style) need clang-format command -v clang-format ;;
     fuzz)
         need clang command -v clang
@@ -216,7 +221,7 @@ case $purpose in
         ;;
     install | onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [install | onnxruntime | deb | style | fuzz | slurm | aarch64]" >&2
+        echo "usage: scripts/setup.sh [install | onnxruntime | deb | html | style | fuzz | slurm | aarch64]" >&2
         exit 2
         ;;
 esac

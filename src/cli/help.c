@@ -18,7 +18,11 @@
 struct help_values {
     struct words command;
     const char *folder;
+    int format;
 };
+
+static const char *const format_names[] = {"mdoc", "markdown", NULL};
+static const struct manual_format *const formats[] = {&manual_mdoc, &manual_markdown};
 
 static const struct option options[] = {
     {
@@ -37,6 +41,15 @@ static const struct option options[] = {
         OPTION_FIELD(struct help_values, folder),
         .help = "write the manuals of this command and of those below it to this folder, as `man` reads them: "
                 "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH",
+    },
+    {
+        .names = {"--manual-format"},
+        .kind = OPTION_ONE,
+        .type = OPTION_CHOICE,
+        .choices = format_names,
+        .fallback = "mdoc",
+        OPTION_FIELD(struct help_values, format),
+        .help = "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx makes with MyST's parser",
     },
 };
 
@@ -84,15 +97,16 @@ static int manual_date(char *ret, size_t size, struct error *err)
 
 static int write_manual(struct parse *parse, const struct help_values *values, const char *date, struct error *err)
 {
+    const struct manual_format *format = formats[values->format];
     struct string_builder page, name;
     char *path;
     int rc;
 
     string_init(&page);
     string_init(&name);
-    string_add_format(&name, "%s%s", manual_page_name(parse), manual_mdoc.extension);
+    string_add_format(&name, "%s%s", manual_page_name(parse), format->extension);
     path = file_join(values->folder, name.data);
-    manual_render(parse, &manual_mdoc, date, &page);
+    manual_render(parse, format, date, &page);
     rc = file_write(path, page.data, page.size, FILE_INTERMEDIATE, err);
     free(path);
     string_release(&name);

@@ -45,6 +45,7 @@ struct manual_format {
 };
 
 extern const struct manual_format manual_mdoc;
+extern const struct manual_format manual_markdown;
 
 /* ---- For formats ---- */
 

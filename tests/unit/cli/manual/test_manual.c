@@ -121,6 +121,26 @@ static void comments_of_examples_become_sentences(void **state)
                                   ".Ed\n");
 }
 
+static void markdown_has_objects_for_options_and_links_for_documents(void **state)
+{
+    struct option row = {.names = {"--to"}, .kind = OPTION_MAYBE, .value_name = "PATH"};
+
+    manual_markdown.option(&text, &row, "write *this* as in docs/formats.md, not docs/x, [1] and --to");
+    assert_string_equal(text.data, "```{option} --to [PATH]\n\n"
+                                   "write \\*this\\* as in [docs/formats.md](../docs/formats.md), not docs/x, "
+                                   "\\[1\\] and `--to`\n"
+                                   "```\n");
+    string_clear(&text);
+    manual_markdown.entry(&text, MANUAL_FILE, "one, two", "text");
+    assert_string_equal(text.data, "- `one`, `two`: text\n");
+    string_clear(&text);
+    manual_render(&parse, &manual_markdown, "May 1, 2026", &text);
+    assert_non_null(strstr(text.data, "\n```text\nprogram leaf [options] --until UNTIL paths ...\n```\n"));
+    assert_non_null(strstr(text.data, "\n```{option} -m, --mode {fast,slow}\n"));
+    assert_non_null(strstr(text.data, "\n```{option} --type TYPE\n"));
+    assert_non_null(strstr(text.data, "\n[program](program.md), [program-other](program-other.md)\n"));
+}
+
 static void spans_tell_what_is_to_be_typed(void **state)
 {
     static const struct {
@@ -151,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(text_is_escaped_and_sentences_begin_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(options_have_values_choices_and_defaults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comments_of_examples_become_sentences, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(markdown_has_objects_for_options_and_links_for_documents, set_up, tear_down),
         cmocka_unit_test(spans_tell_what_is_to_be_typed),
     };
 

@@ -1,0 +1,99 @@
+"""How Sphinx makes the website of `make html`: see scripts/website/make.sh, which gathers the pages.
+
+The pages are the same that are read on a forge. What a forge does with links and Sphinx does not is done here.
+"""
+
+import os
+import re
+
+project = "polygraphy in C"
+html_title = project
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+root_doc = "README"
+exclude_patterns = ["**/node_modules"]
+
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]  # what is shown of JSON may be a part, or have Infinity in it
+smartquotes = False  # would make dashes of those of options
+
+html_theme = "furo"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+
+CONTENTS = """
+```{toctree}
+:hidden:
+:caption: Finding causes
+
+docs/finding-the-cause
+docs/accuracy
+docs/report
+docs/searching
+docs/simplifying
+docs/verdicts
+docs/flaky-checks
+docs/parallel-checks
+docs/clusters
+docs/precision
+docs/diff-tactics
+```
+
+```{toctree}
+:hidden:
+:caption: Using it
+:glob:
+
+docs/installing
+docs/ci
+docs/onnx-runtime
+docs/tensorrt
+docs/your-own-engine
+docs/memory
+docs/*
+```
+
+```{toctree}
+:hidden:
+:caption: Manuals
+:glob:
+
+man/*
+```
+
+```{toctree}
+:hidden:
+:caption: Examples
+:glob:
+
+examples/README
+examples/*/README
+```
+"""
+
+
+def link_for_site(folder, match):
+    """A folder is shown by its README; one without is text, as there is no list of files here."""
+    text, target = match.group(1), match.group(2)
+    path = os.path.join(folder, target)
+    if "://" in target or target.startswith("#") or not os.path.isdir(path):
+        return match.group(0)
+    if os.path.exists(os.path.join(path, "README.md")):
+        return f"[{text}]({target.rstrip('/')}/README.md)"
+    return text
+
+
+def prepare(app, document, source):
+    """Links as this site needs them, and the contents below the first page."""
+    folder = os.path.dirname(app.env.doc2path(document))
+    text = source[0]
+    text = re.sub(r'<a href="([^"]*)"><img src="([^"]*)"[^>]* alt="([^"]*)"></a>', r"[![\3](\2)](\1)", text)
+    text = re.sub(r"(?<!!)\[([^]\[]*)\]\(([^)\s]+)\)", lambda match: link_for_site(folder, match), text)
+    if document == root_doc:
+        text += CONTENTS
+    source[0] = text
+
+
+def setup(app):
+    app.connect("source-read", prepare)
