@@ -28,6 +28,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE.sarif",
         .file = OPTION_WRITES,
+        .extensions = "sarif json",
         OPTION_FIELD(struct lint_values, sarif),
         .help = "write what was found as SARIF 2.1.0, which code scanning and editors show (docs/ci.md); paths are "
                 "relative to the current folder. There is no file when the model could not be checked",

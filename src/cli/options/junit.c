@@ -16,6 +16,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FILE.xml",
         .file = OPTION_WRITES,
+        .extensions = "xml",
         OPTION_FIELD(struct junit_values, path),
         .help =
             "write what was tested as JUnit's XML, which CI systems show (docs/ci.md says what is a test, and what a "
