@@ -79,12 +79,12 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# apart COMMAND...: the command with mounts and processes of its own. In the background, because a signal reaches a shell
-# that waits for a foreground program only when that has ended.
+# apart COMMAND...: the command with mounts and processes of its own, and without a network when `offline` is set. In the
+# background, because a signal reaches a shell that waits for a foreground program only when that has ended.
 apart()
 {
     local status=0
-    unshare --mount --pid --fork --kill-child "$@" </dev/null 9>&- &
+    unshare --mount --pid ${offline:+--net} --fork --kill-child "$@" </dev/null 9>&- &
     child=$!
     wait "$child" || status=$?
     child=
@@ -301,6 +301,7 @@ try_npm()
         in_another_system "$1" "$2" "$made" try_installed_npm "$2"
 }
 
+# With npm of Debian's and no compiler; the installed package without a network.
 try_installed_npm()
 {
     inside root sh -ec '
@@ -308,10 +309,15 @@ try_installed_npm()
         apt-get install -y --no-install-recommends npm
         if command -v cc; then exit 1; fi' &&
         inside "$1" sh -ec '
-            tree=$PWD
             mkdir ~/project
             cd ~/project
-            ONNXRUNTIME_NODE_INSTALL=skip npm install --no-audit --no-fund /made/polygraphy-*.tgz
+            ONNXRUNTIME_NODE_INSTALL=skip npm install --no-audit --no-fund /made/polygraphy-*.tgz' &&
+        offline=yes inside "$1" sh -exc '
+            tree=$PWD
+            cd ~/project
+            npx polygraphy run "$tree/tests/models/convolutions.onnx" --onnxrt --trt
+            npx polygraphy run missing.onnx --onnxrt && exit 1 || [ $? = 1 ]
+            npx polygraphy nothing && exit 1 || [ $? = 2 ]
             "$tree/scripts/demo.sh" node_modules/.bin'
 }
 
