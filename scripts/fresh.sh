@@ -191,7 +191,7 @@ clone_tree()
     [ ! -f "${HOME:-/root}/.npmrc" ] || cp "${HOME:-/root}/.npmrc" "$home/"
     if [ -n "${SHARE_ONNXRUNTIME:-}" ]; then
         mkdir -p "$home/.cache/polygraphy"
-        cp -r "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/polygraphy/onnxruntime-* "$home/.cache/polygraphy/"
+        cp -r "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/polygraphy/onnxruntime-* "$home/.cache/polygraphy/" || :
     fi
     chroot "$system" chown -R "$1:$1" "${home#"$system"}"
     [ "$1" = root ] || ln -s "/home/$1/polygraphy" "$system/root/polygraphy" # what root does there is not about the tree
@@ -235,7 +235,7 @@ in_another_system()
     make_system "$release"
     clone_tree "$who"
     mkdir "$system/made"
-    cp "$folder"/* "$system/made"
+    cp -r "$folder"/* "$system/made"
     "$@" || status=$?
     rm -rf --one-file-system "$system"
     system=$outer
@@ -268,7 +268,7 @@ try_deb()
     [ "$2" = root ] || install_what_is_missing deb || return
     inside "$2" make deb &&
         inside root apt-get install -y --no-install-recommends lintian &&
-        inside root lintian --allow-root --fail-on error build/deb/*.changes &&
+        inside root sh -c 'lintian --allow-root --fail-on error build/deb/*.changes' &&
         keep_what_was_made "$2" deb "$made" &&
         inside root sh -ec '
             apt-get install -y --no-install-recommends ./build/deb/*.deb
