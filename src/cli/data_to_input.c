@@ -35,6 +35,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--only"},
+        .yields = true,
         .kind = OPTION_ANY,
         .value_name = "NAME",
         OPTION_FIELD(struct to_input_values, only),

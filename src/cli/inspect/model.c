@@ -54,6 +54,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--layer-info"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,

@@ -108,6 +108,7 @@ static const struct option runner_rows[] = {
     },
     {
         .names = {"--runner"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "[NAME=]COMMAND",
         .append = true,
@@ -121,6 +122,7 @@ static const struct option runner_rows[] = {
     },
     {
         .names = {"--runner-build"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "[NAME=]COMMAND",
         .append = true,
@@ -132,6 +134,7 @@ static const struct option runner_rows[] = {
     },
     {
         .names = {"--runner-timeout"},
+        .yields = true,
         .kind = OPTION_ONE,
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",

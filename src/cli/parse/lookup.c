@@ -15,6 +15,12 @@ struct search {
     struct arena *arena;
 };
 
+/* Whether one of the two has to be meant: they are the same, or one yields. */
+static bool is_settled(const struct option *a, const struct option *b)
+{
+    return a == b || a->yields != b->yields;
+}
+
 /* Several names of one option with the same beginning are no ambiguity. */
 static bool visit_beginning(void *data, struct option_match match)
 {
@@ -22,10 +28,12 @@ static bool visit_beginning(void *data, struct option_match match)
 
     if (strncmp(match.name, search->wanted.data, search->wanted.size) != 0)
         return true;
-    if (search->found.state && option_of(&search->found) != option_of(&match))
+    if (search->found.state && !is_settled(option_of(&search->found), option_of(&match)))
         search->ambiguous = true;
-    if (!search->found.state)
+    if (!search->found.state || (option_of(&search->found)->yields && !option_of(&match)->yields)) {
         search->found = match;
+        search->ambiguous = false;
+    }
     search->candidates = search->candidates ? arena_printf(search->arena, "%s, %s", search->candidates, match.name)
                                             : arena_strdup(search->arena, match.name);
     return true;

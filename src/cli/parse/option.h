@@ -97,6 +97,7 @@ struct option {
     int exclusive;       /* options of a group that share a number other than 0 exclude each other */
     bool append;         /* values of several occurrences add up; otherwise the last occurrence wins */
     bool ordered;        /* every occurrence is noted among those of the group's OPTION_ORDERED, too */
+    bool yields;         /* Polygraphy does not have it: what abbreviates an option of Polygraphy's, too, means that */
     bool required;       /* positional words of kind ONE and MANY always are */
     const char *values;  /* by OPTION_FIELD: the type of the struct that has the field; NULL: nobody wants the value */
     size_t values_size, offset;

@@ -22,6 +22,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--annotate"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "FILE.onnx",
         .file = OPTION_WRITES,

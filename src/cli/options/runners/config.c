@@ -250,6 +250,7 @@ static const struct option rows[] = {
     },
     {
         .names = {"--precision-policy"},
+        .yields = true,
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = policies,
@@ -331,6 +332,7 @@ static const struct option rows[] = {
     },
     {
         .names = {"--exclude-tactics"},
+        .yields = true,
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .append = true,

@@ -137,6 +137,7 @@ static const struct option file_rows[] = {
     },
     {
         .names = {"--profile"},
+        .yields = true,
         .kind = OPTION_FLAG,
         OPTION_FIELD(struct engine_request, profile),
         .help = "show how long each layer takes",

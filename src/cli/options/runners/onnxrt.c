@@ -168,6 +168,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--provider-options"},
+        .yields = true,
         .kind = OPTION_MANY,
         .value_name = "NAME:KEY=VALUE,...",
         .append = true,
@@ -179,6 +180,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--session-config"},
+        .yields = true,
         .kind = OPTION_MANY,
         .value_name = "KEY=VALUE",
         .append = true,
@@ -189,6 +191,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--onnxruntime-lib"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
@@ -197,6 +200,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--onnxrt-custom-ops"},
+        .yields = true,
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_READS,
@@ -207,6 +211,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--onnxrt-optimization-level"},
+        .yields = true,
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = optimizations,
@@ -216,6 +221,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--onnxrt-threads"},
+        .yields = true,
         .kind = OPTION_ONE,
         .type = OPTION_INTEGER,
         .value_name = "N",
@@ -226,6 +232,7 @@ static const struct option options[] = {
     },
     {
         .names = {"--max-memory"},
+        .yields = true,
         .kind = OPTION_ONE,
         .value_name = "SIZE",
         .fallback = "0",
@@ -263,6 +270,7 @@ static int finish_bounds(struct parse *parse, struct error *err)
 static const struct option bounds_rows[] = {
     {
         .names = {"--onnxrt-timeout"},
+        .yields = true,
         .kind = OPTION_ONE,
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",

@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/options/runners/engine.h"
 #include "cli/parse/help.h"
+#include "cli/parse/lookup.h"
 #include "support/command_line.h"
 
 /* ---- Intended differences ---- */
@@ -315,6 +316,49 @@ static void compare_exclusions(const struct option_group *group)
         }
 }
 
+/* The option of the dump that a word abbreviates, and no other one does; NULL: there is none, or one is called so. */
+static const struct registered *find_abbreviated(const char *word)
+{
+    const struct registered *ret = NULL;
+
+    if (find_registered(word) != NULL)
+        return NULL;
+    for (size_t i = 0; i < dump_count; i++)
+        for (const char *at = dump[i].names; at && *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+            if (strncmp(at, word, strlen(word)) == 0) {
+                if (ret != NULL && ret != &dump[i])
+                    return NULL;
+                ret = &dump[i];
+            }
+    return ret;
+}
+
+/* What abbreviates an option of Polygraphy's there does so here, whatever options were added. */
+static void compare_abbreviations(const struct command *command)
+{
+    const struct command root = {.name = "polygraphy", .subcommands = &command, .subcommand_count = 1};
+    struct command_line line;
+    struct option_match match;
+
+    COMMAND_LINE(&line, &root, command->name, "--help");
+    for (size_t i = 0; i < dump_count; i++) {
+        char word[64];
+        const char *slash = strchr(dump[i].names, '/');
+        size_t length = slash != NULL ? (size_t)(slash - dump[i].names) : strlen(dump[i].names);
+
+        for (size_t size = 3; dump[i].met && dump[i].names[1] == '-' && size < length; size++) {
+            snprintf(word, sizeof(word), "%.*s", (int)size, dump[i].names);
+            if (find_abbreviated(word) != &dump[i])
+                continue;
+            if (word_classify(&line.parse, word, &match, NULL) != WORD_OPTION ||
+                find_registered(option_of(&match)->names[0]) != &dump[i])
+                fail_msg("%s no longer stands for %s: one of the options that it fits has to yield", word,
+                         dump[i].names);
+        }
+    }
+    command_line_release(&line);
+}
+
 static void compare_command(const struct command *command, const char *tool)
 {
     bool allows_abbreviations = read_dump(tool), builds = false;
@@ -350,6 +394,8 @@ static void compare_command(const struct command *command, const char *tool)
         if (dump[i].met != expected)
             fail_msg("%s is %s", dump[i].names, expected ? "missing" : "listed as missing, but is there");
     }
+    if (allows_abbreviations)
+        compare_abbreviations(command);
     free(dump_text);
 }
 
