@@ -19,7 +19,8 @@
 #include "tensor/values/tensor.h"
 
 struct engine_request;
-struct backend_session; /* each backend has its own */
+struct onnxrt_optimizers; /* backend/onnxrt/optimizers.h */
+struct backend_session;   /* each backend has its own */
 
 /* One input or output of a loaded model. */
 struct backend_io {
@@ -72,6 +73,9 @@ struct backend_request {
     bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
     struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt/apart.h); zeros: none */
     struct log *log;      /* warnings of the runtime go here; may be NULL */
+    /* of ONNX Runtime in this process: learns which optimizers are applied; or NULL */
+    struct onnxrt_optimizers *optimizers;
+    const char *optimized_path; /* the same: the model is saved there as it has been rewritten; NULL: it is not */
     /* what only the built-in engine understands (engine/backend.h); or NULL */
     struct engine_request *engine;
     const struct runner_command *command; /* what command_backend runs; NULL for others */

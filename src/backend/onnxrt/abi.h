@@ -65,7 +65,7 @@ struct ort_api {
                               const struct ort_value *const *inputs, size_t input_count,
                               const char *const *output_names, size_t output_count, struct ort_value **outputs);
     struct ort_status *(*create_session_options)(struct ort_session_options **);
-    void *unused_11[1];
+    struct ort_status *(*set_optimized_model_path)(struct ort_session_options *, const char *path);
     struct ort_status *(*clone_session_options)(const struct ort_session_options *, struct ort_session_options **);
     void *unused_13_18[6];
     struct ort_status *(*disable_cpu_memory_arena)(struct ort_session_options *);

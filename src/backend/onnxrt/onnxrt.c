@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/onnxrt/library.h"
+#include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
 #include "backend/onnxrt/unchecked_keys.h"
@@ -54,11 +55,14 @@ static struct ort_status *set_options(const struct ort_api *api, const struct ba
     if (!status)
         status = api->set_inter_op_threads(options, inter);
     if (!status)
-        status = api->set_session_log_severity(options, onnxrt_severity_for(request->log));
+        status = api->set_session_log_severity(
+            options, request->optimizers != NULL ? ORT_SEVERITY_INFO : onnxrt_severity_for(request->log));
     if (!status && request->frugal)
         status = api->disable_cpu_memory_arena(options);
     if (!status && request->optimization_level >= 0)
         status = api->set_graph_optimization_level(options, request->optimization_level);
+    if (!status && request->optimized_path != NULL)
+        status = api->set_optimized_model_path(options, request->optimized_path);
     if (!status && !request->model_path && request->external_folder)
         status = api->add_session_config(options, "session.model_external_initializers_file_folder_path",
                                          request->external_folder);
@@ -162,11 +166,28 @@ static struct ort_status *make_runs_quiet(struct backend_session *session, const
     return status != NULL ? status : api->set_run_log_severity(session->run_options, onnxrt_severity_for(log));
 }
 
+/* Who wants to know what a session says while it is made. */
+struct listeners {
+    struct onnxrt_placement *placement;
+    struct onnxrt_optimizers *optimizers;
+};
+
+static void listen(void *data, const char *message)
+{
+    const struct listeners *listeners = data;
+
+    if (listeners->placement->wanted != NULL)
+        onnxrt_placement_read(listeners->placement, message);
+    if (listeners->optimizers != NULL)
+        onnxrt_optimizers_read(listeners->optimizers, message);
+}
+
 static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
     struct onnxrt_placement placement = {0};
+    struct listeners listeners = {&placement, request->optimizers};
     struct ort_status *status;
     bool is_file = request->model_path != NULL, is_model;
     int rc;
@@ -180,11 +201,13 @@ static int load_model(struct backend_session *session, const struct backend_requ
         return rc;
     status = request->frugal ? NULL : onnxrt_bound_begin(session->ort, options);
     crash_work_begins("ONNX Runtime loaded a model");
+    onnxrt_set_listener(listen, &listeners);
     if (status == NULL && is_file)
         status = api->create_session(session->ort->env, request->model_path, options, &session->session);
     else if (status == NULL)
         status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
                                                 &session->session);
+    onnxrt_set_listener(NULL, NULL);
     crash_work_ends();
     if (!request->frugal)
         onnxrt_bound_end(session->ort);

@@ -43,11 +43,6 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     }
 }
 
-static void listen(void *data, const char *message)
-{
-    onnxrt_placement_read(data, message);
-}
-
 /* ---- What is said ---- */
 
 /* Others make one node of all that they take of a model. */
@@ -107,7 +102,6 @@ int onnxrt_placement_begin(struct onnxrt_placement *placement, const struct onnx
         return 0;
     arena_init(&placement->arena);
     placement->wanted = arena_strdup(&placement->arena, wanted);
-    onnxrt_set_listener(listen, placement);
     return onnxrt_check(ort, ort->api->set_session_log_severity(options, ORT_SEVERITY_VERBOSE), err,
                         "ONNX Runtime does not tell which provider runs which nodes");
 }
@@ -118,7 +112,6 @@ void onnxrt_placement_end(struct onnxrt_placement *placement, struct log *log)
 
     if (placement->wanted == NULL)
         return;
-    onnxrt_set_listener(NULL, NULL);
     string_init(&text);
     if (placement->providers.count == 0)
         log_message(log, LOG_VERBOSE, "%s: which nodes it runs is not known", placement->wanted);

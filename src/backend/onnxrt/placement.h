@@ -2,7 +2,7 @@
  * asked for: what a provider does not have goes to the next one without a word.
  *
  *   rc = onnxrt_placement_begin(&placement, &providers, options, err);
- *   ... the session is made on this thread ...
+ *   ... the session is made, and onnxrt_placement_read() gets its messages ...
  *   onnxrt_placement_end(&placement, log);
  *
  * Only the verbose log of the session tells. Releases from 1.24 on can be asked for a list as well, but 1.30's does not
@@ -28,8 +28,7 @@ struct onnxrt_placement {
     struct arena arena; /* of names */
 };
 
-/* Makes a session that `options` are for tell everything, and listens to it, when `placement` has a wanted provider
- * then. ERR_BACKEND. */
+/* Makes a session that `options` are for tell everything, when `placement` has a wanted provider then. ERR_BACKEND. */
 int onnxrt_placement_begin(struct onnxrt_placement *placement, const struct onnxrt_providers *providers,
                            struct ort_session_options *options, struct error *err);
 

@@ -2,8 +2,10 @@
 #include "backend/onnxrt/unchecked_keys.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/optimizers.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/names.h"
@@ -75,6 +77,26 @@ static void warn(const struct onnxrt *ort, struct text library, const char *prov
     string_release(&instead);
 }
 
+/* The runtime does not say which of the names it knows. */
+static void warn_of_optimizers(const struct onnxrt *ort, const char *value, struct log *log)
+{
+    char *names = memory_strdup(value), *state = NULL;
+
+    for (char *name = strtok_r(names, ";", &state); name != NULL; name = strtok_r(NULL, ";", &state)) {
+        struct string_builder instead;
+
+        string_init(&instead);
+        if (!onnxrt_optimizer_is_known(name, &instead))
+            log_once(
+                log, LOG_WARNING,
+                "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may come "
+                "of it with %s to be switched off%s",
+                name, ort->version, instead.size > 0 ? instead.data : "");
+        string_release(&instead);
+    }
+    free(names);
+}
+
 void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct backend_execution *execution,
                                 struct log *log)
 {
@@ -86,8 +108,13 @@ void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const 
         file_map_open(ort->path, &map, NULL) < 0)
         return;
     library = (struct text){(const char *)map.data, map.size};
-    for (size_t i = 0; i < execution->session_config.count; i++)
-        warn(ort, library, NULL, &execution->session_config.items[i], log);
+    for (size_t i = 0; i < execution->session_config.count; i++) {
+        const struct backend_setting *setting = &execution->session_config.items[i];
+
+        warn(ort, library, NULL, setting, log);
+        if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+            warn_of_optimizers(ort, setting->value, log);
+    }
     for (size_t i = 0; i < execution->provider_options.count; i++) {
         const char *careless = onnxrt_providers_careless(providers, execution->provider_options.items[i].provider);
 

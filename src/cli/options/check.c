@@ -74,7 +74,7 @@ static int choose_signature(struct check_rules *rules, const struct parse *parse
     return 0;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_check(struct parse *parse, bool asks, struct error *err)
 {
     struct check_settings *check = &PARSE_VALUES(parse, struct loop_settings)->check;
     struct check_rules *rules = &check->rules;
@@ -86,6 +86,8 @@ static int finish(struct parse *parse, struct error *err)
         log_message(parse_log(parse), LOG_WARNING, "--on-timeout has no effect without --check-timeout");
     if (rules->no_false_failures && !rules->flaky)
         log_message(parse_log(parse), LOG_WARNING, "--no-false-failures has no effect without --flaky");
+    if (!parse_given(parse, "--check") && !asks)
+        return 0;
     if (!parse_given(parse, "--check") && rules->flaky)
         return error_set(err, ERR_INVALID, "--flaky needs --check: nobody wants to be asked as often as that");
     if (!parse_given(parse, "--check")) {
@@ -98,6 +100,16 @@ static int finish(struct parse *parse, struct error *err)
                          "--check: no command follows; leave --check out to be asked about each iteration");
     check->shell = check->command.count == 1 && is_command_line(check->command.items[0]);
     return 0;
+}
+
+static int finish(struct parse *parse, struct error *err)
+{
+    return finish_check(parse, true, err);
+}
+
+static int finish_optional(struct parse *parse, struct error *err)
+{
+    return finish_check(parse, false, err);
 }
 
 static const struct option options[] = {
@@ -245,9 +257,10 @@ static const struct option options[] = {
     },
 };
 
-const struct option_group check_options = {
-    .title = "Pass or fail",
-    .options = options,
-    .count = ARRAY_LEN(options),
-    .finish = finish,
-};
+#define CHECK_GROUP(finisher)                                                                                          \
+    {                                                                                                                  \
+        .title = "Pass or fail", .options = options, .count = ARRAY_LEN(options), .finish = (finisher),                \
+    }
+
+const struct option_group check_options = CHECK_GROUP(finish);
+const struct option_group optional_check_options = CHECK_GROUP(finish_optional);

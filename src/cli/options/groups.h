@@ -223,7 +223,8 @@ extern const struct option_group convert_save_options;       /* no path of its o
 
 /* Fills library, providers, custom operators, optimization level and threads of a struct backend_request, and: */
 struct onnxrt_values {
-    int64_t max_memory; /* bytes; 0: what is available */
+    int64_t max_memory;               /* bytes; 0: what is available */
+    struct words disabled_optimizers; /* become an entry of the request's session configuration */
 };
 
 extern const struct option_group onnxrt_options;           /* run, check lint */
@@ -276,6 +277,7 @@ struct debug_values {
 };
 
 extern const struct option_group check_options;
+extern const struct option_group optional_check_options; /* without --check nobody is asked: debug passes compares */
 
 /* ---- Artifact sorting: all debug tools ---- */
 
@@ -286,6 +288,7 @@ extern const struct option_group expected_artifact_options; /* warns when there 
 
 extern const struct option_group intermediate_onnx_options;   /* polygraphy_debug.onnx: debug reduce */
 extern const struct option_group intermediate_engine_options; /* polygraphy_debug.engine: debug build, precision */
+extern const struct option_group intermediate_list_options;   /* of what is switched off: debug passes */
 
 extern const struct option_group iteration_options; /* all debug tools */
 

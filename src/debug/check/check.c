@@ -14,6 +14,8 @@
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
 
+#define LONGEST_LIST ((size_t)1 << 20) /* bytes */
+
 struct check {
     struct check_settings settings;
     struct log *log;
@@ -141,6 +143,7 @@ static void start_server(struct check *check)
         return;
     check->server_text = memory_strdup(settings->shell ? settings->command.items[0] : "");
     words->usual = settings->files;
+    words->is_list = settings->has_lists;
     words->items = memory_alloc_zero(settings->command.count + strlen(check->server_text) + 1, sizeof(*words->items));
     for (size_t i = 0; !settings->shell && i < settings->command.count; i++)
         words->items[words->count++] = settings->command.items[i];
@@ -155,8 +158,10 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
     struct check *check = memory_alloc_zero(1, sizeof(*check));
     int rc = 0;
 
-    *check = (struct check){
-        .settings = *settings, .log = log, .words = {.shell = settings->shell, .usual = settings->files}};
+    *check =
+        (struct check){.settings = *settings,
+                       .log = log,
+                       .words = {.shell = settings->shell, .is_list = settings->has_lists, .usual = settings->files}};
     if (settings->command.items != NULL)
         rc = resolve_program(check, err);
     if (rc == 0)
@@ -230,46 +235,90 @@ static void use_usual_paths(const struct check *check, const struct check_run *r
     }
 }
 
+/* What is switched off, as one line; NULL where candidates are no lists. */
+static int read_list(const struct check *check, const char *path, char **ret, struct error *err)
+{
+    size_t size;
+    int rc;
+
+    *ret = NULL;
+    if (!check->settings.has_lists || path == NULL)
+        return 0;
+    rc = file_read(path, LONGEST_LIST, ret, &size, err);
+    for (size_t i = 0; rc == 0 && i < size; i++)
+        if ((*ret)[i] == '\n')
+            (*ret)[i] = i + 1 < size ? ';' : '\0';
+    return rc;
+}
+
+/* What the check gets to know in its environment. */
+struct variables {
+    struct string_builder iteration, artifact, disabled;
+    const char *items[6]; /* NULL-terminated */
+    size_t count;
+};
+
+static void add_variable(struct variables *variables, struct string_builder *text, const char *name, const char *value)
+{
+    string_add_format(text, "%s=%s", name, value);
+    variables->items[variables->count++] = text->data;
+}
+
+static void set_variables(const struct check *check, const struct check_run *run, const char *disabled,
+                          struct variables *ret)
+{
+    const char *artifact = run->files.items[CANDIDATE_ARTIFACT];
+    char iteration[32];
+
+    *ret = (struct variables){0};
+    snprintf(iteration, sizeof(iteration), "%" PRId64, run->iteration);
+    add_variable(ret, &ret->iteration, ITERATION_VARIABLE, iteration);
+    if (artifact != NULL)
+        add_variable(ret, &ret->artifact, CHECK_ARTIFACT_VARIABLE, artifact);
+    if (disabled != NULL)
+        add_variable(ret, &ret->disabled, CHECK_DISABLED_VARIABLE, disabled);
+    if (check->search_path != NULL)
+        ret->items[ret->count++] = check->search_path;
+}
+
 int check_execute(const struct check *check, const struct check_run *run, struct process_result *ret, struct error *err)
 {
     const struct check_settings *settings = &check->settings;
-    const char *artifact = run->files.items[CANDIDATE_ARTIFACT];
-    char **arguments = check_words_for(&check->words, &run->files);
-    char **server_arguments = check->server != NULL ? check_words_for(&check->server_words, &run->files) : NULL;
-    struct string_builder artifact_variable;
-    char iteration[64];
-    const char *environment[5] = {iteration};
-    size_t count = 1;
-    const struct process_request request = {
-        .arguments = (const char *const *)arguments,
-        .program = check->words.program,
-        .server = check->server,
-        .server_arguments = (const char *const *)server_arguments,
-        .environment = environment,
-        .timeout = run->timeout,
-        .stop = run->stop,
-        /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
-        .without_input = run->without_input || settings->launcher.count > 0,
-    };
+    char **arguments = NULL, **server_arguments = NULL, *disabled;
     struct failure_reason reason = {.fd = -1};
-    int rc;
+    struct variables variables;
+    int rc = read_list(check, run->files.items[CANDIDATE_ARTIFACT], &disabled, err);
 
+    if (rc < 0)
+        return rc;
+    arguments = check_words_for(&check->words, &run->files, disabled);
+    if (check->server != NULL)
+        server_arguments = check_words_for(&check->server_words, &run->files, disabled);
+    set_variables(check, run, disabled, &variables);
     if (settings->rules.compare_reasons && settings->launcher.count == 0 && failure_reason_open(&reason))
-        environment[count++] = reason.variable;
-    snprintf(iteration, sizeof(iteration), ITERATION_VARIABLE "=%" PRId64, run->iteration);
-    string_init(&artifact_variable);
-    if (artifact != NULL) {
-        string_add_format(&artifact_variable, CHECK_ARTIFACT_VARIABLE "=%s", artifact);
-        environment[count++] = artifact_variable.data;
-    }
-    environment[count] = check->search_path;
-    rc = process_run(&request, ret, err);
+        variables.items[variables.count++] = reason.variable;
+    rc = process_run(
+        &(struct process_request){
+            .arguments = (const char *const *)arguments,
+            .program = check->words.program,
+            .server = check->server,
+            .server_arguments = (const char *const *)server_arguments,
+            .environment = variables.items,
+            .timeout = run->timeout,
+            .stop = run->stop,
+            /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
+            .without_input = run->without_input || settings->launcher.count > 0,
+        },
+        ret, err);
     failure_reason_take(&reason, rc == 0 ? ret->reason : NULL);
     if (rc == 0)
         use_usual_paths(check, run, ret);
-    string_release(&artifact_variable);
+    string_release(&variables.iteration);
+    string_release(&variables.artifact);
+    string_release(&variables.disabled);
     check_words_free(server_arguments);
     check_words_free(arguments);
+    free(disabled);
     return rc;
 }
 

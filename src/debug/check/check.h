@@ -23,6 +23,7 @@ struct check_settings {
     struct words command;         /* a NULL follows; items is NULL when there is none: interactive */
     bool shell;                   /* the command is a single word, a whole command line for `sh -c` */
     struct words launcher;        /* words in front of the command: `srun -n1` */
+    bool has_lists;               /* candidates are lists of what is switched off */
     struct candidate_paths files; /* where a candidate is as a rule. The command may name these paths */
     struct check_rules rules;
     struct check_display display;

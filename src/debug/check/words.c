@@ -99,6 +99,8 @@ bool check_words_name(const struct check_words *words, enum candidate_file file)
 {
     size_t length;
 
+    if (file == CANDIDATE_ARTIFACT && words->is_list)
+        return true;
     for (size_t i = 0; i < words->count; i++)
         for (const char *at = words->items[i]; *at != '\0'; at++)
             if (file_in_word(words, i, at, &length) == file)
@@ -119,7 +121,10 @@ bool check_words_name_path(const struct check_words *words, const char *path)
 
 /* ---- For a candidate ---- */
 
-static char *word_for(const struct check_words *words, size_t index, const struct candidate_paths *actual)
+#define DISABLED_PLACEHOLDER "{disabled}"
+
+static char *word_for(const struct check_words *words, size_t index, const struct candidate_paths *actual,
+                      const char *disabled)
 {
     bool shell = words->shell && index + 1 == words->count;
     const char *at = words->items[index];
@@ -129,32 +134,34 @@ static char *word_for(const struct check_words *words, size_t index, const struc
     string_init(&ret);
     string_add(&ret, ""); /* an empty word is one, too */
     while (*at != '\0') {
-        size_t length;
-        enum candidate_file file = file_in_word(words, index, at, &length);
+        size_t length = strlen(DISABLED_PLACEHOLDER);
+        bool is_disabled = disabled != NULL && strncmp(at, DISABLED_PLACEHOLDER, length) == 0;
+        enum candidate_file file = is_disabled ? CANDIDATE_FILES : file_in_word(words, index, at, &length);
+        const char *value = is_disabled ? disabled : file < CANDIDATE_FILES ? actual->items[file] : NULL;
 
-        if (file == CANDIDATE_FILES) {
+        if (value == NULL) {
             shell_quotes_step(&quotes, *at);
             string_add_char(&ret, *at++);
             continue;
         }
         /* At its usual path a file is called as the user has called it. */
-        if (*at != '{' && strcmp(actual->items[file], words->usual.items[file]) == 0)
+        if (*at != '{' && strcmp(value, words->usual.items[file]) == 0)
             string_add_bytes(&ret, at, length);
         else if (shell)
-            shell_add_word(&ret, actual->items[file], &quotes);
+            shell_add_word(&ret, value, &quotes);
         else
-            string_add(&ret, actual->items[file]);
+            string_add(&ret, value);
         at += length;
     }
     return string_take(&ret);
 }
 
-char **check_words_for(const struct check_words *words, const struct candidate_paths *actual)
+char **check_words_for(const struct check_words *words, const struct candidate_paths *actual, const char *disabled)
 {
     char **ret = memory_alloc_zero(words->count + 1, sizeof(*ret));
 
     for (size_t i = 0; i < words->count; i++)
-        ret[i] = word_for(words, i, actual);
+        ret[i] = word_for(words, i, actual, disabled);
     return ret;
 }
 

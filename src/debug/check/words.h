@@ -4,6 +4,9 @@
  * where they stand as a word, as a path in a line of the shell, or as the value of an option
  * (--model=polygraphy_debug.onnx). So candidates can be checked at other paths than the usual ones, several at a time.
  *
+ * A candidate may be a list of what is switched off. {disabled} is that list itself then, which the check has in its
+ * environment as well, so that it need not look at the file.
+ *
  * Commands of --runner have an {inputs} of their own, which is left to `polygraphy run`.
  */
 #ifndef DEBUG_CHECK_WORDS_H
@@ -14,18 +17,23 @@
 /* In the environment of a check: where the candidate is. */
 #define CHECK_ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
 
+/* Where the candidate is a list, in its environment, too: what is switched off, with ';' between. */
+#define CHECK_DISABLED_VARIABLE "POLYGRAPHY_DISABLED"
+
 struct check_words {
     char *program;      /* what is executed; NULL when there is no command */
     const char **items; /* its arguments, NULL-terminated; files have their usual paths */
     size_t count;
-    bool shell; /* the last one is a line of the shell */
+    bool shell;   /* the last one is a line of the shell */
+    bool is_list; /* the artifact is a list of what is switched off */
     struct candidate_paths usual;
 };
 
 /* "{artifact}" */
 const char *check_words_placeholder(enum candidate_file file);
 
-/* True when one of the words names this file of a candidate, so that it can be elsewhere than at its usual path. */
+/* True when one of the words names this file of a candidate, or what is in it reaches the check in another way, so that
+ * it can be elsewhere than at its usual path. */
 bool check_words_name(const struct check_words *words, enum candidate_file file);
 
 /* True when the name of this file, without its folder, occurs in the words. */
@@ -40,8 +48,9 @@ bool check_words_tell_of_artifact(const struct check_words *words);
 void check_words_watch(const struct check_words *words, struct watched_files *ret);
 
 /* The words for a candidate whose files are at `actual`. In a line of the shell paths are quoted as far as they need
- * it. A NULL-terminated array of malloc'd words, for check_words_free(). */
-char **check_words_for(const struct check_words *words, const struct candidate_paths *actual);
+ * it, and so is `disabled` (NULL: {disabled} stands for itself). A NULL-terminated array of malloc'd words, for
+ * check_words_free(). */
+char **check_words_for(const struct check_words *words, const struct candidate_paths *actual, const char *disabled);
 void check_words_free(char **words);
 
 #endif

@@ -95,7 +95,10 @@ static int open_files(struct loop *loop, const struct hash *model_hash, struct e
     if (settings->check.rules.compare_failures && replay->replay.has_failure_code)
         loop_take_failure(loop, &replay->replay);
     if (settings->verdict_cache)
-        rc = verdict_cache_open(settings->verdict_cache, binding.check, loop->log, &loop->cache, err);
+        rc = verdict_cache_open(settings->verdict_cache,
+                                /* a list is nothing without the model */
+                                settings->check.has_lists ? hash_combine(binding.check, binding.model) : binding.check,
+                                loop->log, &loop->cache, err);
     if (rc == 0 && settings->work_folder)
         rc = file_make_folders(settings->work_folder, err);
     if (rc < 0)
@@ -129,7 +132,7 @@ void loop_tell_check_of(const struct loop *loop, const char *path)
         return;
     words = check_words(loop->check);
     files.items[CANDIDATE_ARTIFACT] = path;
-    items = check_words_for(words, &files);
+    items = check_words_for(words, &files, NULL);
     string_init(&line);
     if (words->shell && loop->settings.check.launcher.count == 0)
         string_add(&line, items[words->count - 1]);

@@ -1,11 +1,14 @@
 /* cli/options/runners/onnxrt.c: which ONNX Runtime to use, and how. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/backend.h"
+#include "backend/onnxrt/optimizers.h"
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
+#include "debug/check/words.h"
 
 static const char *const optimizations[] = {"none", "basic", "extended", "all", NULL};
 
@@ -144,14 +147,93 @@ static int convert_threads(struct parse *parse, const char *spelling, struct wor
     return 0;
 }
 
+/* ---- Optimizers that are switched off ---- */
+
+/* The session configuration while it grows. */
+struct configuration {
+    struct backend_setting *items;
+    size_t count, capacity;
+};
+
+/* Adds to those that an entry of the user's, or an earlier call, has switched off. */
+static int disable_optimizer(struct parse *parse, struct text name, struct configuration *configuration,
+                             struct error *err)
+{
+    struct backend_setting *entry = NULL;
+
+    for (size_t i = 0; i < configuration->count; i++)
+        if (strcmp(configuration->items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+            entry = &configuration->items[i];
+    if (entry == NULL) {
+        entry = VECTOR_APPEND(configuration);
+        *entry = (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
+    }
+    entry->value = arena_printf(parse_arena(parse), "%s%s" TEXT_FORMAT, entry->value, *entry->value != '\0' ? ";" : "",
+                                TEXT_ARGS(name));
+    if (strlen(entry->value) > LONGEST_SETTING)
+        return error_set(
+            err, ERR_INVALID,
+            "names of optimizers to be switched off may have %d bytes together, which is what ONNX Runtime "
+            "takes",
+            LONGEST_SETTING);
+    return 0;
+}
+
+/* What a check of `debug passes` has to do without: names of optimizers, and KEY=VALUE entries of the session
+ * configuration. */
+static int obey_environment(struct parse *parse, struct configuration *configuration, struct error *err)
+{
+    const char *rest = getenv(CHECK_DISABLED_VARIABLE);
+    int rc = 0;
+
+    if (rest == NULL || *rest == '\0')
+        return 0;
+    log_message(parse_log(parse), LOG_INFO, "Switched off by " CHECK_DISABLED_VARIABLE ": %s", rest);
+    while (rc == 0 && *rest != '\0') {
+        struct text part = {rest, strcspn(rest, ";")};
+        struct backend_setting setting = {0};
+
+        rest += part.size + (rest[part.size] == ';');
+        if (part.size > 0 && memchr(part.data, '=', part.size) == NULL)
+            rc = disable_optimizer(parse, part, configuration, err);
+        else if (part.size > 0 && read_setting(parse, part, &setting))
+            *VECTOR_APPEND(configuration) = setting;
+        else if (part.size > 0)
+            rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '" TEXT_FORMAT "' is no name and no KEY=VALUE",
+                           TEXT_ARGS(part));
+    }
+    return rc;
+}
+
 static int finish(struct parse *parse, struct error *err)
 {
     struct backend_request *request = PARSE_VALUES(parse, struct backend_request);
+    const struct words *disabled = &PARSE_VALUES(parse, struct onnxrt_values)->disabled_optimizers;
+    struct backend_settings *settings = &request->execution.session_config;
+    struct configuration configuration = {0};
+    int rc = 0;
 
-    (void)err;
     if (!parse_given(parse, "--onnxrt-optimization-level"))
         request->optimization_level = -1;
-    return 0;
+    for (size_t i = 0; i < settings->count; i++)
+        *VECTOR_APPEND(&configuration) = settings->items[i];
+    for (size_t i = 0; i < disabled->count; i++) {
+        rc = disable_optimizer(parse, text_of(disabled->items[i]), &configuration, err);
+        if (rc < 0)
+            goto done;
+    }
+    rc = obey_environment(parse, &configuration, err);
+    if (rc < 0)
+        goto done;
+    if (configuration.count > 0) {
+        struct backend_setting *items = arena_alloc_zero(parse_arena(parse), configuration.count, sizeof(*items));
+
+        memcpy(items, configuration.items, configuration.count * sizeof(*items));
+        *settings = (struct backend_settings){items, configuration.count};
+    }
+done:
+    free(configuration.items);
+    return rc;
 }
 
 /* The variants for commands that run a model on the processor only, or not at all, are the rest of the table. */
@@ -177,6 +259,15 @@ static const struct option options[] = {
         .help = "options of one of --providers, as its documentation names them: "
                 "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
                 "A comma that belongs to a value is written \\,",
+    },
+    {
+        .names = {"--onnxrt-disable-optimizers"},
+        .kind = OPTION_MANY,
+        .value_name = "NAME",
+        .append = true,
+        OPTION_FIELD(struct onnxrt_values, disabled_optimizers),
+        .help = "optimizers of ONNX Runtime, or single rules of them, that must not change the model: ConstantFolding "
+                "ConvBNFusion. `debug passes` finds those that make the difference",
     },
     {
         .names = {"--session-config"},
@@ -253,7 +344,7 @@ static const struct option options[] = {
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
 const struct option_group onnxrt_reference_options = ONNXRT_GROUP(2);
-const struct option_group onnxrt_library_options = ONNXRT_GROUP(3);
+const struct option_group onnxrt_library_options = ONNXRT_GROUP(4);
 
 /* ---- In a process of its own ---- */
 

@@ -36,6 +36,8 @@ static const char *const new_options[] = {
     "--onnxrt-custom-ops",
     "--provider-options",
     "--session-config",
+    "--onnxrt-disable-optimizers",
+    "--decisions",
     "--onnxrt-optimization-level",
     "--onnxrt-threads",
     "--onnxrt-timeout",

@@ -25,7 +25,7 @@ static bool names(const char *word, enum candidate_file file)
 static void assert_word(const char *word, const struct candidate_paths *paths, const char *expected)
 {
     const struct check_words words = words_of(&word, 1);
-    char **changed = check_words_for(&words, paths);
+    char **changed = check_words_for(&words, paths, NULL);
 
     assert_string_equal(changed[0], expected);
     assert_null(changed[1]);
@@ -48,7 +48,7 @@ static void assert_line(const char *line, const char *path, const char *expected
     char **changed;
 
     words.shell = true;
-    changed = check_words_for(&words, &paths);
+    changed = check_words_for(&words, &paths, NULL);
     assert_string_equal(changed[0], path);
     assert_string_equal(changed[1], expected);
     check_words_free(changed);
@@ -140,7 +140,7 @@ static void every_word_is_looked_at(void **state)
 {
     const char *items[] = {"run", "--fast", "out/in.json"};
     const struct check_words words = words_of(items, ARRAY_LEN(items)), first = words_of(items, 2);
-    char **changed = check_words_for(&words, &actual);
+    char **changed = check_words_for(&words, &actual, NULL);
 
     assert_true(check_words_name(&words, CANDIDATE_INPUTS));
     assert_false(check_words_name(&words, CANDIDATE_ARTIFACT));
@@ -158,7 +158,7 @@ static void inputs_of_a_runner_are_left_to_it(void **state)
 {
     const char *items[] = {"run", "{artifact}", "--runner", "./x {inputs} model.onnx", "--load-inputs", "{inputs}"};
     struct check_words words = words_of(items, ARRAY_LEN(items));
-    char **changed = check_words_for(&words, &actual);
+    char **changed = check_words_for(&words, &actual, NULL);
 
     (void)state;
     assert_string_equal(changed[3], "./x {inputs} /tmp/model.3.onnx");
@@ -168,6 +168,24 @@ static void inputs_of_a_runner_are_left_to_it(void **state)
     assert_false(check_words_name(&words, CANDIDATE_INPUTS));
     assert_line("run --runner 'a=./x {inputs}' --runner-build=\"{inputs} b\" {inputs}", "m.onnx",
                 "run --runner 'a=./x {inputs}' --runner-build=\"{inputs} b\" in.3");
+}
+
+static void what_is_switched_off_is_a_value(void **state)
+{
+    const char *items[] = {"sh", "-c", "./check {disabled} '{disabled}'"};
+    struct check_words words = words_of(items, ARRAY_LEN(items));
+    char **changed;
+
+    words.shell = true;
+    changed = check_words_for(&words, &actual, "A;session.b=1");
+    assert_string_equal(changed[2], "./check A\\;session.b=1 'A;session.b=1'");
+    check_words_free(changed);
+    changed = check_words_for(&words, &actual, NULL);
+    assert_string_equal(changed[2], items[2]);
+    check_words_free(changed);
+    assert_false(check_words_name(&words, CANDIDATE_ARTIFACT));
+    words.is_list = true; /* it need not look at the file */
+    assert_true(check_words_name(&words, CANDIDATE_ARTIFACT));
 }
 
 int main(void)
@@ -184,6 +202,7 @@ int main(void)
         cmocka_unit_test(paths_are_quoted_in_a_line_of_the_shell),
         cmocka_unit_test(every_word_is_looked_at),
         cmocka_unit_test(inputs_of_a_runner_are_left_to_it),
+        cmocka_unit_test(what_is_switched_off_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
