@@ -21,56 +21,32 @@ html_theme = "furo"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["website.css"]
 
-CONTENTS = """
-```{toctree}
-:hidden:
-:caption: Finding causes
+FINDING_CAUSES = (
+    "finding-the-cause accuracy report searching simplifying verdicts flaky-checks parallel-checks clusters precision "
+    "diff-tactics"
+)
+INSIDE = "architecture adding-a-command engine-layers library tactic-plugins portability benchmarks comparison"
 
-docs/finding-the-cause
-docs/accuracy
-docs/report
-docs/searching
-docs/simplifying
-docs/verdicts
-docs/flaky-checks
-docs/parallel-checks
-docs/clusters
-docs/precision
-docs/diff-tactics
-```
 
-```{toctree}
-:hidden:
-:caption: Using it
-:glob:
-
-docs/installing
-docs/ci
-docs/onnx-runtime
-docs/tensorrt
-docs/your-own-engine
-docs/memory
-docs/*
-```
-
-```{toctree}
-:hidden:
-:caption: Manuals
-:glob:
-
-man/*
-```
-
-```{toctree}
-:hidden:
-:caption: Examples
-:glob:
-
-examples/README
-examples/*/README
-```
-"""
+def contents(pages):
+    """What the margin lists, as text for the end of the first page. A document that no list names is about using it."""
+    finding = ["docs/" + name for name in FINDING_CAUSES.split()]
+    inside = ["docs/" + name for name in INSIDE.split()]
+    using = sorted(page for page in pages if page.startswith("docs/") and page not in finding + inside)
+    lists = {
+        "Finding causes": finding,
+        "Using it": using,
+        "Manuals": sorted(page for page in pages if page.startswith("man/")),
+        "Examples": sorted(page for page in pages if page.startswith("examples/")),
+        "Inside": inside,
+    }
+    return "".join(
+        f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(names) + "\n```\n"
+        for title, names in lists.items()
+    )
 
 
 def link_for_site(folder, match):
@@ -91,7 +67,7 @@ def prepare(app, document, source):
     text = re.sub(r'<a href="([^"]*)"><img src="([^"]*)"[^>]* alt="([^"]*)"></a>', r"[![\3](\2)](\1)", text)
     text = re.sub(r"(?<!!)\[([^]\[]*)\]\(([^)\s]+)\)", lambda match: link_for_site(folder, match), text)
     if document == root_doc:
-        text += CONTENTS
+        text += contents(app.env.found_docs)
     source[0] = text
 
 
