@@ -317,6 +317,23 @@ static int choose_shapes(const struct making *making, const struct trtexec_profi
 }
 
 /* Names that are no inputs, and shapes that an input of a fixed shape cannot have. */
+static int refuse_input(const struct trtexec_network *network, const char *name, struct error *err)
+{
+    struct close_names close;
+    struct string_builder text;
+    int rc;
+
+    string_init(&text);
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < network->inputs.count; i++)
+        close_names_offer(&close, text_of(network->inputs.items[i].name));
+    close_names_add_to(&close, &text);
+    rc = error_set(err, ERR_INVALID, "shapes are given for '%s', which is no input of the model%s", name,
+                   text.size > 0 ? text.data : "");
+    string_release(&text);
+    return rc;
+}
+
 static int check_profile(const struct trtexec_network *network, const struct trtexec_profile *profile,
                          struct error *err)
 {
@@ -328,8 +345,7 @@ static int check_profile(const struct trtexec_network *network, const struct trt
             if (strcmp(network->inputs.items[k].name, shapes->name) == 0)
                 input = &network->inputs.items[k];
         if (input == NULL)
-            return error_set(err, ERR_INVALID, "shapes are given for '%s', which is no input of the model",
-                             shapes->name);
+            return refuse_input(network, shapes->name, err);
         if (check_shape(input, &shapes->minimum, err) < 0 || check_shape(input, &shapes->optimum, err) < 0 ||
             check_shape(input, &shapes->maximum, err) < 0)
             return err->code;

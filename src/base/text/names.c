@@ -48,35 +48,34 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance, one row of the table at a time. */
-static size_t distance_between(struct text a, struct text b)
+/* Optimal string alignment, three rows of the table at a time. */
+size_t name_distance(struct text a, struct text b)
 {
-    size_t row[COMPARED_BYTES + 1];
-    size_t width = smaller(a.size, COMPARED_BYTES), height = smaller(b.size, COMPARED_BYTES);
+    size_t rows[3][COMPARED_BYTES + 1];
+    size_t width = smaller(b.size, COMPARED_BYTES), height = smaller(a.size, COMPARED_BYTES);
 
-    for (size_t i = 0; i <= width; i++)
-        row[i] = i;
-    for (size_t j = 1; j <= height; j++) {
-        size_t diagonal = row[0];
+    for (size_t k = 0; k <= width; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= height; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
 
-        row[0] = j;
-        for (size_t i = 1; i <= width; i++) {
-            size_t replaced = diagonal + (a.data[i - 1] != b.data[j - 1]);
-
-            diagonal = row[i];
-            row[i] = smaller(replaced, smaller(row[i], row[i - 1]) + 1);
+        row[0] = i;
+        for (size_t k = 1; k <= width; k++) {
+            row[k] = smaller(above[k - 1] + (a.data[i - 1] != b.data[k - 1]), smaller(above[k], row[k - 1]) + 1);
+            if (i > 1 && k > 1 && a.data[i - 1] == b.data[k - 2] && a.data[i - 2] == b.data[k - 1])
+                row[k] = smaller(row[k], two_above[k - 2] + 1);
         }
     }
-    return row[width];
+    return rows[height % 3][width];
 }
 
 void close_names_offer(struct close_names *names, struct text name)
 {
     bool part = names->wanted.size > 0 && text_contains_ignoring_case(name, names->wanted);
-    size_t distance = distance_between(names->wanted, name);
+    size_t distance = name_distance(names->wanted, name);
     size_t place;
 
-    if (name.size == 0 || (!part && distance > names->wanted.size / 2))
+    if (name.size == 0 || (!part && distance > (names->wanted.size + 1) / 3))
         return;
     for (size_t i = 0; i < names->count; i++)
         if (text_equal(names->best[i].name, name))

@@ -16,13 +16,17 @@ const void *name_rule_find(const void *items, size_t count, size_t item_size, co
 /* Whether a rule called `rule` can be meant for `name`: it is empty, or equal, or a pattern that matches. */
 bool name_rule_covers(const char *rule, const char *name);
 
+/* The number of letters to insert, remove, replace or swap with their neighbour to get from one name to the other. Of
+ * names of more than 200 bytes only the beginnings count. */
+size_t name_distance(struct text a, struct text b);
+
 #define CLOSE_NAMES_LIMIT 3
 
 struct close_names {
     struct text wanted;
     struct {
         struct text name;
-        size_t distance; /* insertions, deletions and replacements of a byte */
+        size_t distance; /* name_distance() */
     } best[CLOSE_NAMES_LIMIT];
     size_t count;
 };

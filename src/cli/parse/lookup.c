@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "cli/parse/command.h"
 
@@ -96,36 +97,6 @@ enum word_class word_classify(const struct parse *parse, const char *word, struc
 
 /* ---- Suggestions ---- */
 
-#define SUGGEST_MAX_LENGTH 64
-
-/* The number of letters to insert, remove, replace or swap with their neighbour to get from `a` to `b` (optimal string
- * alignment). Names longer than SUGGEST_MAX_LENGTH are never close. */
-static size_t edit_distance(struct text a, struct text b)
-{
-    size_t rows[3][SUGGEST_MAX_LENGTH + 1];
-
-    if (a.size > SUGGEST_MAX_LENGTH || b.size > SUGGEST_MAX_LENGTH)
-        return SIZE_MAX;
-    for (size_t k = 0; k <= b.size; k++)
-        rows[0][k] = k;
-    for (size_t i = 1; i <= a.size; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
-
-        row[0] = i;
-        for (size_t k = 1; k <= b.size; k++) {
-            size_t best = above[k - 1] + (a.data[i - 1] != b.data[k - 1]);
-
-            best = above[k] + 1 < best ? above[k] + 1 : best;
-            best = row[k - 1] + 1 < best ? row[k - 1] + 1 : best;
-            if (i > 1 && k > 1 && a.data[i - 1] == b.data[k - 2] && a.data[i - 2] == b.data[k - 1] &&
-                two_above[k - 2] + 1 < best)
-                best = two_above[k - 2] + 1;
-            row[k] = best;
-        }
-    }
-    return rows[a.size % 3][b.size];
-}
-
 struct suggestion {
     struct text wanted;
     const char *best;
@@ -135,7 +106,7 @@ struct suggestion {
 static void consider(struct suggestion *suggestion, const char *name)
 {
     struct text text = text_of(name);
-    size_t distance = edit_distance(suggestion->wanted, text);
+    size_t distance = name_distance(suggestion->wanted, text);
 
     /* A word that was meant to be abbreviated is as good as a small slip. */
     if (text.size > suggestion->wanted.size && suggestion->wanted.size > 3 &&

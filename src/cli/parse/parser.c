@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "base/text/string_builder.h"
 #include "cli/parse/command.h"
@@ -141,20 +142,25 @@ static void forget_words(struct option_state *state)
         state->words[0] = NULL;
 }
 
-/* "invalid choice: 'x' (choose from 'bisect', 'linear')" */
+/* "invalid choice: 'x' (choose from 'bisect', 'linear'); did you mean ..." */
 static int refuse_choice(const char *title, const char *word, const char *const *choices, struct error *err)
 {
     struct string_builder text;
+    struct close_names close;
     int rc;
 
     string_init(&text);
     string_add_quoted(&text, word);
     string_add(&text, " (choose from ");
+    close_names_start(&close, text_of(word));
     for (size_t i = 0; choices[i]; i++) {
         string_add(&text, i > 0 ? ", " : "");
         string_add_quoted(&text, choices[i]);
+        close_names_offer(&close, text_of(choices[i]));
     }
-    rc = error_set(err, ERR_INVALID, "argument %s: invalid choice: %s)", title, text.data);
+    string_add(&text, ")");
+    close_names_add_to(&close, &text);
+    rc = error_set(err, ERR_INVALID, "argument %s: invalid choice: %s", title, text.data);
     string_release(&text);
     return rc;
 }

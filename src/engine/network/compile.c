@@ -13,6 +13,7 @@
 #include "onnx/half/mixed_precision.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/model/subgraph.h"
+#include "onnx/model/text.h"
 #include "onnx/proto/value_info.h"
 
 /* While a network is built. */
@@ -35,6 +36,19 @@ static void add_all(const struct value_list *values, struct bitset *ret)
             bitset_add(ret, values->items[i]);
 }
 
+static int refuse_output(const struct model *model, const char *name, struct error *err)
+{
+    struct string_builder close;
+    int rc;
+
+    string_init(&close);
+    tensor_suggestion(&close, model, text_of(name));
+    rc = error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output%s", model->display_name, name,
+                   close.size > 0 ? close.data : "");
+    string_release(&close);
+    return rc;
+}
+
 /* --trt-outputs with names, while all of them are still there. */
 static int name_outputs(struct model *model, const struct network_settings *settings, struct error *err)
 {
@@ -45,8 +59,7 @@ static int name_outputs(struct model *model, const struct network_settings *sett
         return 0;
     for (size_t i = 0; i < settings->outputs.names.count; i++)
         if (model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
-            return error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output", model->display_name,
-                             settings->outputs.names.items[i]);
+            return refuse_output(model, settings->outputs.names.items[i], err);
     subgraph_init_whole(&whole, model);
     rc = outputs_mark_named(&whole, settings->outputs.names.items, settings->outputs.names.count, err);
     if (rc == 0)

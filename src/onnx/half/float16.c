@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
@@ -338,14 +339,30 @@ static int convert_graph(struct conversion *conversion, struct model *graph, con
     return rc;
 }
 
+static void warn_of_unknown_node(const struct model *model, const char *name, struct log *log)
+{
+    struct close_names close;
+    struct string_builder text;
+
+    string_init(&text);
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        close_names_offer(&close, model->nodes.items[i].name);
+        close_names_offer(&close, model->nodes.items[i].op_type);
+    }
+    close_names_add_to(&close, &text);
+    log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator%s", name,
+                text.size > 0 ? text.data : "");
+    string_release(&text);
+}
+
 static void report(const struct conversion *conversion)
 {
     struct log *log = conversion->settings->log;
 
     for (size_t i = 0; i < conversion->settings->keep_count; i++)
         if (!conversion->keep_used[i])
-            log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator",
-                        conversion->settings->keep[i]);
+            warn_of_unknown_node(conversion->model, conversion->settings->keep[i], log);
     if (conversion->outcome->functions > 0)
         log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->outcome->functions);
     if (model_opset(conversion->model) < MIXED_PRECISION_OPSET)

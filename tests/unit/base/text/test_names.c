@@ -78,11 +78,14 @@ static void closest_names_come_first_and_once(void **state)
 
     assert_suggestion("conv1_", offered, ARRAY_LEN(offered), "; did you mean 'conv12', 'conv1' or 'conv2'?");
     assert_suggestion("CONV1_b", offered, ARRAY_LEN(offered), "; did you mean 'Conv1_bias'?");
+    assert_suggestion("rleu", offered, ARRAY_LEN(offered), "; did you mean 'relu'?");
 }
 
 static void nothing_is_suggested_when_nothing_is_close(void **state)
 {
-    const char *const offered[] = {"relu", "", "softmax"};
+    const char *const offered[] = {"relu", "", "softmax", "input"};
+
+    assert_suggestion("output", offered, ARRAY_LEN(offered), "");
 
     assert_suggestion("conv", offered, ARRAY_LEN(offered), "");
     assert_suggestion("", offered, ARRAY_LEN(offered), "");

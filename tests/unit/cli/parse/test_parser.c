@@ -400,7 +400,7 @@ static void malformed_command_lines_are_refused_in_the_words_of_argparse(void **
     COMMAND_LINE(&line, &root, "tool", "-v");
     assert_refused("the following arguments are required: subtool");
     COMMAND_LINE(&line, &root, "tol");
-    assert_refused("argument tool: invalid choice: 'tol' (choose from 'tool')");
+    assert_refused("argument tool: invalid choice: 'tol' (choose from 'tool'); did you mean 'tool'?");
     no_line(state);
 }
 
