@@ -45,6 +45,8 @@ static const struct manual_fact variables[] = {
      "ONNX Runtime's shared library, where neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation has one"},
     {"PATH", NULL, NULL, "where the programs of checks and of --runner, and trtexec, are looked for"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
+    {"POLYGRAPHY_DISABLED", "debug passes", NULL,
+     "set for checks: the optimizers of ONNX Runtime that are to be switched off, with semicolons between them"},
     {"POLYGRAPHY_ENGINE", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {engine}"},
     {"POLYGRAPHY_FAILURE", NULL, "--check",
      "set for checks: where commands of this program tell the debug tool why a model did not run"},

@@ -142,12 +142,13 @@ static void add_text(struct string_builder *ret, const char *text)
 
 /* ---- The parts of a page ---- */
 
+/* The string AD has newer groffs leave lines as they come: names that cannot be broken leave no blank to widen. */
 static void title(struct string_builder *ret, const struct manual_title *title)
 {
     string_add_format(ret, ".Dd %s\n.Dt ", title->date);
     for (const char *at = title->page; *at != '\0'; at++)
         string_add_char(ret, *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at);
-    string_add(ret, " 1\n.Os polygraphy " POLYGRAPHY_VERSION "\n.Sh NAME\n.Nm");
+    string_add(ret, " 1\n.Os polygraphy " POLYGRAPHY_VERSION "\n.ds AD l\n.Sh NAME\n.Nm");
     add_argument(ret, title->page);
     string_add(ret, "\n.Nd ");
     add_text(ret, title->summary);
