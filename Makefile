@@ -35,7 +35,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -f
 
 # Recursive variables: pkg-config is asked when a recipe needs it; `make check` and `make demo` get there after set-up.
 # Fused multiply-adds would round results differently from one machine to the next.
-compile = -std=c17 -D_GNU_SOURCE -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS)
+compile = -std=c17 -D_XOPEN_SOURCE=700 -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS)
 link    = $(CFLAGS) $(LDFLAGS)
 ldlibs  = $(module_libs) -ldl -lm -lpthread $(LDLIBS)
 module_cflags = $(eval module_cflags := $(shell $(pkg_config) --cflags $(modules) 2>/dev/null))$(module_cflags)
@@ -253,7 +253,7 @@ $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/fl
 $(BUILD)/examples/faults/%.so: examples/faults/%.c $(public_headers) $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo 'SO   $@'
-	$(quiet)$(CC) -std=c11 -D_GNU_SOURCE -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -lm
+	$(quiet)$(CC) -std=c11 -D_XOPEN_SOURCE=700 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -lm
 
 $(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(public_headers) $(BUILD)/flags
 	@mkdir -p $(@D)

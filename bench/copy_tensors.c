@@ -4,6 +4,7 @@
  *
  * Copies a safetensors file in which a tensor is called FROM; in the copy it is called TO, which is as long.
  */
+#define _GNU_SOURCE /* memmem */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

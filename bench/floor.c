@@ -5,6 +5,7 @@
  * For each line of RECORD, which check_size has written and which begins with a size: copies as many bytes of ORIGINAL
  * to FILE, inside the kernel, runs the command, and removes FILE.
  */
+#define _GNU_SOURCE /* copy_file_range */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

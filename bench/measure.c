@@ -8,6 +8,7 @@
  *
  * The kernel counts into a process's largest resident set what its children had; those of a check are far below.
  */
+#define _GNU_SOURCE /* wait4 */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

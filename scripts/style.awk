@@ -118,6 +118,8 @@ FNR == 1 {
     code = code_of($0)
     if (code ~ banned)
         finding(FNR, "a function that is not used here: " $0)
+    if (layer != "" && layer != "base" && code ~ /^ *# *define +_(GNU|DEFAULT|BSD)_SOURCE/)
+        finding(FNR, "only src/base uses more of the system than POSIX has: " $0)
     if (layer != "" && layer != "cli" && FILENAME != last_resort && code ~ printing)
         finding(FNR, "only src/cli prints or exits: " $0)
     if (code ~ /^[A-Za-z_].*\(/) {

@@ -45,7 +45,7 @@ headers_alone()
     local compiler=${CC:-cc}
     {
         [ ${#headers[@]} -eq 0 ] ||
-            "$compiler" -std=c17 -D_GNU_SOURCE -Isrc -Iinclude -Wall -Wextra -fsyntax-only -x c "${headers[@]}"
+            "$compiler" -std=c17 -D_XOPEN_SOURCE=700 -Isrc -Iinclude -Wall -Wextra -fsyntax-only -x c "${headers[@]}"
         [ ${#public_headers[@]} -eq 0 ] ||
             "$compiler" -std=c17 -Iinclude -Wall -Wextra -Wpedantic -fsyntax-only -x c "${public_headers[@]}"
     } 2>&1 | sed -nE 's/^([^ ]+:[0-9]+):[0-9]+: ((fatal )?error|warning): (.*)/\1: header alone: \4/p'

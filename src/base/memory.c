@@ -1,4 +1,5 @@
 /* base/memory.c: allocation for bookkeeping, which either succeeds or ends the process. */
+#define _GNU_SOURCE /* madvise, sbrk */
 #include "base/memory.h"
 
 #include <stdint.h>

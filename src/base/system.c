@@ -1,6 +1,8 @@
 /* base/system.c: see system.h. */
+#define _GNU_SOURCE /* dladdr, sched_getaffinity */
 #include "base/system.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,6 +28,13 @@ char *system_program_path(void)
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path)); /* Linux only */
 
     return size > 0 && (size_t)size < sizeof(path) ? memory_copy(path, (size_t)size) : NULL;
+}
+
+const char *system_library_of(const void *symbol)
+{
+    Dl_info place;
+
+    return dladdr(symbol, &place) != 0 ? place.dli_fname : NULL;
 }
 
 const char *system_temporary_folder(void)

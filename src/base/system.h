@@ -13,6 +13,9 @@ double stopwatch_now(void);
 /* The path of this program's file, malloc'd; NULL where the system does not tell. */
 char *system_program_path(void);
 
+/* The path of the loaded library that has this symbol, as long as it is loaded; NULL where the system does not tell. */
+const char *system_library_of(const void *symbol);
+
 /* The folder for temporary files: what TMPDIR names, /tmp without it. */
 const char *system_temporary_folder(void);
 

@@ -43,35 +43,33 @@ static void add_box(struct string_builder *out, const struct drawing_box *box, s
     string_add(out, "];\n");
 }
 
-/* Boxes in the order of their clusters, so that each of these is written at once. */
-static int by_cluster(const void *a, const void *b, void *data)
+static int compare_places(const void *a, const void *b)
 {
-    const struct drawing *drawing = data;
-    const uint32_t *first = a, *second = b;
-    uint32_t x = drawing->boxes.items[*first].cluster, y = drawing->boxes.items[*second].cluster;
+    const uint64_t *first = a, *second = b;
 
-    return x != y ? (x > y) - (x < y) : (*first > *second) - (*first < *second);
+    return (*first > *second) - (*first < *second);
 }
 
 static void add_graph(struct string_builder *out, struct drawing *drawing)
 {
-    uint32_t *order = memory_alloc(drawing->boxes.count * sizeof(*order));
+    /* Cluster and index as one number: boxes in the order of clusters, so that each of these is written at once. */
+    uint64_t *order = memory_alloc(drawing->boxes.count * sizeof(*order));
     uint32_t open = CLUSTER_NONE;
 
     string_add(out, "digraph {\ngraph [ranksep=0.35, nodesep=0.3];\n"
                     "node [shape=box, fixedsize=true, label=\"\"];\nedge [arrowhead=none];\n");
     for (uint32_t i = 0; i < drawing->boxes.count; i++)
-        order[i] = i;
-    qsort_r(order, drawing->boxes.count, sizeof(*order), by_cluster, drawing);
+        order[i] = (uint64_t)drawing->boxes.items[i].cluster << 32 | i;
+    qsort(order, drawing->boxes.count, sizeof(*order), compare_places);
     for (size_t i = 0; i < drawing->boxes.count; i++) {
-        const struct drawing_box *box = &drawing->boxes.items[order[i]];
+        const struct drawing_box *box = &drawing->boxes.items[(uint32_t)order[i]];
 
         if (box->cluster != open)
             string_add(out, open != CLUSTER_NONE ? "}\n" : "");
         if (box->cluster != open && box->cluster != CLUSTER_NONE) /* the label makes room for one in the page */
             string_add_format(out, "subgraph cluster_%u {\nlabel=\" \"; fontsize=10; margin=10;\n", box->cluster);
         open = box->cluster;
-        add_box(out, box, order[i]);
+        add_box(out, box, (uint32_t)order[i]);
     }
     string_add(out, open != CLUSTER_NONE ? "}\n" : "");
     for (size_t i = 0; i < drawing->lines.count; i++)

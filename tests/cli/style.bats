@@ -188,3 +188,11 @@ docs/picture.svg:2: there is no room base/gone/
 docs/picture.svg:4: neither of search/ and base/text/ includes the other
 END
 }
+
+@test "only src/base may use more than POSIX" {
+    mkdir -p src/base src/onnx
+    echo '#define _GNU_SOURCE /* pipe2 */' | tee src/base/good.c >src/onnx/bad.c
+    run awk -f "$POLYGRAPHY_ROOT/scripts/style.awk" src/base/good.c src/onnx/bad.c
+    [ "$status" -eq 0 ]
+    [ "$output" = 'src/onnx/bad.c:1: only src/base uses more of the system than POSIX has: #define _GNU_SOURCE /* pipe2 */' ]
+}

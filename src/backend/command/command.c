@@ -73,7 +73,7 @@ static void show_stream(const struct backend_session *session, const char *strea
 static bool add_last_line(const struct process_output *output, struct string_builder *ret)
 {
     struct text text = end_of(output, SHOWN_OF_FAILURE);
-    const char *line;
+    size_t line;
 
     while (text.size > 0 && !isalnum((unsigned char)text.data[text.size - 1]))
         text.size--;
@@ -81,9 +81,9 @@ static bool add_last_line(const struct process_output *output, struct string_bui
         return false;
     while (text.data + text.size < output->data + output->size && text.data[text.size] != '\n')
         text.size++;
-    line = memrchr(text.data, '\n', text.size);
-    if (line != NULL)
-        text = (struct text){line + 1, (size_t)(text.data + text.size - line - 1)};
+    line = text_find_last(text, TEXT("\n"));
+    if (line != SIZE_MAX)
+        text = (struct text){text.data + line + 1, text.size - line - 1};
     text.size = text.size < LAST_LINE ? text.size : LAST_LINE;
     string_add(ret, "; its last line: ");
     string_add_visible(ret, text);

@@ -226,7 +226,6 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
     void *symbol = dlsym(handle, "OrtGetApiBase");
     const struct ort_api_base *base;
     int major = 0, minor = 0;
-    Dl_info place;
 
     if (!symbol)
         return error_set(err, ERR_UNSUPPORTED, "'%s' is not ONNX Runtime: it has no symbol OrtGetApiBase", path);
@@ -243,7 +242,7 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
             "--onnxruntime-lib",
             path, base->get_version(), ORT_API_VERSION);
     ret->release = minor;
-    ret->path = dladdr(symbol, &place) != 0 ? place.dli_fname : NULL;
+    ret->path = system_library_of(symbol);
     ret->tells_shape = minor >= ORT_API_VERSION_HAS_SHAPE;
     return 0;
 }

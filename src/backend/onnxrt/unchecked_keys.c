@@ -24,17 +24,17 @@ static bool is_of_a_key(char c)
 /* Offers each text of the library that begins with `area` and looks like a key, from its byte `from` on. */
 static void offer_keys(struct text library, const char *area, size_t from, struct close_names *names)
 {
-    const char *end = library.data + library.size, *found = library.data;
-    size_t size = strlen(area);
+    size_t size = strlen(area), found;
 
-    while ((found = memmem(found, (size_t)(end - found), area, size)) != NULL) {
-        struct text key = {found, size};
+    for (; (found = text_find(library, text_of(area))) != SIZE_MAX;
+         library = (struct text){library.data + found + size, library.size - found - size}) {
+        struct text key = {library.data + found, size};
+        size_t room = library.size - found;
 
-        while (key.size <= LONGEST_KEY && found + key.size < end && is_of_a_key(found[key.size]))
+        while (key.size <= LONGEST_KEY && key.size < room && is_of_a_key(key.data[key.size]))
             key.size++;
-        if (key.size > size && found + key.size < end && found[key.size] == '\0')
+        if (key.size > size && key.size < room && key.data[key.size] == '\0')
             close_names_offer(names, (struct text){key.data + from, key.size - from});
-        found += size;
     }
 }
 
@@ -42,7 +42,7 @@ bool onnxrt_library_has_key(struct text library, const char *area, const char *k
 {
     struct close_names names;
 
-    if (memmem(library.data, library.size, key, strlen(key) + 1) != NULL)
+    if (text_contains(library, (struct text){key, strlen(key) + 1}))
         return true;
     close_names_start(&names, text_of(key));
     if (*area != '\0')

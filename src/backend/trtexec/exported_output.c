@@ -6,14 +6,6 @@
 #include "base/text/number.h"
 #include "base/text/string_builder.h"
 
-/* Where `word` begins in `text`; SIZE_MAX when it is not there. */
-static size_t find(struct text text, struct text word)
-{
-    const char *found = word.size <= text.size ? memmem(text.data, text.size, word.data, word.size) : NULL;
-
-    return found != NULL ? (size_t)(found - text.data) : SIZE_MAX;
-}
-
 static struct text from(struct text text, size_t begin)
 {
     return (struct text){text.data + begin, text.size - begin};
@@ -31,7 +23,7 @@ static struct text without_blanks(struct text text)
 /* Takes off everything up to and with `word`, and gives what stood before it. */
 static bool take_until(struct text *text, struct text word, struct text *ret)
 {
-    size_t at = find(*text, word);
+    size_t at = text_find(*text, word);
 
     if (at == SIZE_MAX)
         return false;
@@ -118,7 +110,7 @@ int exported_output_read(struct text file, const char *name, enum data_type type
     string_release(&beginning);
     if (found)
         values = without_blanks(values);
-    if (found && find(values, TEXT("Final shape is ")) == 0) {
+    if (found && text_find(values, TEXT("Final shape is ")) == 0) {
         values = from(values, sizeof("Final shape is ") - 1);
         found = take_until(&values, TEXT(" reported by the output allocator."), &dimensions);
         values = without_blanks(values);

@@ -1,4 +1,5 @@
 /* base/file/file.c: reading and locking files, and questions about paths. */
+#define _GNU_SOURCE /* madvise */
 #include "base/file/file.h"
 
 #include <errno.h>

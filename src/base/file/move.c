@@ -1,4 +1,5 @@
 /* base/file/move.c: moving files and folders, also from one file system to another; copies. */
+#define _GNU_SOURCE /* renameat2 */
 #include "base/file/file.h"
 
 #include <dirent.h>

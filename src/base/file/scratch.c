@@ -1,4 +1,5 @@
 /* base/file/scratch.c: see scratch.h. */
+#define _GNU_SOURCE /* memfd_create, mkostemp */
 #include "base/file/scratch.h"
 
 #include <errno.h>
@@ -94,4 +95,14 @@ uint64_t scratch_file_room(const struct scratch_file *file)
     if (fstatvfs(file->fd, &status) != 0)
         return UINT64_MAX;
     return (uint64_t)status.f_bavail * (uint64_t)status.f_frsize;
+}
+
+int scratch_file_in_memory(const char *name)
+{
+#ifdef __linux__
+    return memfd_create(name, MFD_CLOEXEC);
+#else
+    (void)name;
+    return -1;
+#endif
 }

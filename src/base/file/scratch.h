@@ -32,6 +32,10 @@ void scratch_file_truncate(struct scratch_file *file, uint64_t size);
 /* Maps bytes that were written, read-only; to be given back with munmap(). `offset` is a multiple of the page size. */
 int scratch_file_map(const struct scratch_file *file, uint64_t offset, size_t size, void **ret, struct error *err);
 
+/* A file in memory, for which no disk is needed, closed where a program is executed. `name` is for those
+ * who look at this process. -1 where the system has no such files. */
+int scratch_file_in_memory(const char *name);
+
 /* How much more the file system holds; UINT64_MAX when it does not say. */
 uint64_t scratch_file_room(const struct scratch_file *file);
 

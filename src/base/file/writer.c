@@ -1,4 +1,5 @@
 /* base/file/writer.c: writing a file whole or not at all. */
+#define _GNU_SOURCE /* copy_file_range, renameat2, sync_file_range */
 #include "base/file/file.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * memory. The two sides never write at the same time: the copy answers when it has read all, so neither can wait for
  * the other for ever.
  */
+#define _GNU_SOURCE /* wait4 */
 #include "base/process/bounded.h"
 
 #include <errno.h>

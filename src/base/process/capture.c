@@ -1,4 +1,5 @@
 /* base/process/capture.c: see capture.h. */
+#define _GNU_SOURCE /* mkostemp, pipe2 */
 #include "base/process/capture.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * posix_spawn() does not copy the parent's page tables (a model of many gigabytes may be mapped) and returns what exec
  * said. It is given a path, never a name, so that no C library falls back to running a file of unknown format with sh.
  */
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "base/process/spawn.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* base/text/text.c: comparing and matching text that is not ended by NUL. */
+#define _GNU_SOURCE /* memmem */
 #include "base/text/text.h"
 
 #include <stdint.h>
@@ -28,11 +29,25 @@ bool text_begins_with(struct text text, const char *beginning)
 
 bool text_contains(struct text haystack, struct text needle)
 {
+    return text_find(haystack, needle) != SIZE_MAX;
+}
+
+size_t text_find(struct text haystack, struct text needle)
+{
+    const char *found;
+
     if (needle.size == 0)
-        return true;
-    if (needle.size > haystack.size)
-        return false;
-    return memmem(haystack.data, haystack.size, needle.data, needle.size) != NULL;
+        return 0;
+    found = needle.size <= haystack.size ? memmem(haystack.data, haystack.size, needle.data, needle.size) : NULL;
+    return found != NULL ? (size_t)(found - haystack.data) : SIZE_MAX;
+}
+
+size_t text_find_last(struct text haystack, struct text needle)
+{
+    for (size_t i = haystack.size < needle.size ? 0 : haystack.size - needle.size + 1; i-- > 0;)
+        if (memcmp(haystack.data + i, needle.data, needle.size) == 0)
+            return i;
+    return SIZE_MAX;
 }
 
 static char ascii_lower(char c)

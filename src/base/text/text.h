@@ -48,6 +48,8 @@ bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);
 bool text_begins_with(struct text text, const char *beginning);
 bool text_contains(struct text haystack, struct text needle);
+size_t text_find(struct text haystack, struct text needle);      /* where it begins; SIZE_MAX: it is not there */
+size_t text_find_last(struct text haystack, struct text needle); /* the same of its last occurrence */
 bool text_contains_ignoring_case(struct text haystack, struct text needle); /* ASCII case only */
 
 /* Shell-style patterns as in Python's fnmatch: * ? [seq] [!seq]; no special treatment of '/' or a leading '.'. */

@@ -39,26 +39,33 @@ static double *times_of(const struct trt_engine_view *view)
     return times;
 }
 
-static int compare_times(const void *a, const void *b, void *data)
-{
-    const double *times = data;
-    size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    double difference = (isnan(times[right]) ? -1 : times[right]) - (isnan(times[left]) ? -1 : times[left]);
+struct timed_layer {
+    double time; /* -1: not known */
+    size_t index;
+};
 
-    if (difference != 0)
-        return difference > 0 ? 1 : -1;
-    return left < right ? -1 : left > right;
+static int compare_times(const void *a, const void *b)
+{
+    const struct timed_layer *left = a, *right = b;
+
+    if (left->time != right->time)
+        return left->time < right->time ? 1 : -1;
+    return left->index < right->index ? -1 : left->index > right->index;
 }
 
 /* Indices of the layers: slowest first, or as they run. malloc'd. */
-static size_t *order_of(const struct layer_info *info, double *times)
+static size_t *order_of(const struct layer_info *info, const double *times)
 {
+    struct timed_layer *layers = memory_resize(NULL, info->layers.count, sizeof(*layers));
     size_t *order = memory_resize(NULL, info->layers.count, sizeof(*order));
 
     for (size_t i = 0; i < info->layers.count; i++)
-        order[i] = i;
+        layers[i] = (struct timed_layer){!times || isnan(times[i]) ? -1 : times[i], i};
     if (times && info->layers.count > 0)
-        qsort_r(order, info->layers.count, sizeof(*order), compare_times, times);
+        qsort(layers, info->layers.count, sizeof(*layers), compare_times);
+    for (size_t i = 0; i < info->layers.count; i++)
+        order[i] = layers[i].index;
+    free(layers);
     return order;
 }
 

@@ -26,12 +26,13 @@ static void add_linked(struct string_builder *ret, struct text text)
     const struct text folder = TEXT("docs/"), extension = TEXT(".md");
 
     for (;;) {
-        const char *name = text.size > 0 ? memmem(text.data, text.size, folder.data, folder.size) : NULL;
-        size_t before = name != NULL ? (size_t)(name - text.data) : text.size, length = folder.size;
+        size_t before = text_find(text, folder), length = folder.size;
+        const char *name;
 
+        if (before == SIZE_MAX)
+            break;
         add_escaped(ret, (struct text){text.data, before});
-        if (name == NULL)
-            return;
+        name = text.data + before;
         while (before + length < text.size && (isalnum((unsigned char)name[length]) || name[length] == '-'))
             length++;
         if (text.size - before - length >= extension.size &&
@@ -43,6 +44,7 @@ static void add_linked(struct string_builder *ret, struct text text)
         }
         text = (struct text){name + length, text.size - before - length};
     }
+    add_escaped(ret, text);
 }
 
 static void add_text(struct string_builder *ret, const char *text)

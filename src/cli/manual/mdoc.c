@@ -244,10 +244,10 @@ static void synopsis(struct string_builder *ret, const char *command, const stru
 
 static void paragraph(struct string_builder *ret, const char *text)
 {
-    const char *before = ret->size > 0 ? memrchr(ret->data, '\n', ret->size - 1) : NULL;
+    size_t before = ret->size > 0 ? text_find_last((struct text){ret->data, ret->size - 1}, TEXT("\n")) : SIZE_MAX;
 
     /* Behind a heading there is room already. */
-    if (before != NULL && strncmp(before, "\n.S", 3) != 0)
+    if (before != SIZE_MAX && strncmp(ret->data + before, "\n.S", 3) != 0)
         string_add(ret, ".Pp\n");
     add_text(ret, text);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "backend/failing_operator.h"
+#include "base/file/scratch.h"
 #include "base/hash.h"
 #include "base/text/text.h"
 
@@ -44,10 +45,7 @@ bool failure_reason_open(struct failure_reason *reason)
 {
     char mark[HASH_TEXT_SIZE];
 
-    reason->fd = -1;
-#ifdef __linux__
-    reason->fd = memfd_create("polygraphy_failure", MFD_CLOEXEC);
-#endif
+    reason->fd = scratch_file_in_memory("polygraphy_failure");
     if (reason->fd < 0)
         return false;
     make_mark(mark);

@@ -46,15 +46,15 @@ void check_output_render(const struct process_output *output, struct string_buil
 static void replace_all(struct process_output *output, const char *from, const char *to)
 {
     size_t length = strlen(from), done = 0;
-    const char *found = output->size > 0 ? memmem(output->data, output->size, from, length) : NULL;
+    size_t found = text_find((struct text){output->data, output->size}, text_of(from));
     struct string_builder text;
 
-    if (found == NULL)
+    if (found == SIZE_MAX)
         return;
     struct process_output renamed = *output;
     string_init(&text);
-    while (found != NULL) {
-        size_t at = (size_t)(found - output->data);
+    while (found != SIZE_MAX) {
+        size_t at = done + found;
 
         string_add_bytes(&text, output->data + done, at - done);
         string_add(&text, to);
@@ -63,7 +63,7 @@ static void replace_all(struct process_output *output, const char *from, const c
         if (at < output->tail)
             renamed.tail += strlen(to) - length;
         done = at + length;
-        found = memmem(output->data + done, output->size - done, from, length);
+        found = text_find((struct text){output->data + done, output->size - done}, text_of(from));
     }
     string_add_bytes(&text, output->data + done, output->size - done);
 

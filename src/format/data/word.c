@@ -73,16 +73,16 @@ static bool names_file(struct text text)
 /* Takes ":TYPE:SHAPE" off the end of *rest, if it ends so behind a file. */
 static int take_raw(struct text *rest, struct data_word *word, struct error *err)
 {
-    const char *colon = memrchr(rest->data, ':', rest->size);
-    const char *before = colon != NULL ? memrchr(rest->data, ':', (size_t)(colon - rest->data)) : NULL;
+    size_t colon = text_find_last(*rest, TEXT(":"));
+    size_t before = colon != SIZE_MAX ? text_find_last((struct text){rest->data, colon}, TEXT(":")) : SIZE_MAX;
     struct text file, type, shape;
     bool has_shape;
 
-    if (before == NULL)
+    if (before == SIZE_MAX)
         return 0;
-    file = (struct text){rest->data, (size_t)(before - rest->data)};
-    type = (struct text){before + 1, (size_t)(colon - before - 1)};
-    shape = (struct text){colon + 1, rest->size - (size_t)(colon + 1 - rest->data)};
+    file = (struct text){rest->data, before};
+    type = (struct text){rest->data + before + 1, colon - before - 1};
+    shape = (struct text){rest->data + colon + 1, rest->size - colon - 1};
     word->type = data_type_parse(type);
     has_shape = parse_shape(shape, &word->shape);
     if ((word->type == DATA_UNDEFINED && !has_shape) || !names_file(file)) {

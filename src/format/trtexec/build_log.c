@@ -28,28 +28,10 @@ static struct text before(struct text text, size_t at)
     return (struct text){text.data, at};
 }
 
-/* Where `part` begins in the text; SIZE_MAX when it is not there. */
-static size_t find(struct text text, const char *part)
-{
-    const char *found = memmem(text.data, text.size, part, strlen(part));
-
-    return found ? (size_t)(found - text.data) : SIZE_MAX;
-}
-
-static size_t find_last(struct text text, const char *part)
-{
-    size_t size = strlen(part);
-
-    for (size_t i = text.size < size ? 0 : text.size - size + 1; i-- > 0;)
-        if (memcmp(text.data + i, part, size) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
 /* Takes the text in front of `separator` off `rest`, and the separator. False when it is not there. */
 static bool take(struct text *rest, const char *separator, struct text *ret)
 {
-    size_t at = find(*rest, separator);
+    size_t at = text_find(*rest, text_of(separator));
 
     if (at == SIZE_MAX)
         return false;
@@ -81,7 +63,7 @@ static bool parse_tactic(struct text text, int64_t *ret)
 static struct text skip_prefix(struct text line)
 {
     while (text_begins_with(line, "[")) {
-        size_t end = find(line, "] ");
+        size_t end = text_find(line, TEXT("] "));
 
         if (end == SIZE_MAX || end > 40)
             return line;
@@ -114,7 +96,7 @@ static void add_timing(struct log_reader *reader, struct build_timing timing)
 /* "NAME (CaskConvolution[0x80000009])" */
 static void read_runner(struct log_reader *reader, struct text rest)
 {
-    size_t at = find_last(rest, " (");
+    size_t at = text_find_last(rest, TEXT(" ("));
     struct text number;
 
     reader->layer = reader->runner = (struct text){0};
@@ -142,7 +124,7 @@ static void read_cached(struct log_reader *reader, struct text line, size_t at)
 {
     struct text head = before(line, at), rest = from(line, at + strlen("] got cached result: ")), tactic;
     struct build_timing timing = {.cached = true};
-    size_t formats = find_last(head, " [");
+    size_t formats = text_find_last(head, TEXT(" ["));
 
     if (formats == SIZE_MAX || !take(&rest, ", tactic ", &timing.runner) || !take(&rest, ", ", &tactic) ||
         !ends_with(rest, " ms") || !parse_tactic(tactic, &timing.tactic) ||
@@ -183,7 +165,7 @@ static void read_line(struct log_reader *reader, struct text line)
     } else if (text_begins_with(line, "Engine Layer Information:")) {
         reader->log->layers.count = 0;
         reader->in_layers = true;
-    } else if ((cached = find(line, "] got cached result: ")) != SIZE_MAX) {
+    } else if ((cached = text_find(line, TEXT("] got cached result: "))) != SIZE_MAX) {
         read_cached(reader, line, cached);
     }
 }
@@ -275,7 +257,7 @@ static bool read_dims(struct layer_info *info, struct text list, struct layer_in
 /* "relu (Float[-1,32,28,28])" */
 static bool read_tensor(struct layer_info *info, struct text text, struct layer_info_tensors *ret)
 {
-    size_t at = find_last(text, " (");
+    size_t at = text_find_last(text, TEXT(" ("));
     struct layer_info_tensor *tensor;
     struct text type, dims;
 
@@ -296,11 +278,11 @@ static void read_tensors(struct layer_info *info, struct text rest, struct layer
     struct layer_info_tensors *side = &layer->inputs;
 
     while (rest.size > 0) {
-        size_t end = find(rest, "])");
+        size_t end = text_find(rest, TEXT("])"));
 
         if (text_begins_with(rest, "-> ") || text_begins_with(rest, " -> ")) {
             side = &layer->outputs;
-            rest = from(rest, find(rest, "-> ") + strlen("-> "));
+            rest = from(rest, text_find(rest, TEXT("-> ")) + strlen("-> "));
             continue;
         }
         if (end == SIZE_MAX || !read_tensor(info, before(rest, end + 2), side))

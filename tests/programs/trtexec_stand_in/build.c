@@ -1,4 +1,5 @@
 /* tests/programs/trtexec_stand_in/build.c: engines out of ONNX models. */
+#define _GNU_SOURCE /* strsep */
 #include <dlfcn.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* tests/programs/trtexec_stand_in/options.c: which options each version has, and how a command line is read. */
+#define _GNU_SOURCE /* strsep */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* Our table of ONNX Runtime's functions: each one that we use is called, and does what its name says. */
+#define _GNU_SOURCE /* strcasestr */
 #include "support/onnxrt_fixture.h"
 
 #include <stdlib.h>

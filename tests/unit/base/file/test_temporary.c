@@ -1,4 +1,5 @@
 /* What killed processes leave of the files that they were writing. */
+#define _GNU_SOURCE /* unshare */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>

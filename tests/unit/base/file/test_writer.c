@@ -1,4 +1,5 @@
 /* Files that are written whole or not at all. */
+#define _GNU_SOURCE /* unshare */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -37,6 +37,20 @@ static void empty_text_is_contained_in_all(void **state)
     assert_false(text_contains(TEXT(""), TEXT("a")));
 }
 
+static void first_and_last_place_are_found(void **state)
+{
+    struct text text = TEXT("a:b::c");
+
+    assert_int_equal(text_find(text, TEXT(":")), 1);
+    assert_int_equal(text_find_last(text, TEXT(":")), 4);
+    assert_int_equal(text_find_last(text, TEXT("::c")), 3);
+    assert_int_equal(text_find_last(text, text), 0);
+    assert_true(text_find(text, TEXT("::c:")) == SIZE_MAX);
+    assert_true(text_find_last(text, TEXT(":::")) == SIZE_MAX);
+    assert_true(text_find_last(TEXT(""), TEXT(":")) == SIZE_MAX);
+    assert_true(text_find((struct text){NULL, 0}, TEXT(":")) == SIZE_MAX);
+}
+
 static void case_is_ignored_for_ascii_letters_only(void **state)
 {
     assert_true(text_contains_ignoring_case(TEXT("xxInf__"), TEXT("iNF")));
@@ -155,6 +169,7 @@ int main(void)
         cmocka_unit_test(null_is_empty_text),
         cmocka_unit_test(text_ends_at_its_size),
         cmocka_unit_test(empty_text_is_contained_in_all),
+        cmocka_unit_test(first_and_last_place_are_found),
         cmocka_unit_test(case_is_ignored_for_ascii_letters_only),
         cmocka_unit_test(star_matches_any_number_of_characters),
         cmocka_unit_test(question_mark_matches_one_character_not_one_byte),

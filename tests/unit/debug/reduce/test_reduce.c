@@ -1,4 +1,5 @@
 /* Tests of debug/reduce/reduce.c with its searches: small models, and shell commands as checks that are known. */
+#define _GNU_SOURCE /* memmem */
 #include "support/unit_test.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Plan files: what is written is read again, and nothing else is. */
+#define _GNU_SOURCE /* memmem */
 #include "base/system.h"
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"

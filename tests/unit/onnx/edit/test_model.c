@@ -1,4 +1,5 @@
 /* Changes to a model before it is cut up: Constant nodes, input shapes, forgotten shapes. */
+#define _GNU_SOURCE /* memmem */
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 

@@ -1,4 +1,5 @@
 /* Messages put together from bytes that lie in many places. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "support/unit_test.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Weights without their values, and what takes their place. */
+#define _GNU_SOURCE /* memmem */
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
