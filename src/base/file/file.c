@@ -36,6 +36,9 @@ int file_open_to_read(const char *path, struct error *err)
     return error_set(err, ERR_IO, S_ISDIR(status.st_mode) ? "'%s' is a folder" : "'%s' is not a regular file", path);
 }
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are used as they lie in the file");
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "files of any size are mapped whole");
+
 int file_map_open(const char *path, struct file_map *ret, struct error *err)
 {
     struct stat status;
