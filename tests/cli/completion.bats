@@ -99,6 +99,12 @@ complete_a_line()
     complete_a_line '\[1,2,4\]' 'rows\ \$\(id\)' 'col\$(1)'
 }
 
+@test "a line break in a word is no line of the answer" {
+    [ "$(./polygraphy completion --line ' ' 'polygraphy run a' '')" = $'\tfiles\tonnx engine plan\ta' ]
+    [ -z "$(./polygraphy completion --line ' ' $'polygraphy run \'a\nb' '')" ]
+    [ -z "$(./polygraphy completion --line ' ' $'polygraphy debug reduce \'a\nb\' --check ls ' '')" ]
+}
+
 @test "scripts that are installed are those that the program prints" {
     make -s -C "$POLYGRAPHY_ROOT" BUILD="$PWD" completions
     ./polygraphy completion bash | cmp - completions/polygraphy.bash

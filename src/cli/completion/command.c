@@ -78,12 +78,15 @@ static bool goes_on(const char *word)
     return length > 0 && strchr(":=", word[length - 1]) != NULL;
 }
 
-/* What fits beside the candidates. `typed` is the beginning of a path, `command` says where another command begins. */
+/* What fits beside the candidates. `typed` is the beginning of a path, `command` says where another command begins.
+ * Answers are lines: nothing is said of words that have line breaks in them. */
 static void add_others(const struct candidates *candidates, const char *typed, const char *command,
                        struct string_builder *ret)
 {
     const char *extensions = candidates->extensions != NULL ? candidates->extensions : "";
 
+    if (strchr(typed, '\n') != NULL || strchr(command, '\n') != NULL)
+        return;
     if (candidates->folders)
         string_add_format(ret, "\tfolders\t%s\n", typed);
     if (candidates->files)

@@ -22,7 +22,7 @@ _polygraphy_files()
 _polygraphy_command()
 {
     local before=$1 offset=0
-    while [[ $before == *[![:blank:]]* ]]; do
+    while [[ $before == *[![:blank:]]* ]] && ((offset < COMP_CWORD)); do
         before=${before#"${before%%[![:blank:]]*}"}
         before=${before#"${COMP_WORDS[offset]}"}
         ((offset += 1))
