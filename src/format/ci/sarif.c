@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
 #include "base/hash.h"
 #include "format/json/writer.h"
 
@@ -117,34 +119,35 @@ static void add_rule(struct json_writer *json, const struct lint_rule *rule)
     json_writer_end_object(json);
 }
 
-/* Two entries that say the same of one node are told apart by their number among those. */
-static void add_fingerprint(struct json_writer *json, const struct lint_report *report, size_t index)
+/* How many findings had a fingerprint: two that say the same of one node are told apart by their number. */
+struct fingerprints {
+    struct name_map counts;
+    struct arena arena; /* owns its names */
+};
+
+static void add_fingerprint(struct json_writer *json, const struct lint_entry *entry, struct fingerprints *fingerprints)
 {
-    const struct lint_entry *entry = &report->entries.items[index];
     const char *node = entry->node != NULL ? entry->node : "";
     struct hash hash = hash_bytes(entry->rule->id, strlen(entry->rule->id));
-    char text[HASH_TEXT_SIZE], numbered[HASH_TEXT_SIZE + 24];
-    size_t same = 1;
+    char name[HASH_TEXT_SIZE], numbered[HASH_TEXT_SIZE + 24];
+    uint32_t before;
 
-    for (size_t i = 0; i < index; i++) {
-        const struct lint_entry *other = &report->entries.items[i];
-
-        same += other->rule == entry->rule && strcmp(other->message, entry->message) == 0 &&
-                strcmp(other->node != NULL ? other->node : "", node) == 0;
-    }
     hash = hash_combine(hash, hash_bytes(node, strlen(node)));
     hash = hash_combine(hash, hash_bytes(entry->message, strlen(entry->message)));
-    hash_to_text(hash, text);
-    snprintf(numbered, sizeof(numbered), "%s:%zu", text, same);
+    hash_to_text(hash, name);
+    before = name_map_find(&fingerprints->counts, text_of(name));
+    before = before != NAME_MAP_NONE ? before : 0;
+    name_map_set(&fingerprints->counts, text_of(arena_strdup(&fingerprints->arena, name)), before + 1);
+    snprintf(numbered, sizeof(numbered), "%s:%u", name, before + 1);
     json_writer_key(json, "partialFingerprints");
     json_writer_begin_object(json);
     add_string(json, "primaryLocationLineHash", numbered);
     json_writer_end_object(json);
 }
 
-static void add_result(struct json_writer *json, const struct sarif_run *run, size_t index)
+static void add_result(struct json_writer *json, const struct sarif_run *run, const struct lint_entry *entry,
+                       struct fingerprints *fingerprints)
 {
-    const struct lint_entry *entry = &run->report->entries.items[index];
     struct string_builder message;
 
     string_init(&message);
@@ -158,7 +161,7 @@ static void add_result(struct json_writer *json, const struct sarif_run *run, si
     add_string(json, "level", level_name(entry->rule));
     add_message(json, "message", message.data);
     add_locations(json, run, entry->node);
-    add_fingerprint(json, run->report, index);
+    add_fingerprint(json, entry, fingerprints);
     json_writer_end_object(json);
     string_release(&message);
 }
@@ -195,6 +198,10 @@ static void add_invocation(struct json_writer *json, const struct sarif_run *run
 
 static void add_run(struct json_writer *json, const struct sarif_run *run)
 {
+    struct fingerprints fingerprints;
+
+    name_map_init(&fingerprints.counts);
+    arena_init(&fingerprints.arena);
     json_writer_begin_object(json);
     add_tool(json, run);
     add_invocation(json, run);
@@ -212,10 +219,12 @@ static void add_run(struct json_writer *json, const struct sarif_run *run)
     json_writer_key(json, "results");
     json_writer_begin_array(json);
     for (size_t i = 0; i < run->report->entries.count; i++)
-        add_result(json, run, i);
+        add_result(json, run, &run->report->entries.items[i], &fingerprints);
     json_writer_end_array(json);
     add_string(json, "columnKind", "unicodeCodePoints");
     json_writer_end_object(json);
+    name_map_release(&fingerprints.counts);
+    arena_release(&fingerprints.arena);
 }
 
 int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
