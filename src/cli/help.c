@@ -91,7 +91,7 @@ static int manual_date(char *ret, size_t size, struct error *err)
     moment = (time_t)seconds;
     if (gmtime_r(&moment, &date) == NULL || strftime(month, sizeof(month), "%B", &date) == 0)
         return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', which is no date", given);
-    snprintf(ret, size, "%s %d, %d", month, date.tm_mday, date.tm_year + 1900);
+    snprintf(ret, size, "%s %d, %lld", month, date.tm_mday, date.tm_year + 1900LL);
     return 0;
 }
 
