@@ -3,6 +3,11 @@
 load debug_helper
 load install_helper
 
+setup_file()
+{
+    install_for_all_tests
+}
+
 # Every name below a folder, with what kind of thing it is, its mode, and where a link leads.
 tree()
 {
@@ -33,41 +38,43 @@ tree()
 
 @test "an installed program needs nothing of its environment, and a debugger finds its symbols" {
     require_onnxruntime
-    make_into install PREFIX="$PWD/there" DESTDIR=
-    env -i there/bin/polygraphy run there/share/doc/polygraphy/examples/overflow/detector.onnx --onnxrt >log 2>&1
+    env -i "$installed/bin/polygraphy" run "$installed/share/doc/polygraphy/examples/overflow/detector.onnx" --onnxrt >log 2>&1
     grep -q 'onnxrt-runner' log
-    readelf --section-headers --wide there/bin/polygraphy >sections
+    readelf --section-headers --wide "$installed/bin/polygraphy" >sections
     grep -q ' \.gnu_debuglink ' sections
     run ! grep -q ' \.debug_info ' sections
     command -v gdb >/dev/null || skip "there is no gdb"
-    [[ $(env -i HOME="$PWD" gdb -nx -batch -ex 'info line main' there/bin/polygraphy 2>&1) == *'src/cli/main.c'* ]]
+    [[ $(env -i HOME="$PWD" gdb -nx -batch -ex 'info line main' "$installed/bin/polygraphy" 2>&1) == *'src/cli/main.c'* ]]
 }
 
 @test "installed manuals and completions are found by those who look for them" {
-    make_into install PREFIX="$PWD/there" DESTDIR=
-    bash --norc -c 'shopt -s progcomp; . there/share/bash-completion/completions/polygraphy && complete -p polygraphy' >complete
+    bash --norc -c 'shopt -s progcomp; . "$installed/share/bash-completion/completions/polygraphy" &&
+        complete -p polygraphy' >complete
     grep -q ' polygraphy$' complete
-    grep -q '^#compdef polygraphy' there/share/zsh/site-functions/_polygraphy
-    grep -q 'complete .*polygraphy' there/share/fish/vendor_completions.d/polygraphy.fish
+    grep -q '^#compdef polygraphy' "$installed/share/zsh/site-functions/_polygraphy"
+    grep -q 'complete .*polygraphy' "$installed/share/fish/vendor_completions.d/polygraphy.fish"
     command -v man >/dev/null || skip "there is no man"
     for page in polygraphy polygraphy-debug-reduce; do
-        [ "$(MANPATH=$PWD/there/share/man man -w "$page")" = "$PWD/there/share/man/man1/$page.1" ]
-        man --warnings -l "there/share/man/man1/$page.1" >text 2>warnings
+        [ "$(MANPATH=$installed/share/man man -w "$page")" = "$installed/share/man/man1/$page.1" ]
+        man --warnings -l "$installed/share/man/man1/$page.1" >text 2>warnings
         [ ! -s warnings ]
         grep -q '^NAME' text
     done
 }
 
-@test "uninstall leaves a folder as it was before install" {
+@test "a second install takes away what it no longer brings, and uninstall leaves a folder as it was" {
     mkdir -p there/bin/.debug there/include/polygraphy there/lib/pkgconfig there/share/doc
     echo mine >there/include/polygraphy/mine.h
     echo mine >there/lib/libmine.a
     tree there >before
     make_into install PREFIX="$PWD/there" DESTDIR=
     [ "$(tree there | comm -13 before - | wc -l)" -gt 40 ]
-    tree there >installed
+    tree there >after
+    mkdir there/share/old
+    echo old >there/share/old/page
+    printf '%s\n' "file $PWD/there/share/old/page" "folder $PWD/there/share/old" >>there/lib/polygraphy/installed
     make_into install PREFIX="$PWD/there" DESTDIR=
-    tree there | diff installed -
+    tree there | diff after -
 
     echo mine >there/lib/polygraphy/mine
     make_into uninstall PREFIX="$PWD/there" DESTDIR=
@@ -77,17 +84,6 @@ tree()
     run make_into uninstall PREFIX="$PWD/there" DESTDIR=
     [ "$status" -ne 0 ]
     [[ $output == *"nothing to uninstall: there is no '$PWD/there/lib/polygraphy/installed'"* ]]
-}
-
-@test "a second install takes away what it no longer brings" {
-    make_into install PREFIX="$PWD/there" DESTDIR=
-    mkdir there/share/old
-    echo old >there/share/old/page
-    printf '%s\n' "file $PWD/there/share/old/page" "folder $PWD/there/share/old" >>there/lib/polygraphy/installed
-    make_into install PREFIX="$PWD/there" DESTDIR=
-    [ ! -e there/share/old ]
-    make_into uninstall PREFIX="$PWD/there" DESTDIR=
-    [ ! -e there ]
 }
 
 @test "install overwrites nothing that is not its own" {
@@ -127,8 +123,8 @@ END
     PATH=$PWD/bin:$PATH
 }
 
-# Sets $library to the pinned ONNX Runtime, which an installation then takes for what npm brings.
-install_from_a_fresh_clone()
+# A fresh build, and $library: the pinned ONNX Runtime, which npm seems to bring.
+fresh_build_with_npm()
 {
     require_onnxruntime
     library=$(realpath "$(dirname "$POLYGRAPHY")/libonnxruntime.so.1")
@@ -136,11 +132,11 @@ install_from_a_fresh_clone()
         skip "the build uses another ONNX Runtime than the pinned one"
     fresh_build
     npm_that_brings "$library"
-    "${fresh[@]}"
 }
 
 @test "install from a fresh clone brings ONNX Runtime with it" {
-    install_from_a_fresh_clone
+    fresh_build_with_npm
+    "${fresh[@]}"
     cmp "$library" there/lib/polygraphy/libonnxruntime.so.1
     [ ! -L there/lib/polygraphy/libonnxruntime.so.1 ]
     there/bin/polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt
@@ -181,7 +177,9 @@ install_from_a_fresh_clone()
     env -u HOME -u XDG_CACHE_HOME POLYGRAPHY_ONNXRUNTIME="$PWD/libmine.so" "${fresh[@]}"
     cmp libmine.so there/lib/polygraphy/libonnxruntime.so.1
 
-    rm -r build/libonnxruntime.so.1 there
+    make_into uninstall PREFIX="$PWD/there" DESTDIR=
+    [ ! -e there ]
+    rm build/libonnxruntime.so.1
     POLYGRAPHY_ONNXRUNTIME=$PWD/nowhere.so run "${fresh[@]}"
     [ "$status" -ne 0 ]
     [[ $output == *"POLYGRAPHY_ONNXRUNTIME names '$PWD/nowhere.so', which is neither ONNX Runtime's library nor its folder"* ]]
@@ -189,7 +187,8 @@ install_from_a_fresh_clone()
 }
 
 @test "a library in the cache that is not the pinned one is replaced" {
-    install_from_a_fresh_clone
+    fresh_build_with_npm
+    BUILD=$PWD/build "$POLYGRAPHY_ROOT/scripts/setup.sh" onnxruntime
     echo broken >>cache/polygraphy/*/libonnxruntime.so.1
     BUILD=$PWD/build run "$POLYGRAPHY_ROOT/scripts/setup.sh" onnxruntime
     [ "$status" -eq 0 ]

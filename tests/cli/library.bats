@@ -7,11 +7,9 @@ header=$POLYGRAPHY_ROOT/include/polygraphy/reduce.h
 example=$POLYGRAPHY_ROOT/examples/reduce_library/reduce_library.c
 detector=$POLYGRAPHY_ROOT/examples/overflow/detector.onnx
 
-# Installs into ./there, and has pkg-config look there and in the system's places.
-installed()
+setup_file()
 {
-    make_into install PREFIX="$PWD/there" DESTDIR=
-    export PKG_CONFIG_PATH=$PWD/there/lib/pkgconfig
+    install_for_all_tests
 }
 
 # The archive of a build with sanitizers needs their library.
@@ -28,26 +26,23 @@ compile()
 }
 
 @test "the installed archive has no global names but its own" {
-    installed
-    run nm -g --defined-only there/lib/libpolygraphy.a
+    run nm -g --defined-only "$installed/lib/libpolygraphy.a"
     [ "$status" -eq 0 ]
     [ "$(awk 'NF == 3 { print $3 }' <<<"$output" | LC_ALL=C sort | paste -sd ' ')" = \
         'polygraphy_graph_result_release polygraphy_model_result_release polygraphy_reduce_graph polygraphy_reduce_model' ]
 }
 
 @test "a program finds all that it needs with pkg-config" {
-    installed
     compile -o reduce_library "$example"
     for name in reduce.h tactic_plugin.h; do
-        cmp "there/include/polygraphy/$name" "$POLYGRAPHY_ROOT/include/polygraphy/$name"
+        cmp "$installed/include/polygraphy/$name" "$POLYGRAPHY_ROOT/include/polygraphy/$name"
     done
     [[ $(pkg-config --modversion polygraphy) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
     [[ $(polygraphy --version) == *"Version: $(pkg-config --modversion polygraphy) "* ]]
 }
 
 @test "every library that pkg-config names is used" {
-    installed
-    nm -u there/lib/libpolygraphy.a >undefined
+    nm -u "$installed/lib/libpolygraphy.a" >undefined
     [ "$(pkg-config --print-requires polygraphy | paste -sd ' ')" = 'jansson libxxhash zlib' ]
     grep -q ' U json_' undefined
     grep -q ' U XXH3_' undefined
@@ -55,7 +50,6 @@ compile()
 }
 
 @test "names of a program do not meet names of the library" {
-    installed
     cat >main.c <<'END'
 #include <polygraphy/reduce.h>
 /* Functions of the library that a program may well have, too, under the same name. */
@@ -84,7 +78,6 @@ END
 
 @test "a C++ program can use it" {
     command -v c++ >/dev/null || skip "there is no C++ compiler"
-    installed
     cat >main.cc <<'END'
 #include <polygraphy/reduce.h>
 #include <vector>
@@ -113,7 +106,6 @@ END
 
 @test "the example prints what its page shows" {
     require_onnxruntime
-    installed
     compile -o reduce_library "$example"
     POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")/libonnxruntime.so.1} \
         run --separate-stderr ./reduce_library "$detector" smallest.onnx
@@ -127,7 +119,6 @@ END
 
 @test "an oracle in the library and a check of a program find the same" {
     require_onnxruntime
-    installed
     compile -o reduce_library "$example"
     POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")/libonnxruntime.so.1} \
         ./reduce_library "$detector" by_library.onnx
