@@ -176,8 +176,8 @@ const struct command cmd_help = {
     .description = "Shows what `--help-all` of a command shows, or writes the same as manuals.",
     .example = "polygraphy help debug reduce\n"
                "# a manual to be read at once\n"
-               "polygraphy help run --write-manuals /tmp\n"
-               "man -l /tmp/polygraphy-run.1",
+               "polygraphy help run --write-manuals manuals\n"
+               "man -l manuals/polygraphy-run.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .run = help_run,
