@@ -265,6 +265,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .append = true,
+        .yields = true,
         OPTION_FIELD(struct onnxrt_values, disabled_optimizers),
         .help = "optimizers of ONNX Runtime, or single rules of them, that must not change the model: ConstantFolding "
                 "ConvBNFusion. `debug passes` finds those that make the difference",
