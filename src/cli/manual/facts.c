@@ -22,7 +22,7 @@ static const struct manual_fact exit_statuses[] = {
     {"4", NULL, "--exit-code",
      "only with --exit-code: an iteration failed (`debug build`, `debug repeat`), or nothing was found (`debug "
      "reduce`, "
-     "`debug precision`, `debug tactics`)"},
+     "`debug precision`, `debug tactics`, `debug passes`)"},
     {"125", NULL, NULL,
      "only inside of a check of a debug tool: nothing was found out, because the command line, a file or the data are "
      "at "
@@ -45,8 +45,9 @@ static const struct manual_fact variables[] = {
      "ONNX Runtime's shared library, where neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation has one"},
     {"PATH", NULL, NULL, "where the programs of checks and of --runner, and trtexec, are looked for"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
-    {"POLYGRAPHY_DISABLED", "debug passes", NULL,
-     "set for checks: the optimizers of ONNX Runtime that are to be switched off, with semicolons between them"},
+    {"POLYGRAPHY_DISABLED", NULL, "--onnxrt-disable-optimizers",
+     "set for checks of `debug passes`: what ONNX Runtime is to do without, with `;` in between. Commands that run a "
+     "model there obey it: names of optimizers, and KEY=VALUE entries of the session configuration"},
     {"POLYGRAPHY_ENGINE", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {engine}"},
     {"POLYGRAPHY_FAILURE", NULL, "--check",
      "set for checks: where commands of this program tell the debug tool why a model did not run"},
@@ -73,6 +74,7 @@ static const struct manual_fact variables[] = {
 static const struct manual_fact files[] = {
     {"polygraphy_debug.onnx, polygraphy_debug.engine", NULL, "--intermediate-artifact",
      "the candidate, in the working folder, unless --intermediate-artifact names another file"},
+    {"polygraphy_debug.disabled", NULL, "--decisions", "the names that a check of `debug passes` is to do without"},
     {"polygraphy_debug_replay.json", NULL, "--check",
      "all verdicts so far, for --load-debug-replay; --save-debug-replay names another file"},
     {"polygraphy_artifacts", NULL, "--artifacts", "what --artifacts has sorted; --artifacts-dir names another folder"},
