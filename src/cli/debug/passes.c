@@ -15,6 +15,7 @@
 #include "cli/debug/session_page.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
+#include "debug/check/words.h"
 
 #define LIST_ARTIFACT "polygraphy_debug.disabled"
 
@@ -55,8 +56,21 @@ static const struct option passes_rows[] = {
     },
 };
 
+/* What goes between two names cannot be part of one. */
 static int finish_passes(struct parse *parse, struct error *err)
 {
+    const struct words *names = &PARSE_VALUES(parse, struct passes_values)->decisions;
+    const char *disabled = getenv(CHECK_DISABLED_VARIABLE);
+
+    for (size_t i = 0; i < names->count; i++)
+        if (names->items[i][0] == '\0' || names->items[i][0] == '=' || strpbrk(names->items[i], ";\n") != NULL)
+            return error_set(err, ERR_INVALID,
+                             "--decisions: '%s' is no name and no KEY=VALUE, without ';' and line breaks",
+                             names->items[i]);
+    if (disabled != NULL && *disabled != '\0')
+        return error_set(err, ERR_INVALID,
+                         CHECK_DISABLED_VARIABLE " is set, which debug passes sets for its checks: unset it; "
+                                                 "--onnxrt-disable-optimizers switches off what is to stay off");
     return jobs_check(parse, false, err);
 }
 
@@ -76,23 +90,33 @@ struct session {
     struct session_page page;
     struct loop *loop;
     struct word_list decisions, check;
+    const char *inputs; /* that the check of this tool reads; NULL: the user names all that is read */
     struct onnxrt_optimizers optimizers;
     struct passes_result result;
 };
 
 /* ---- Decisions ---- */
 
-/* Settings that change what is computed, not only how fast; unless they are given. */
+/* Settings that change what is computed, not only how fast. */
 static const char *const settings[] = {"session.disable_prepacking=1", "session.x64quantprecision=1"};
+
+/* Some rules belong to several optimizers, and are switched off in all of them. */
+static void add_decision(struct session *session, const char *name)
+{
+    for (size_t i = 0; i < session->decisions.count; i++)
+        if (strcmp(session->decisions.items[i], name) == 0)
+            return;
+    *VECTOR_APPEND(&session->decisions) = name;
+}
 
 static void add_optimizer(struct session *session, const char *name)
 {
     const char *const *rules = onnxrt_optimizer_rules(name);
 
     if (rules == NULL)
-        *VECTOR_APPEND(&session->decisions) = name;
+        add_decision(session, name);
     for (; rules != NULL && *rules != NULL; rules++)
-        *VECTOR_APPEND(&session->decisions) = *rules;
+        add_decision(session, *rules);
 }
 
 /* Those that change the model, in the order in which they are applied: as the log of a session says. */
@@ -106,7 +130,7 @@ static int find_decisions(struct session *session, struct error *err)
     int rc;
 
     for (size_t i = 0; i < given->count; i++)
-        *VECTOR_APPEND(&session->decisions) = given->items[i];
+        add_decision(session, given->items[i]);
     if (given->count > 0)
         return 0;
     request.model_path = session->model->path;
@@ -127,7 +151,7 @@ static int find_decisions(struct session *session, struct error *err)
                 names.size > 0 ? names.data : "none");
     string_release(&names);
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        *VECTOR_APPEND(&session->decisions) = settings[i];
+        add_decision(session, settings[i]);
     return 0;
 }
 
@@ -180,8 +204,8 @@ static int make_reference(const struct session *session, const char *inputs, con
         return rc;
     if (result.end != PROCESS_EXITED || result.code != 0)
         rc = error_set(err, ERR_BACKEND,
-                       "the reference cannot be had: ONNX Runtime does not run '%s' without its "
-                       "optimizations. It said:\n%s",
+                       "there is no reference: `polygraphy run` of '%s' with --onnxrt-optimization-level none has "
+                       "failed. It said:\n%s",
                        session->model->path, result.error_out.size > 0 ? result.error_out.data : "nothing");
     process_result_release(&result);
     return rc;
@@ -210,6 +234,7 @@ static int make_check(struct session *session, struct error *err)
     parse_add_given_of_group(context->parse, &onnxrt_options, NULL, &session->check);
     if (parse_given(context->parse, "--load-outputs") == NULL) {
         rc = make_reference(session, inputs, golden, err);
+        session->inputs = inputs;
         add(&session->check, "--load-inputs");
         add(&session->check, inputs);
         add(&session->check, "--load-outputs");
@@ -306,7 +331,7 @@ done:
 
 /* ---- The session ---- */
 
-/* The model, and what is tried. */
+/* The model, what is tried, and data that the command line of the check does not tell. */
 static int hash_session(const struct session *session, struct hash *ret, struct error *err)
 {
     struct string_builder names;
@@ -317,6 +342,13 @@ static int hash_session(const struct session *session, struct hash *ret, struct 
         string_add_format(&names, "%s\n", session->decisions.items[i]);
     *ret = hash_combine(*ret, hash_bytes(names.data, names.size));
     string_release(&names);
+    if (rc == 0 && session->inputs != NULL) {
+        struct hash data;
+
+        rc = hash_file(session->inputs, &data, err);
+        if (rc == 0)
+            *ret = hash_combine(*ret, data);
+    }
     return rc;
 }
 

@@ -24,6 +24,10 @@ static const char *failure_of(const struct passes_report *report)
                "what is switched off";
     case PASSES_NONE_OFF_PASSES:
         return "With nothing switched off the check passes: there is nothing to look for";
+    case PASSES_UNDECIDED:
+        return report->result->culprits.count > 0
+                   ? "Not decided: with what was found switched off, and with all else, the check says nothing"
+                   : "Not decided: the search has ended before anything was found";
     case PASSES_FOUND:
         break;
     }
@@ -46,6 +50,20 @@ static void log_nodes(const char *what, const struct rewritten_list *nodes, stru
         string_add_format(&text, " and %zu more", nodes->count - MOST_NODES);
     log_message(log, LOG_FINISH, "    %s: %s", what, nodes->count > 0 ? text.data : "nothing");
     string_release(&text);
+}
+
+static void log_culprits(const struct passes_report *report, struct log *log)
+{
+    const struct passes_result *result = report->result;
+
+    for (size_t i = 0; i < result->culprits.count; i++) {
+        struct string_builder text;
+
+        string_init(&text);
+        add_set(report, &result->culprits.items[i], &text);
+        log_message(log, LOG_FINISH, "    Seen: with %s, and all else switched off, it fails", text.data);
+        string_release(&text);
+    }
 }
 
 static void log_remedy_of_optimizers(const struct passes_report *report, struct log *log)
@@ -95,6 +113,7 @@ void passes_result_log(const struct passes_report *report, struct log *log)
 
     if (result->outcome != PASSES_FOUND) {
         log_message(log, LOG_FINISH, "%s", failure_of(report));
+        log_culprits(report, log);
         return;
     }
     string_init(&text);
@@ -102,11 +121,7 @@ void passes_result_log(const struct passes_report *report, struct log *log)
     log_message(log, LOG_FINISH, "Cause: %s", text.data);
     log_message(log, LOG_FINISH, "    Seen: without %s, and with all else, the check passes",
                 bitset_count(&result->off) == 1 ? "it" : "these");
-    for (size_t i = 0; i < result->culprits.count; i++) {
-        string_clear(&text);
-        add_set(report, &result->culprits.items[i], &text);
-        log_message(log, LOG_FINISH, "    Seen: with %s, and all else switched off, it fails", text.data);
-    }
+    log_culprits(report, log);
     if (result->is_minimal && bitset_count(&result->off) > 1)
         log_message(log, LOG_FINISH, "    Seen: with any single one of them switched on again it fails");
     string_release(&text);
@@ -174,7 +189,8 @@ void passes_result_write(const void *data, struct json_writer *writer)
 {
     static const char *const outcomes[] = {[PASSES_FOUND] = "found",
                                            [PASSES_ALL_OFF_FAILS] = "all-off-fails",
-                                           [PASSES_NONE_OFF_PASSES] = "none-off-passes"};
+                                           [PASSES_NONE_OFF_PASSES] = "none-off-passes",
+                                           [PASSES_UNDECIDED] = "undecided"};
     const struct passes_report *report = data;
     const struct passes_result *result = report->result;
 

@@ -62,14 +62,15 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
     "meanwhile. If the failure itself comes and goes, --flaky reckons with it, and `polygraphy debug repeat` counts. " \
     "This time"
 
-/* The engines that a tool has begun with, and how they were built. */
+/* The two candidates that a tool has begun with: "the engine", and how each was built. */
 struct loop_ends {
     void *data;
+    const char *what;
     const char *good, *bad;
     int (*check_again)(void *data, bool bad, enum verdict *ret, struct error *err);
 };
 
-/* At the end of a search between two engines: the one that had the contrary of the last verdict is checked once more,
+/* At the end of a search between two candidates: that with the contrary of the last verdict is checked once more,
  * because a check that has changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is
  * another now. */
 int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err);

@@ -377,9 +377,8 @@ int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error
     rc = ends->check_again(ends->data, bad, &verdict, err);
     if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
         return rc;
-    return loop_refuse_check(loop, err,
-                             "the engine %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
-                             bad ? ends->bad : ends->good, bad ? "fail" : "pass");
+    return loop_refuse_check(loop, err, "%s %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
+                             ends->what, bad ? ends->bad : ends->good, bad ? "fail" : "pass");
 }
 
 /* ---- It leaves things as they are ---- */

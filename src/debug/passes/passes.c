@@ -143,6 +143,42 @@ static int check_end(struct hunt *hunt, struct loop *loop, bool all_off, bool ag
     return rc;
 }
 
+/* The answer rests on what the check said of this list. If that is known from a debug replay or a verdict cache, it is
+ * checked now. */
+static int confirm(struct hunt *hunt, struct loop *loop, const struct bitset *off, const char *what,
+                   enum verdict expected, struct error *err)
+{
+    struct given_list given = {*off, EXPECT_AGAIN};
+    struct loop_subject subject = given_subject(hunt, &given);
+    struct hash identity = describe_list(hunt, off, EXPECT_AGAIN).identity;
+    enum verdict known;
+
+    return loop_has_seen(loop, identity, &known) && known == expected && !loop_has_run(loop, identity)
+               ? loop_confirm(loop, &subject, what, expected, err)
+               : 0;
+}
+
+/* There is nothing to look for when an end has not the verdict that it should have. */
+static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off, enum verdict verdict,
+                             struct error *err)
+{
+    struct bitset off;
+    int rc;
+
+    if (verdict == VERDICT_SKIP)
+        return loop_refuse_check(loop, err,
+                                 "the check says nothing about the model with %s switched off, so there is nothing to "
+                                 "go by",
+                                 all_off ? "everything" : "nothing");
+    hunt->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
+    bitset_init(&off, hunt->decisions.count);
+    if (all_off)
+        bitset_fill(&off);
+    rc = confirm(hunt, loop, &off, all_off ? "the model with everything switched off" : "the model", verdict, err);
+    bitset_release(&off);
+    return rc;
+}
+
 /* Without a check that passes and one that fails, there is nothing between them. */
 static int check_ends(struct hunt *hunt, struct loop *loop, struct error *err)
 {
@@ -151,15 +187,10 @@ static int check_ends(struct hunt *hunt, struct loop *loop, struct error *err)
 
     if (rc < 0)
         return rc;
-    if (verdict != VERDICT_PASS) {
-        hunt->result->outcome = PASSES_ALL_OFF_FAILS;
-        return 0;
-    }
+    if (verdict != VERDICT_PASS)
+        return conclude_from_end(hunt, loop, true, verdict, err);
     rc = check_end(hunt, loop, false, false, &verdict, err);
-    if (rc < 0 || verdict == VERDICT_FAIL)
-        return rc;
-    hunt->result->outcome = PASSES_NONE_OFF_PASSES;
-    return 0;
+    return rc < 0 || verdict == VERDICT_FAIL ? rc : conclude_from_end(hunt, loop, false, verdict, err);
 }
 
 /* ---- Rounds ---- */
@@ -172,8 +203,9 @@ static void list_open(struct hunt *hunt)
             *VECTOR_APPEND(&hunt->open) = i;
 }
 
-/* One set of culprits: they fail with all others off. `*ret_enough`: with them off it passes. */
-static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, bool *ret_enough, struct error *err)
+/* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
+ * VERDICT_SKIP also when the search has ended before its time. */
+static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, enum verdict *ret, struct error *err)
 {
     struct loop_subject subject = {.data = hunt,
                                    .ops = &set_isolation_ops,
@@ -185,31 +217,32 @@ static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, boo
     struct bitset *culprits;
     int rc = 0;
 
+    *ret = VERDICT_SKIP;
     list_open(hunt);
     if (set_isolation_start(&hunt->search, hunt->open.count))
         rc = loop_run(loop, &subject, err);
-    if (rc == 0) {
+    if (rc == 0 && hunt->search.phase == ISOLATION_DONE) {
         culprits = VECTOR_APPEND(&hunt->result->culprits);
         bitset_init(culprits, hunt->decisions.count);
         for (size_t i = 0; i < hunt->open.count; i++)
             if (bitset_has(&hunt->search.found, i))
                 bitset_add(culprits, hunt->open.items[i]);
         bitset_unite(&hunt->result->off, culprits);
-        *ret_enough = hunt->search.necessary;
+        *ret = hunt->search.without;
     }
     set_isolation_ops.release(&hunt->search);
     return rc;
 }
 
 /* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
- * on where the check passes. */
+ * on where the check passes; then the others are tried again, as what was seen of them was said of a larger set. */
 static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct error *err)
 {
     struct passes_result *result = hunt->result;
+    size_t number = 0, i = bitset_next(&result->off, 0);
 
     result->is_minimal = true;
-    for (size_t i = bitset_next(&result->off, 0); bitset_count(&result->off) > 1 && i < result->off.size;
-         i = bitset_next(&result->off, i + 1)) {
+    while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct given_list given = {.expectation = EXPECT_BOUNDARY};
         struct loop_subject subject = given_subject(hunt, &given);
         struct string_builder what;
@@ -217,7 +250,7 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
         enum verdict verdict;
         int rc;
 
-        snprintf(key, sizeof(key), "_on_%zu", i);
+        snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
         string_add_format(&what, "what was found, without %s", hunt->decisions.items[i]);
         bitset_init_copy(&given.off, &result->off);
@@ -227,11 +260,30 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
         string_release(&what);
         if (rc < 0)
             return rc;
+        result->is_minimal = verdict == VERDICT_PASS || (result->is_minimal && verdict == VERDICT_FAIL);
         if (verdict == VERDICT_PASS)
             bitset_remove(&result->off, i);
-        result->is_minimal = result->is_minimal && verdict != VERDICT_SKIP;
+        i = bitset_next(&result->off, verdict == VERDICT_PASS ? 0 : i + 1);
     }
     return 0;
+}
+
+/* Both sides of the answer. */
+static int confirm_answer(struct hunt *hunt, struct loop *loop, struct error *err)
+{
+    const struct passes_result *result = hunt->result;
+    int rc = confirm(hunt, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
+
+    for (size_t i = 0; rc == 0 && i < result->culprits.count; i++) {
+        struct bitset others;
+
+        bitset_init(&others, hunt->decisions.count);
+        bitset_fill(&others);
+        bitset_subtract(&others, &result->culprits.items[i]);
+        rc = confirm(hunt, loop, &others, "the model with all else switched off", VERDICT_FAIL, err);
+        bitset_release(&others);
+    }
+    return rc;
 }
 
 struct end_check {
@@ -249,23 +301,31 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
 static int run_rounds(struct hunt *hunt, struct loop *loop, struct error *err)
 {
     struct end_check end = {hunt, loop};
-    const struct loop_ends ends = {
-        .data = &end, .good = "with all of them off", .bad = "with none of them off", .check_again = check_end_again};
-    bool is_enough = false;
+    const struct loop_ends ends = {.data = &end,
+                                   .what = "the model",
+                                   .good = "with everything switched off",
+                                   .bad = "with nothing switched off",
+                                   .check_again = check_end_again};
+    enum verdict without = VERDICT_FAIL;
     int rc = check_ends(hunt, loop, err);
 
     if (rc < 0 || hunt->result->outcome != PASSES_FOUND)
         return rc;
-    for (size_t round = 1; !is_enough && bitset_count(&hunt->result->off) < hunt->decisions.count; round++) {
+    for (size_t round = 1; without == VERDICT_FAIL; round++) {
         char suffix[32];
 
         snprintf(suffix, sizeof(suffix), "round%zu", round);
-        rc = isolate(hunt, loop, round > 1 ? suffix : NULL, &is_enough, err);
+        rc = isolate(hunt, loop, round > 1 ? suffix : NULL, &without, err);
         if (rc < 0)
             return rc;
     }
-    rc = leave_on_what_can_be(hunt, loop, err);
-    return rc == 0 ? loop_look_back(loop, &ends, err) : rc;
+    if (without == VERDICT_PASS)
+        rc = leave_on_what_can_be(hunt, loop, err);
+    else
+        hunt->result->outcome = PASSES_UNDECIDED;
+    if (rc == 0)
+        rc = loop_look_back(loop, &ends, err);
+    return rc == 0 && without == VERDICT_PASS ? confirm_answer(hunt, loop, err) : rc;
 }
 
 int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret, struct error *err)

@@ -21,22 +21,23 @@ enum passes_outcome {
     PASSES_FOUND,
     PASSES_ALL_OFF_FAILS, /* with all of them off it fails: the reason is not among them */
     PASSES_NONE_OFF_PASSES,
+    PASSES_UNDECIDED, /* with the culprits off the check says nothing, or it is too flaky to find any */
 };
 
 struct passes_result {
     enum passes_outcome outcome;
-    struct bitset off; /* with these off, and no other, the check passes */
+    struct bitset off; /* with these off, and no other, the check passes; undecided: all culprits */
     bool is_minimal;   /* with any one of them on again it was seen to fail */
 
-    /* Sets of decisions that fail together with all others off, and not without any one of them; in the order in which
-     * they were found. At least one of each is off. */
+    /* Sets of decisions that fail together with all others off, and were not seen to without any one of them; in the
+     * order in which they were found. Where more culprits do not always mean a failure, one of them may not be off. */
     struct {
         struct bitset *items;
         size_t count, capacity;
     } culprits;
 };
 
-/* `decisions` are names without a line break; at least one. The result is to be released, also after an error. */
+/* `decisions`, at least one, are different names without line breaks. `ret` is to be released, also after an error. */
 int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret,
                struct error *err);
 void passes_result_release(struct passes_result *result);

@@ -336,7 +336,8 @@ static int search(struct session *session, bool verified, struct precision_resul
                                    .describe = describe,
                                    .prepare = prepare,
                                    .write = write_candidate};
-    const struct loop_ends ends = {.data = session, .good = ALL_HIGH, .bad = ALL_LOW, .check_again = check_end_again};
+    const struct loop_ends ends = {
+        .data = session, .what = "the engine", .good = ALL_HIGH, .bad = ALL_LOW, .check_again = check_end_again};
     int rc = order_layers(session, err);
 
     if (rc < 0)

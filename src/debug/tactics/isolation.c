@@ -432,7 +432,8 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
                                    .prepare = prepare,
                                    .write = write};
     struct end_check end = {isolation, loop};
-    const struct loop_ends ends = {.data = &end, .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
+    const struct loop_ends ends = {
+        .data = &end, .what = "the engine", .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
     int rc;
 
     isolation->outcome = ISOLATION_FOUND;

@@ -188,7 +188,7 @@ static int obey_environment(struct parse *parse, struct configuration *configura
 
     if (rest == NULL || *rest == '\0')
         return 0;
-    log_message(parse_log(parse), LOG_INFO, "Switched off by " CHECK_DISABLED_VARIABLE ": %s", rest);
+    log_message(parse_log(parse), LOG_INFO, "Switched off in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s", rest);
     while (rc == 0 && *rest != '\0') {
         struct text part = {rest, strcspn(rest, ";")};
         struct backend_setting setting = {0};
