@@ -71,6 +71,8 @@ END
     run ! polygraphy run division.onnx --onnxrt --junit division.onnx
     cmp division.onnx before.onnx
     run ! polygraphy run division.onnx --onnxrt --junit before.onnx/results.xml
+    run ! polygraphy run missing.onnx --onnxrt --junit "" # a variable that a pipeline has not set: said before the work
+    [[ $output == *'--junit: the name of the file to write is empty'* ]]
 }
 
 @test "check lint: a test for each rule, of which warnings do not fail, and the same as SARIF" {

@@ -91,7 +91,7 @@ struct text junit_runner(const char *name);
 /* Appends the command line, so that it can be typed. */
 void command_line_add(const struct command_context *context, struct string_builder *ret);
 
-/* Refuses the path of a file that could not be written in the end, because it is to lie in what is no folder. */
+/* Refuses the path of a file that could not be written in the end: it is empty, or is to lie in what is no folder. */
 int output_folder_check(const char *option, const char *path, struct error *err);
 
 /* ---- Model ---- */

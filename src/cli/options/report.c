@@ -36,7 +36,9 @@ int output_folder_check(const char *option, const char *path, struct error *err)
     char *folder = path != NULL ? file_folder(path) : NULL;
     int rc = 0;
 
-    if (folder != NULL && file_exists(folder) && !file_is_folder(folder))
+    if (path != NULL && path[0] == '\0')
+        rc = error_set(err, ERR_INVALID, "%s: the name of the file to write is empty", option);
+    else if (folder != NULL && file_exists(folder) && !file_is_folder(folder))
         rc = error_set(err, ERR_INVALID, "%s: '%s' cannot be written, because '%s' is no folder", option, path, folder);
     free(folder);
     return rc;
