@@ -3,9 +3,12 @@
 load debug_helper
 load install_helper
 
+# The installation that some tests only look at is in $installed.
 setup_file()
 {
-    install_for_all_tests
+    stage="$BATS_FILE_TMPDIR/a stage"
+    export installed=$stage/opt/somewhere stage
+    make_into install DESTDIR="$stage" PREFIX=/opt/somewhere
 }
 
 # Every name below a folder, with what kind of thing it is, its mode, and where a link leads.
@@ -15,11 +18,10 @@ tree()
 }
 
 @test "install goes below DESTDIR, and files name PREFIX alone" {
-    make_into install DESTDIR="$PWD/a stage" PREFIX=/opt/somewhere
-    [ -x 'a stage/opt/somewhere/bin/polygraphy' ]
-    grep -qx 'prefix=/opt/somewhere' 'a stage/opt/somewhere/lib/pkgconfig/polygraphy.pc'
-    run ! grep -rlI "$PWD" 'a stage'
-    PKG_CONFIG_PATH='a stage/opt/somewhere/lib/pkgconfig' run pkg-config --variable=onnxruntime polygraphy
+    [ -x "$installed/bin/polygraphy" ]
+    grep -qx 'prefix=/opt/somewhere' "$installed/lib/pkgconfig/polygraphy.pc"
+    run ! grep -rlI "$BATS_FILE_TMPDIR" "$stage"
+    PKG_CONFIG_PATH=$installed/lib/pkgconfig run pkg-config --variable=onnxruntime polygraphy
     [ "$output" = /opt/somewhere/lib/polygraphy/libonnxruntime.so.1 ]
 }
 

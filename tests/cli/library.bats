@@ -7,9 +7,11 @@ header=$POLYGRAPHY_ROOT/include/polygraphy/reduce.h
 example=$POLYGRAPHY_ROOT/examples/reduce_library/reduce_library.c
 detector=$POLYGRAPHY_ROOT/examples/overflow/detector.onnx
 
+# All tests use one installation, in $installed, where pkg-config finds it.
 setup_file()
 {
-    install_for_all_tests
+    export installed=$BATS_FILE_TMPDIR/there PKG_CONFIG_PATH=$BATS_FILE_TMPDIR/there/lib/pkgconfig
+    make_into install PREFIX="$installed" DESTDIR=
 }
 
 # The archive of a build with sanitizers needs their library.
