@@ -19,7 +19,7 @@ static void assert_shared(const char *const *names, size_t count, const uint32_t
     made_init(&made, 13);
     made_input(&made, "t0", MADE_SHAPE(1));
     for (size_t i = 0; i < count; i++) {
-        char input[16], output[16];
+        char input[24], output[24];
 
         snprintf(input, sizeof(input), "t%zu", i);
         snprintf(output, sizeof(output), "t%zu", i + 1);
