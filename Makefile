@@ -237,9 +237,9 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 
 $(BUILD)/tests/trtexec_stand_in: $(call objects_of,$(sort $(wildcard tests/programs/trtexec_stand_in/*.c)))
 
-# Programs of another machine cannot be started by name; these can.
+# Programs of another machine cannot be started by name; these can. Plug-ins lie beside test programs.
 $(emulated): FORCE
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) && ln -sfn ../tests/plugins $(@D)/plugins
 	@printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(EMULATOR)' \
 	    '$(abspath $(if $(filter polygraphy,$(@F)),$(program),$(BUILD)/tests/$(@F)))' > $@
 	@chmod +x $@

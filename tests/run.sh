@@ -4,7 +4,8 @@
 # A test file is a cmocka program (tests/unit/**/test_*.c), a fuzz target with its corpus (tests/fuzz/fuzz_*.c) or a
 # bats file (tests/cli/**/*.bats); with TEXT, only those whose path holds it run. Files run side by side, one per
 # processor (CHECK_JOBS=n for another number), and all of them run even after a failure. The last line is the sum:
-# "N passed, N failed", with ", N skipped" when there are any.
+# "N passed, N failed", with ", N skipped" when there are any. What cannot be run in an emulator is
+# skipped: tests/emulation_gaps.txt.
 #
 # Tests find what they need in the environment: POLYGRAPHY (the program, also first on the PATH), POLYGRAPHY_ROOT (this
 # tree, where they start), POLYGRAPHY_TEST_PROGRAMS (the folder of tests/programs/*.c, built), POLYGRAPHY_TEST_MODELS.
