@@ -113,7 +113,7 @@ manuals: $(BUILD)/man/polygraphy.1 ## write the manuals, man/*.1 in the build fo
 
 $(BUILD)/man/polygraphy.1: $(program) $(emulated)
 	@rm -rf $(@D)
-	$(quiet)$(POLYGRAPHY) help --write-manuals $(@D)
+	$(quiet)'$(POLYGRAPHY)' help --write-manuals $(@D)
 
 # Under the names that shells look for. The program prints the same.
 completions: ## put the completion scripts for bash, zsh and fish into the build folder
@@ -124,9 +124,14 @@ completions: ## put the completion scripts for bash, zsh and fish into the build
 html: all setup-html ## make a website of README, documents and manuals, html/ in the build folder
 	@BUILD='$(BUILD)' scripts/website/make.sh
 
+# What `sudo make install` makes in somebody's build folder stays that one's, and so do libraries that it downloads: what
+# is in root's cache, others may not read.
+keep_for_owner = [ -O $(BUILD) ] || export XDG_CACHE_HOME='$(abspath $(BUILD))/cache';
+
 # What goes where, and the variables that change it, are told in scripts/install.sh.
 install: all $(public) manuals completions ## install into PREFIX (default /usr/local), below DESTDIR if given
-	@[ -f $(BUILD)/libonnxruntime.so.1 ] || BUILD='$(BUILD)' scripts/setup.sh $(or $(machine),onnxruntime)
+	@[ -f $(BUILD)/libonnxruntime.so.1 ] || { $(keep_for_owner) BUILD='$(BUILD)' scripts/setup.sh $(or $(machine),onnxruntime); }
+	@[ "$$(id -u)" != 0 ] || chown -Rh --reference=$(BUILD) $(BUILD)
 	@BUILD='$(BUILD)' OBJCOPY='$(OBJCOPY)' VERSION='$(version)' MODULES='$(public_modules)' scripts/install.sh install
 
 uninstall: ## remove from PREFIX what install has put there
@@ -289,4 +294,4 @@ $(fuzzers): $(BUILD)/fuzzers/%: $(BUILD)/fuzzers/tests/fuzz/%.o $(BUILD)/fuzzers
 	@echo 'LINK $@'
 	$(quiet)$(FUZZ_CC) $(link) $(fuzz_sanitize) -fsanitize=fuzzer -o $@ $^ $(ldlibs)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -8,8 +8,8 @@
 # the rest themselves; for the user, root first runs the line that scripts/setup.sh tells the user.
 #
 #   demo, check   make demo, make check
-#   install       make install; the demo with the installed program, the build folder out of reach; make uninstall, which has to
-#                 leave the tree as it was
+#   install       make install; the demo with the installed program, the build folder out of reach; make uninstall, which
+#                 has to leave the tree as it was
 #   deb           make deb, without a finding of lintian's that is an error; the example of the library is compiled with
 #                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
 #   npm           make npm; in another fresh system, with npm alone, the demo with the program of the installed package
@@ -148,8 +148,8 @@ make_system()
     chroot "$system" useradd --create-home --shell /bin/bash "$person"
 }
 
-# inside PERSON COMMAND...: runs it in the tree's clone, for TIME_LIMIT seconds at most. The first process of a namespace inherits those whose parents
-# have ended, and has to wait for them: the shell does.
+# inside PERSON COMMAND...: runs it in the tree's clone, for TIME_LIMIT seconds at most. The first process of a namespace
+# inherits those whose parents have ended, and has to wait for them: the shell does.
 inside()
 {
     local who=$1 home=/root

@@ -4,7 +4,7 @@
 # contents() below is the one list of what is installed. A file in the private folder, `installed`, remembers what went
 # where and which folders were made for it: uninstall takes away these, and a folder only when nothing else is in it; a
 # second install takes away what it no longer brings. Before anything is written, every file to install has to be there,
-# and no file of anybody else where it would go.
+# no file of anybody else where it would go, and every folder writable.
 #
 # Where things go, each with its usual default:
 #   DESTDIR                          is put before everything, and never written into a file
@@ -122,6 +122,7 @@ make_files()
 # ---- What is there already ----
 
 # Files and folders of the installation that is there, from `installed`: a line each, "file" or "folder" before its name.
+# The line "list" has that file's own name: the names in a list that was moved or copied are those of other files.
 old_files=() old_folders=()
 read_installed()
 {
@@ -131,6 +132,11 @@ read_installed()
         case $kind in
             file) old_files+=("$name") ;;
             folder) old_folders+=("$name") ;;
+            list)
+                [ "$destination$name" -ef "$destination$installed" ] ||
+                    give_up "nothing was changed: '$destination$installed' lists the files of '$destination$name', because this" \
+                        "installation was moved or copied here; to go on, remove that list, and what is here, yourself"
+                ;;
         esac
     done <"$destination$installed"
 }
@@ -149,12 +155,13 @@ remove_files()
     done
 }
 
-# Deepest first. What is not empty stays, as does what is gone.
+# Deepest first. What is not empty stays, as does a link that somebody has put in a folder's place.
 remove_empty_folders()
 {
     local name
     while IFS= read -r name; do
-        [ ! -d "$destination$name" ] || rmdir --ignore-fail-on-non-empty "$destination$name"
+        [ ! -d "$destination$name" ] || [ -L "$destination$name" ] ||
+            rmdir --ignore-fail-on-non-empty "$destination$name"
     done < <(printf '%s\n' "$@" | LC_ALL=C sort -r)
 }
 
@@ -188,6 +195,22 @@ refuse_files_of_others()
             "choose another PREFIX:" "${in_the_way[@]}"
 }
 
+# What is there already of each destination's folders has to be a folder to write into.
+refuse_what_cannot_be_written()
+{
+    local name folder refused=()
+    while IFS= read -r folder; do
+        name=$destination$folder
+        while [ ! -e "$name" ] && [ "${name%/*}" != "$name" ]; do
+            name=${name%/*}
+        done
+        [ -d "${name:-/}" ] && [ -w "${name:-/}" ] || refused+=("${name:-/}")
+    done < <(printf '%s\n' "${destinations[@]%/*}" "$private" | LC_ALL=C sort -u)
+    [ ${#refused[@]} -eq 0 ] ||
+        give_up "nothing was installed: $(id -un) cannot write to these, or they are no folders; use sudo, or choose another PREFIX, as" \
+            "in 'make install PREFIX=\$HOME/.local':" "$(printf '    %s\n' "${refused[@]}" | LC_ALL=C sort -u)"
+}
+
 # Prints the folders that have to be made for the destinations, each before what is in it.
 folders_to_make()
 {
@@ -215,6 +238,7 @@ remember() # FILE...: they and the folders are what uninstall takes away
     {
         printf 'file %s\n' "$@"
         printf 'folder %s\n' "${old_folders[@]}" "${new_folders[@]}"
+        printf 'list %s\n' "$installed"
     } | grep -v ' $' | LC_ALL=C sort -u >"$made/installed"
     put_in_place 644 "$made/installed" "$destination$installed"
 }
@@ -248,6 +272,7 @@ case ${1:-} in
         say_what_is_missing
         read_installed || :
         refuse_files_of_others
+        refuse_what_cannot_be_written
         install_all
         ;;
     uninstall)

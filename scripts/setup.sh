@@ -225,7 +225,7 @@ case $purpose in
         exit 2
         ;;
 esac
-wants_onnxruntime= uses_pinned=
+wants_onnxruntime='' uses_pinned=''
 case $purpose in
     check | install | onnxruntime | deb | aarch64)
         wants_onnxruntime=yes

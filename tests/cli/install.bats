@@ -99,6 +99,31 @@ tree()
     [ "$(<there/bin/polygraphy)" = 'another polygraphy' ]
 }
 
+@test "install says what it cannot write to before it has written anything" {
+    mkdir there
+    echo mine >there/lib
+    tree there >before
+    run make_into install PREFIX="$PWD/there" DESTDIR=
+    [ "$status" -ne 0 ]
+    [[ $output == *"nothing was installed: "*"make install PREFIX=\$HOME/.local"*"    $PWD/there/lib"* ]]
+    tree there | diff before -
+}
+
+@test "uninstall of a copy leaves the original alone" {
+    make_into install PREFIX="$PWD/there" DESTDIR=
+    tree there >before
+    cp -a there copy
+    run make_into uninstall PREFIX="$PWD/copy" DESTDIR=
+    [ "$status" -ne 0 ]
+    [[ $output == *"lists the files of '$PWD/there/lib/polygraphy/installed'"* ]]
+    tree there | diff before -
+    tree copy | diff before -
+    mv there elsewhere
+    ln -s elsewhere there
+    make_into uninstall PREFIX="$PWD/elsewhere" DESTDIR=
+    [ -z "$(ls -A elsewhere)" ]
+}
+
 # A build without a library beside the program, as `make` leaves it in a fresh clone, with an empty cache. What has been
 # built is old enough for `make`: it is not made again.
 fresh_build()
