@@ -44,16 +44,7 @@ static const struct option passes_rows[] = {
         .help = "what is tried, in place of what the runtime says that it did: names of optimizers, or entries of the "
                 "session configuration that switch something off, as KEY=VALUE",
     },
-    {
-        .names = {"-j", "--jobs"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct loop_settings, jobs),
-        .help = "run so many checks at a time: those that will probably be needed next. "
-                "The result, the replay and the log are the same",
-    },
+    JOBS_ROW("", ""),
 };
 
 /* What goes between two names cannot be part of one. */

@@ -78,18 +78,8 @@ static const struct option tactics_rows[] = {
         .help = "write the bad replay with the tactics at fault replaced by the good one's, "
                 "if such a build was seen to pass: for --load-tactics",
     },
-    {
-        .names = {"-j", "--jobs"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct loop_settings, jobs),
-        .help = "run so many checks at a time: those that will probably be needed next, "
-                "where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. "
-                "The result, the replay and the log are the same. "
-                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path",
-    },
+    JOBS_ROW("Only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
+             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
 };
 
 static const struct option_group tactics_options = {

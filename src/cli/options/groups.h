@@ -294,6 +294,18 @@ extern const struct option_group iteration_options; /* all debug tools */
 
 extern const struct option_group replay_options; /* debug reduce, precision, repeat */
 
+/* The row of --jobs in a tool's own options; sentences of its help say where there may be several, and what else there
+ * is to know. */
+/* clang-format off */
+#define JOBS_ROW(where, more)                                                                                          \
+    {                                                                                                                  \
+        .names = {"-j", "--jobs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",     \
+        OPTION_FIELD(struct loop_settings, jobs),                                                                      \
+        .help = "run so many checks at a time: those that will probably be needed next. " where                        \
+                "The result, the replay and the log are the same" more,                                                \
+    }
+/* clang-format on */
+
 /* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
 int jobs_check(const struct parse *parse, bool engines, struct error *err);
 

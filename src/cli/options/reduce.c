@@ -122,18 +122,8 @@ static const struct option options[] = {
         .help = "bisect needs few checks, linear tries every node and may find a smaller model; "
                 "minimal finds a model that no single node can be left out of",
     },
-    {
-        .names = {"-j", "--jobs"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct loop_settings, jobs),
-        .help = "run so many checks at a time: those that will probably be needed next. "
-                "The result, the replay and the log are the same. "
-                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
-                "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
-    },
+    JOBS_ROW("", ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
+                 "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,

@@ -87,18 +87,8 @@ static const struct option options[] = {
                 "or an ONNX model whose Cast nodes say which precision is where, for a check with any other runtime "
                 "(to polygraphy_debug.onnx then)",
     },
-    {
-        .names = {"-j", "--jobs"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct loop_settings, jobs),
-        .help = "run so many checks at a time: those that will probably be needed next. "
-                "With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. "
-                "The result, the replay and the log are the same. "
-                "Each candidate has a file of its own then, which the check names {artifact}, or by its usual path",
-    },
+    JOBS_ROW("With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
+             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
     {
         .names = {"--output-onnx"},
         .kind = OPTION_ONE,
