@@ -6,7 +6,7 @@ models=$POLYGRAPHY_ROOT/tests/models
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
     export POLYGRAPHY_TRT=builtin
     cd "$BATS_FILE_TMPDIR" || return
     cp "$models/attention_overflow.onnx" model.onnx

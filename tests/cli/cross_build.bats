@@ -7,7 +7,7 @@ load debug_helper
 
 setup_file()
 {
-    [ -n "${POLYGRAPHY_CROSS:-}" ] || skip "POLYGRAPHY_CROSS names no program for another machine"
+    [ -n "${POLYGRAPHY_CROSS:-}" ] || { skip_file "POLYGRAPHY_CROSS names no program for another machine" && return; }
 }
 
 # both WORD...: the same command in the folders `here` and `there`, each with its program.

@@ -7,7 +7,7 @@ export POLYGRAPHY_TRT=builtin
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
 }
 
 build()

@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup()
 {
+    [ -z "${SKIP_FILE:-}" ] || skip "$SKIP_FILE"
     mkdir "$BATS_TEST_TMPDIR/here" "$BATS_TEST_TMPDIR/tmp"
     export TMPDIR=$BATS_TEST_TMPDIR/tmp
     disk=
@@ -25,6 +26,7 @@ watch_over_test()
 
 teardown()
 {
+    [ -z "${SKIP_FILE:-}" ] || return 0
     cd / || return 1
     local result=0
     kill "$watchdog"
@@ -150,10 +152,26 @@ verdicts_in()
 }
 
 # For tests that make no sense without ONNX Runtime.
+has_onnxruntime()
+{
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1
+}
+
 require_onnxruntime()
 {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
-        skip "ONNX Runtime is not there"
+    has_onnxruntime || skip "ONNX Runtime is not there"
+}
+
+# The same for setup_file, where `skip` takes a newer bats: all tests of the file are skipped. `skip_file REASON; return`,
+# and `file_requires_onnxruntime || return 0`.
+skip_file()
+{
+    export SKIP_FILE=$1
+}
+
+file_requires_onnxruntime()
+{
+    has_onnxruntime || { skip_file "ONNX Runtime is not there" && return 1; }
 }
 
 # results FILE RUNNERS, feeds FILE ITERATIONS: writes a file with results, or input data; see arrays.py.

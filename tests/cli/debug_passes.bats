@@ -6,7 +6,7 @@ model=$POLYGRAPHY_ROOT/examples/optimizers/quantized_add.onnx
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
 }
 
 passes()

@@ -6,8 +6,7 @@ check_nodes=$POLYGRAPHY_TEST_PROGRAMS/check_nodes
 
 setup_file()
 {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
-        skip "ONNX Runtime is not there"
+    file_requires_onnxruntime || return 0
 }
 
 simplify_models()

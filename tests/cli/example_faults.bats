@@ -8,7 +8,7 @@ examples=$POLYGRAPHY_ROOT/examples/faults
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
     export PATH=$(dirname "$POLYGRAPHY"):$PATH FAULTS=$BATS_FILE_TMPDIR
     BUILD=$POLYGRAPHY_TEST_PROGRAMS/.. /usr/bin/python3 "$examples/run.py" -o "$FAULTS" --make-only
 }

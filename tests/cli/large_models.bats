@@ -6,8 +6,7 @@ export POLYGRAPHY_TRT=builtin
 
 setup_file()
 {
-    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt >/dev/null 2>&1 ||
-        skip "ONNX Runtime is not there"
+    file_requires_onnxruntime || return 0
 }
 
 # Runs the program in a folder with the models, and looks whether it ends with one line of error that holds the text.

@@ -9,16 +9,16 @@ model=$POLYGRAPHY_ROOT/tests/models/identity.onnx
 setup_file()
 {
     local library
-    command -v npm >/dev/null || skip "there is no npm"
-    [ -z "${EMULATOR:-}" ] || skip "npm can start this machine's programs only"
-    [ -z "${SANITIZE:-}" ] || skip "with sanitizers the program needs their libraries"
+    command -v npm >/dev/null || { skip_file "there is no npm" && return; }
+    [ -z "${EMULATOR:-}" ] || { skip_file "npm can start this machine's programs only" && return; }
+    [ -z "${SANITIZE:-}" ] || { skip_file "with sanitizers the program needs their libraries" && return; }
     library=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")/libonnxruntime.so.1}
-    [ -f "$library" ] || skip "ONNX Runtime is not there"
+    [ -f "$library" ] || { skip_file "ONNX Runtime is not there" && return; }
     library=$(realpath "$library")
     case $(uname -m) in
         x86_64) platform=x64 ;;
         aarch64) platform=arm64 ;;
-        *) skip "there is no package for this machine" ;;
+        *) skip_file "there is no package for this machine" && return ;;
     esac
     export platform npm_config_loglevel=error npm_config_offline=true
     cd "$BATS_FILE_TMPDIR"

@@ -10,7 +10,7 @@ trtexec=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
 }
 
 # The command line of the sample, given to the stand-in under the sample's name for it: ./stdout and ./stderr.

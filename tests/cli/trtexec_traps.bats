@@ -10,7 +10,7 @@ export POLYGRAPHY_TRTEXEC=$trtexec
 
 setup_file()
 {
-    require_onnxruntime
+    file_requires_onnxruntime || return 0
 }
 
 # From here on this version is installed.
