@@ -6,10 +6,14 @@ load debug_helper
 models=$POLYGRAPHY_ROOT/tests/models
 schemas=$POLYGRAPHY_ROOT/tests/support/schemas
 
+require_xmllint()
+{
+    command -v xmllint >/dev/null || skip 'needs xmllint (libxml2-utils)'
+}
+
 # Test results $1 as "NAME: OUTCOME message" lines, after they were held against the schema, and their counts counted.
 results()
 {
-    command -v xmllint >/dev/null || skip 'needs xmllint (libxml2-utils)'
     xmllint --noout --schema "$schemas/junit.xsd" "$1" 2>xmllint.txt || {
         cat xmllint.txt
         return 1
@@ -36,6 +40,7 @@ one_node()
 }
 
 @test "run: a test for each comparison, with the numbers of what differs; runners are called the same each time" {
+    require_xmllint
     one_node plus.onnx Add 1
     one_node more.onnx Add 1.5
     polygraphy run plus.onnx --onnxrt --onnxrt --iterations 2 --save-outputs out.json --junit same.xml
@@ -55,6 +60,7 @@ END
 }
 
 @test "run: values that are no numbers are failures, and what does not run is an error" {
+    require_xmllint
     one_node division.onnx Div 0
     run ! polygraphy run division.onnx --onnxrt --validate --junit nan.xml
     [ "$(results nan.xml)" = 'y: numbers of onnxrt-runner-N0, iteration 0: failure 0 NaN and 2 infinities among 2 elements, the first one at (0,)' ]
@@ -76,6 +82,7 @@ END
 }
 
 @test "check lint: a test for each rule, of which warnings do not fail, and the same as SARIF" {
+    require_xmllint
     run ! polygraphy check lint "$models/impossible_nodes.onnx" --junit bad.xml --sarif bad.sarif
     results bad.xml >found
     grep -qx 'node-fails: failure ONNX Runtime refuses a node, or fails on it.' found
@@ -113,6 +120,7 @@ END
 }
 
 @test "debug: iterations of build and repeat are tests; a search is one, and passes when it has found its answer" {
+    require_xmllint
     run -4 polygraphy debug repeat --until 3 --exit-code --junit repeat.xml \
         --check 'printf "\001\033[31m<&\377"; exit $((POLYGRAPHY_ITERATION == 1))'
     diff <(results repeat.xml) - <<'END'
@@ -135,6 +143,7 @@ END
 }
 
 @test "debug accuracy: what fails without a cause is a failure, and nothing that fails passes" {
+    require_xmllint
     one_node good.onnx Add 1
     run -1 polygraphy debug accuracy good.onnx --onnxrt --runner false --junit refused.xml
     results refused.xml | grep -q '^verdict: failure .'
@@ -143,6 +152,7 @@ END
 }
 
 @test "an interrupted session leaves what was tested, and says that it was interrupted" {
+    require_xmllint
     polygraphy debug repeat --until 1000 --junit stopped.xml --check 'touch began; sleep 0.1' &
     until [ -e began ]; do sleep 0.05; done
     kill -TERM $!

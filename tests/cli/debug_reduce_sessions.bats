@@ -273,7 +273,7 @@ space_of()
 }
 
 @test "in another PID namespace nothing is known of who is writing here" {
-    unshare --pid --fork true 2>/dev/null || skip 'new PID namespaces are not permitted'
+    unshare --pid --fork --mount-proc true 2>/dev/null || skip 'new PID namespaces are not permitted'
     reduce_models make chain model.onnx
     local here=$(space_of) there
     there=$(unshare --pid --fork --mount-proc bash -c "$(declare -f space_of); space_of")
