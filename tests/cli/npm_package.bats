@@ -20,7 +20,8 @@ setup_file()
         aarch64) platform=arm64 ;;
         *) skip_file "there is no package for this machine" && return ;;
     esac
-    export platform npm_config_loglevel=error npm_config_offline=true
+    # Some releases of npm copy a folder instead of linking to it, and leave out links that are in it.
+    export platform npm_config_loglevel=error npm_config_offline=true npm_config_install_links=false
     cd "$BATS_FILE_TMPDIR"
     make -s -C "$POLYGRAPHY_ROOT" BUILD="$(dirname "$POLYGRAPHY")" NPM_FOLDER="$PWD" ARCHITECTURES=$platform npm
     mkdir -p "onnxruntime-node/bin/napi-v6/linux/$platform" project
