@@ -12,6 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #include "base/memory.h"
 
 double stopwatch_now(void)
@@ -55,6 +59,21 @@ int system_processors(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
     return online > 0 ? (int)online : 1;
+}
+
+#define AVX_VNNI 0x10u /* of leaf 7, part 1, EAX */
+
+bool system_saturates_products(void)
+{
+#ifdef __x86_64__
+    unsigned a = 0, b, c, d;
+
+    if (__builtin_cpu_supports("avx512vnni"))
+        return false;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || (a & AVX_VNNI) == 0;
+#else
+    return false;
+#endif
 }
 
 void system_add_processor_name(struct string_builder *ret)

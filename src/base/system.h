@@ -22,6 +22,10 @@ const char *system_temporary_folder(void);
 /* How many processors this process may use, 1 at the least. */
 int system_processors(void);
 
+/* Whether sums of two products of 8-bit numbers, one with a sign, are made in 16 bits, where they saturate: processors
+ * of x86-64 without VNNI (Intel 64 and IA-32 Architectures Software Developer's Manual, VPMADDUBSW). */
+bool system_saturates_products(void);
+
 /* Appends the processor's name, as the operating system tells it; "unknown" when it does not. */
 void system_add_processor_name(struct string_builder *ret);
 

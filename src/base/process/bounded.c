@@ -26,6 +26,7 @@
 #include "base/crash.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/process/family.h"
 #include "base/process/guard.h"
 #include "base/system.h"
 
@@ -189,7 +190,7 @@ int bounded_process_start(const struct bounded_work *work, struct bounded_proces
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         return error_set_errno(err, ERR_IO, "cannot start a process for %s", work->name);
     fflush(NULL); /* or the copy would write it again */
-    copy = fork();
+    copy = family_fork();
     if (copy == 0) {
         forget_the_original(original, sockets[1]);
         serve(work, sockets[1]);
@@ -217,6 +218,7 @@ static int reap(struct bounded_process *process, struct rusage *ret_usage)
     while (wait4(process->copy, &status, 0, ret_usage) < 0 && errno == EINTR) {
     }
     interrupt_spare(process->copy);
+    family_forget(process->copy);
     process->copy = 0;
     return status;
 }

@@ -38,8 +38,8 @@ struct bounded_work {
     void (*answer)(int answer_to, char *question, size_t size);
 };
 
-/* Forks. To be called before there are threads, and before that code was used here. `work` has to stay where it is.
- * ERR_IO. */
+/* Forks. To be called before that code was used here, and before there are threads but those in which process_run() is
+ * at work. `work` has to stay where it is. ERR_IO. */
 int bounded_process_start(const struct bounded_work *work, struct bounded_process **ret, struct error *err);
 
 /* Ends the copy. NULL is fine. */

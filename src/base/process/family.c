@@ -28,6 +28,7 @@ struct pids {
 /* Guards what follows, and the moment between the start of a child and its entry into the list. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct pids leaders; /* that run now */
+static struct pids kept;    /* children of family_fork() */
 
 static bool contains(const struct pids *pids, pid_t pid)
 {
@@ -150,8 +151,8 @@ static void end_orphans(pid_t leader)
         found = false;
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.items[i];
-            if (contains(&leaders, pid) || contains(&inherited, pid) || pid == process_guard_process() ||
-                (!last && getpgid(pid) != leader))
+            if (contains(&leaders, pid) || contains(&kept, pid) || contains(&inherited, pid) ||
+                pid == process_guard_process() || (!last && getpgid(pid) != leader))
                 continue;
             kill(pid, SIGKILL);
             found = waitpid(pid, NULL, 0) == pid || found;
@@ -214,6 +215,25 @@ void family_add(pid_t leader, const sigset_t *mask)
         *VECTOR_APPEND(&leaders) = leader;
     }
     pthread_sigmask(SIG_SETMASK, mask, NULL);
+    pthread_mutex_unlock(&mutex);
+}
+
+pid_t family_fork(void)
+{
+    pid_t ret;
+
+    pthread_mutex_lock(&mutex);
+    ret = fork();
+    if (ret > 0)
+        *VECTOR_APPEND(&kept) = ret;
+    pthread_mutex_unlock(&mutex); /* in the child as well, which has a copy of it */
+    return ret;
+}
+
+void family_forget(pid_t child)
+{
+    pthread_mutex_lock(&mutex);
+    take_out(&kept, child);
     pthread_mutex_unlock(&mutex);
 }
 

@@ -11,6 +11,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process/bounded.h"
+#include "base/process/process.h"
 #include "base/system.h"
 
 static void answer(int answer_to, char *question, size_t size)
@@ -158,6 +159,30 @@ static void memory_has_the_bound_of_each_question(void **state)
 #endif
 }
 
+static void run_true(void)
+{
+    static const char *const words[] = {"true", NULL};
+    struct process_result result;
+    struct error err = {0};
+
+    if (process_run(&(struct process_request){.arguments = words}, &result, &err) < 0)
+        fail_msg("%s", err.message);
+    process_result_release(&result);
+}
+
+/* What a child leaves behind is killed when it ends: the copy was left behind by nobody. */
+static void other_children_that_end_leave_the_copy_alone(void **state)
+{
+    struct bounded_process *process;
+
+    (void)state;
+    run_true();
+    process = start();
+    run_true();
+    assert_answer(process, "a", (struct bounds){.seconds = 60}, " 1");
+    bounded_process_stop(process);
+}
+
 static void request_to_end_ends_the_copy(void **state)
 {
     struct bounded_process *process = start();
@@ -180,6 +205,7 @@ int main(void)
         cmocka_unit_test(crash_is_an_error_that_names_the_signal),
         cmocka_unit_test(work_without_end_is_ended),
         cmocka_unit_test(memory_has_the_bound_of_each_question),
+        cmocka_unit_test(other_children_that_end_leave_the_copy_alone),
         cmocka_unit_test(request_to_end_ends_the_copy),
     };
 
