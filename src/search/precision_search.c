@@ -1,6 +1,10 @@
 /* search/precision_search.c: see precision_search.h. */
 #include "search/precision_search.h"
 
+/* Chunks of at most so many are not halved after a round in which none of them could go. Of sets that were made at
+ * random, in which errors add up, that is a third of all checks. */
+#define SHORT_CHUNK 16
+
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -72,33 +76,66 @@ static bool advance_line(struct precision_search *search, bool passed)
 
 /* ---- Deletion ---- */
 
+/* An element, or the number of its group. */
+static int64_t unit_of(const struct precision_search *search, int64_t element)
+{
+    return search->by_groups ? search->hints.groups[element] : element;
+}
+
+static int64_t count_units(const struct precision_search *search, const struct bitset *set)
+{
+    int64_t count = 0, last = -1;
+
+    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1)) {
+        count += unit_of(search, (int64_t)i) != last;
+        last = unit_of(search, (int64_t)i);
+    }
+    return count;
+}
+
 /* Takes the next chunk out of what is kept: those that nothing is known of; one by one, all that are not proven to be
  * needed. Returns false when there is none left in this round. */
 static bool propose_deletion(struct precision_search *search)
 {
-    const struct bitset *spared = search->chunk > 1 ? &search->suspected : &search->needed;
-    int64_t taken = 0;
+    const struct bitset *spared = search->chunk > 1 || search->by_groups ? &search->suspected : &search->needed;
+    int64_t taken = 0, last = -1;
 
     bitset_assign(&search->candidate, &search->kept);
-    while (taken < search->chunk && search->end > 0) {
-        size_t element = (size_t)--search->end;
+    for (; search->end > 0; search->end--) {
+        int64_t element = search->end - 1;
 
-        if (bitset_has(&search->kept, element) && !bitset_has(spared, element)) {
-            bitset_remove(&search->candidate, element);
-            taken++;
-        }
+        if (!bitset_has(&search->kept, (size_t)element) || bitset_has(spared, (size_t)element))
+            continue;
+        if (unit_of(search, element) != last && taken++ == search->chunk)
+            break;
+        last = unit_of(search, element);
+        bitset_remove(&search->candidate, (size_t)element);
     }
     return taken > 0;
+}
+
+static int64_t next_chunk(struct precision_search *search)
+{
+    int64_t kept = (int64_t)bitset_count(&search->kept), groups;
+
+    if (!search->by_groups && search->in_vain && search->chunk <= SHORT_CHUNK)
+        return 1;
+    if (!search->by_groups || search->chunk > 1)
+        return larger(1, smaller(search->chunk, kept) / 2);
+    groups = count_units(search, &search->kept);
+    search->by_groups = false;
+    return larger(1, kept / larger(1, 2 * groups)); /* half of a group */
 }
 
 static bool next_deletion(struct precision_search *search)
 {
     while (!propose_deletion(search)) {
-        if (search->chunk == 1 && bitset_equal(&search->kept, &search->needed)) {
+        if (search->chunk == 1 && !search->by_groups && bitset_equal(&search->kept, &search->needed)) {
             bitset_assign(&search->candidate, &search->kept);
             return end_search(search, PRECISION_FOUND);
         }
-        search->chunk = larger(1, smaller(search->chunk, (int64_t)bitset_count(&search->kept)) / 2);
+        search->chunk = next_chunk(search);
+        search->in_vain = true;
         search->end = search->count;
     }
     return true;
@@ -109,11 +146,15 @@ static bool start_deletion(struct precision_search *search)
     search->phase = PRECISION_DELETE;
     for (int64_t i = 0; i < search->good; i++)
         bitset_add(&search->kept, (size_t)i);
-    if (search->good > 0) { /* without its last element, the beginning was seen to fail */
+    for (int64_t i = 0; i < smaller(search->hints.presumed, search->good); i++)
+        bitset_add(&search->suspected, (size_t)i);
+    if (search->good > 0 && search->bad == search->good - 1) { /* without its last element it was seen to fail */
         bitset_add(&search->needed, (size_t)(search->good - 1));
         bitset_add(&search->suspected, (size_t)(search->good - 1));
     }
-    search->chunk = larger(1, search->good / 2);
+    search->by_groups = search->hints.groups != NULL;
+    search->chunk = larger(1, count_units(search, &search->kept) / 2);
+    search->in_vain = true;
     search->end = search->count;
     return next_deletion(search);
 }
@@ -133,9 +174,10 @@ static bool advance_deletion(struct precision_search *search, bool passed)
 {
     if (passed) {
         bitset_assign(&search->kept, &search->candidate);
+        search->in_vain = false;
         bitset_clear(&search->needed); /* that was seen with a larger set */
         bitset_intersect(&search->suspected, &search->kept);
-    } else if (search->chunk == 1) {
+    } else if (bitset_count(&search->kept) == bitset_count(&search->candidate) + 1) {
         add_deleted(search, &search->needed);
         add_deleted(search, &search->suspected);
     }
@@ -144,12 +186,36 @@ static bool advance_deletion(struct precision_search *search, bool passed)
 
 /* ---- The shortest beginning ---- */
 
+/* The end of the group that a beginning of this length ends in, or of one before it: larger than `bad`, smaller than
+ * `good`; 0: there is none. */
+static int64_t whole_groups(const struct precision_search *search, int64_t length)
+{
+    const uint32_t *groups = search->hints.groups;
+    int64_t end = length;
+
+    if (groups == NULL)
+        return length;
+    while (end < search->good && groups[end] == groups[end - 1])
+        end++;
+    if (end < search->good)
+        return end;
+    for (end = length - 1; end > search->bad && groups[end] == groups[end - 1];)
+        end--;
+    return end > search->bad ? end : 0;
+}
+
 /* Good guesses are short: the length is doubled before it is halved. */
 static bool next_beginning(struct precision_search *search)
 {
-    if (search->good - search->bad <= 1)
+    int64_t first = search->hints.first, length;
+
+    if (search->bad < first && first < search->good)
+        return propose_prefix(search, first);
+    if (search->good - search->bad <= 1 || (first > 0 && search->good == first))
         return start_deletion(search);
-    return propose_prefix(search, smaller(larger(1, 2 * search->bad), (search->good + search->bad) / 2));
+    length = smaller(first + larger(1, 2 * (search->bad - first)), (search->good + search->bad) / 2);
+    length = whole_groups(search, length);
+    return length == 0 ? start_deletion(search) : propose_prefix(search, length);
 }
 
 static bool advance_minimal(struct precision_search *search, bool passed)
@@ -199,6 +265,13 @@ void precision_search_start(struct precision_search *search, enum precision_mode
     }
     search->phase = PRECISION_ALL;
     propose_prefix(search, search->count);
+}
+
+void precision_search_hint(struct precision_search *search, const struct precision_hints *hints)
+{
+    search->hints = *hints;
+    if (search->phase == PRECISION_PREFIX && search->count > 0)
+        next_beginning(search);
 }
 
 static void copy(void *copied, const void *from)

@@ -102,8 +102,52 @@ answer_is_minimal()
         --check polygraphy run polygraphy_debug.onnx --onnxrt "${tolerance[@]}"
     worked
     [ "$(answer)" = $'scores:float32\nscale:float32' ]
+    logged '^\[I\] 2 layer\(s\) are outside of the range of the lower precision on these data: values of 2 overflow, those of 0 vanish\. They are tried in higher precision first$'
+    logged '^\[I\] As a typed model: 2 nodes in float32, 13 in the lower precision, 5 Casts\. Nodes read and write 5[0-9] % of the bytes that they do in float32, Casts 8\.5 %$'
     logged '^\[W\] The check passes with all layers in float16\. A runtime without kernels for float16'
+    logged '^    0\.00[0-9]+ of output .y., 0\.[0-9]+ % of its largest magnitude, with nodes in float32 on values that are rounded to float16, as the check has seen it$'
+    logged '^    0\.000[0-9]+ of output .y., .* with nodes in float16 as the runtime here computes them$'
     [ "$(ls)" = "$(printf 'golden.json\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json\nresult.json')" ]
+}
+
+@test "a layer between two that have to be higher is higher, too, where that saves Casts" {
+    script check <<'END'
+polygraphy inspect model polygraphy_debug.onnx --show layers >layers
+for node in scores softmax; do grep -A1 "| $node \[Op" layers | grep -q dtype=float32 || exit 1; done
+END
+    precision "$attention" --fp16 --mode minimal --emit onnx --json result.json --report page.html --output-onnx mixed.onnx --hide-fail-output --check ./check
+    worked
+    grep -q 'with 1 more, which saves Casts, the check passes, too' page.html
+    logged '^\[I\] To achieve acceptable accuracy, try running these 2 layer\(s\) in higher precision$'
+    logged '^\[I\] In higher precision, too, because that saves Casts:$'
+    logged "^    'scale': ONNX node 'scale' \(Mul\)$"
+    logged '^\[I\] As a typed model: 3 nodes in float32, 12 in the lower precision, 5 Casts \(without what was added: 2 in float32, 7 Casts\)'
+    [ "$(answer)" = $'scores:float32\nscale:float32\nsoftmax:float32' ]
+    polygraphy inspect model mixed.onnx --show layers >layers
+    [ "$(grep -c '\[Op: Cast' layers)" -eq 5 ]
+    grep -A1 '| scale \[Op' layers | grep -q dtype=float32
+}
+
+@test "--emit onnx --bf16 tries whether the runtime has kernels, and saves the model in bfloat16" {
+    make_golden "$attention"
+    precision "$attention" --mode minimal --bf16 --emit onnx --json result.json --output-onnx mixed.onnx \
+        --hide-fail-output --check polygraphy run polygraphy_debug.onnx --onnxrt "${tolerance[@]}"
+    worked
+    logged '^\[W\] ONNX Runtime does not take the model in bfloat16 here\. In candidates, nodes compute in float32'
+    logged '^    The runtime here does not take the model with nodes in bfloat16$'
+    grep -q '"written": null' result.json
+    [ "$(answer)" = 'stem:float32' ]
+    polygraphy inspect model mixed.onnx --show layers >layers
+    grep -A1 '| softmax \[Op' layers | grep -q 'scaled \[dtype=bfloat16'
+    run polygraphy run mixed.onnx --onnxrt
+    [[ $output == *'Could not find an implementation for '* ]]
+}
+
+@test "--bf16 says what has no bfloat16 in the operator set of the model" {
+    precision "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --bf16 --emit onnx --mode minimal \
+        --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
+    worked
+    logged '^\[W\] [0-9]* layer\(s\) stay in float32, because in operator set 21 there is no bfloat16 for: Conv \(from 22 on\)\. '
 }
 
 @test "with -j 4 result, replay and log are those of one check at a time" {
@@ -231,7 +275,7 @@ END
     precision "$attention" --precision-constraints none --check true
     refused '--precision-constraints none: layers would not get the precision'
     precision "$attention" --int8 --emit onnx --check true
-    refused '--emit onnx: an ONNX model gets float16 beside float32, nothing else'
+    refused '--emit onnx: an ONNX model gets either float16 or bfloat16 beside float32'
     cp "$attention" polygraphy_debug.onnx
     precision polygraphy_debug.onnx --emit onnx --check true
     refused "is the model itself"

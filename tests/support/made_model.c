@@ -12,6 +12,7 @@
 #include "support/unit_test.h"
 
 #define MAX_NAMES 16
+#define MICROSOFT "com.microsoft"
 
 void made_init(struct made_model *made, int64_t opset)
 {
@@ -101,6 +102,14 @@ void made_integers(struct made_model *made, const char *name, const int64_t *val
     add_tensor(made, name, &tensor);
 }
 
+void made_tensor(struct made_model *made, const char *name, enum data_type type, struct shape shape, const void *data)
+{
+    struct tensor tensor;
+
+    tensor_borrow(type, &shape, data, tensor_bytes(type, shape_elements(&shape)), &tensor);
+    add_tensor(made, name, &tensor);
+}
+
 static size_t split_names(const char *names, struct text *ret)
 {
     size_t count = 0;
@@ -127,6 +136,11 @@ void made_node(struct made_model *made, const char *name, const char *op_type, c
                                  .attribute_count = attribute_count};
     struct span field;
 
+    if (text_begins_with(recipe.op_type, MICROSOFT ".")) {
+        recipe.domain = TEXT(MICROSOFT);
+        recipe.op_type = text_of(op_type + sizeof(MICROSOFT));
+        made->is_microsoft = true;
+    }
     recipe.input_count = split_names(inputs, input_names);
     recipe.output_count = split_names(outputs, output_names);
     field = node_build(&made->arena, &recipe);
@@ -139,10 +153,13 @@ struct span made_bytes(struct made_model *made)
 
     string_clear(&made->file);
     string_init(&opset);
-    wire_write_text(&opset, OPSET_DOMAIN, TEXT(""));
-    wire_write_integer(&opset, OPSET_VERSION, made->opset);
     wire_write_integer(&made->file, MODEL_IR_VERSION, 8);
-    wire_write_bytes(&made->file, MODEL_OPSET_IMPORT, opset.data, opset.size);
+    for (int i = 0; i <= made->is_microsoft; i++) {
+        string_clear(&opset);
+        wire_write_text(&opset, OPSET_DOMAIN, i == 0 ? TEXT("") : TEXT(MICROSOFT));
+        wire_write_integer(&opset, OPSET_VERSION, i == 0 ? made->opset : 1);
+        wire_write_bytes(&made->file, MODEL_OPSET_IMPORT, opset.data, opset.size);
+    }
     wire_write_bytes(&made->file, MODEL_GRAPH, made->graph.data, made->graph.size);
     string_release(&opset);
     return (struct span){(const uint8_t *)made->file.data, made->file.size};

@@ -20,7 +20,8 @@ struct made_model {
     struct arena arena;
     struct string_builder graph, file;
     int64_t opset;
-    uint32_t seed; /* of the next constant or feed */
+    uint32_t seed;     /* of the next constant or feed */
+    bool is_microsoft; /* a node is of that domain */
 };
 
 #define MADE_SHAPE(...)                                                                                                \
@@ -61,7 +62,11 @@ void made_typed_output(struct made_model *made, const char *name, enum data_type
 void made_constant(struct made_model *made, const char *name, struct shape shape, float low, float high);
 void made_integers(struct made_model *made, const char *name, const int64_t *values, size_t count);
 
-/* Names with blanks between them; "-" stands for an omitted tensor. `name` may be "". */
+/* An initializer of any type. */
+void made_tensor(struct made_model *made, const char *name, enum data_type type, struct shape shape, const void *data);
+
+/* Names with blanks between them; "-" stands for an omitted tensor. `name` may be "". An operator of ONNX Runtime's own
+ * is "com.microsoft.QGemm". */
 void made_node(struct made_model *made, const char *name, const char *op_type, const char *inputs, const char *outputs,
                const struct node_attribute *attributes, size_t attribute_count);
 

@@ -5,6 +5,9 @@
 
 #include "base/text/string_builder.h"
 
+/* In front of a name that is one of a list of things to do without: there may be nothing of that name. */
+#define NAME_MAY_MISS '?'
+
 /* Adds a name to a list for messages: "'a', 'b'", as between the brackets of a Python list. */
 void name_list_add(struct string_builder *list, const char *name);
 

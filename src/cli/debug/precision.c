@@ -10,6 +10,7 @@
 #include "cli/debug/session_page.h"
 #include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
+#include "cli/model_trial.h"
 #include "cli/options/runners/precision_rules.h"
 #include "debug/precision/lab.h"
 #include "onnx/edit/model.h"
@@ -108,21 +109,13 @@ static int hash_session(struct session *session, struct model *model, struct err
     const struct precision_values *values = session->values;
     const struct precision_settings *precision = &session->builds.file.request.builder.precision;
     const struct data_loader_settings *data = PARSE_VALUES(session->context->parse, struct data_loader_settings);
-    struct text_list locations = {0};
     struct string_builder text;
-    struct subgraph whole;
     int rc = hash_file(model_file_options(session->context).model->path, &session->hash, err);
 
-    if (rc < 0)
-        return rc;
-    subgraph_init_whole(&whole, model);
-    rc = external_data_locations(&whole, &locations, err);
     if (rc == 0)
-        rc = external_data_hash(model, &locations, &session->hash, err);
+        rc = external_data_hash(model, &session->hash, err);
     if (rc == 0)
         rc = hash_inputs(data, &session->hash, err);
-    subgraph_release(&whole);
-    free(locations.items);
     string_init(&text);
     string_add_format(&text, "%d %d %d %d %d %lld", (int)values->mode, values->reverse, (int)values->high,
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
@@ -156,16 +149,18 @@ static int choose_typed_models(struct session *session, struct error *err)
     string_init(&program);
     trtexec_describe(session->program, &program);
     session->form = PRECISION_TYPED_ENGINES;
-    if (session->values->high != DATA_FLOAT32 || enabled[PRECISION_BFLOAT16] || enabled[PRECISION_INT8])
+    if (session->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
+        (enabled[PRECISION_FLOAT16] && enabled[PRECISION_BFLOAT16]))
         rc = error_set(err, ERR_UNSUPPORTED,
-                       "%s has no precisions of layers, but goes by the types of the model, and these can be float16 "
-                       "beside float32, nothing else: leave out --bf16, --int8 and --precision float16",
+                       "%s has no precisions of layers, but goes by the types of the model, and these can be either "
+                       "float16 or bfloat16 beside float32: leave out --int8, --precision float16, and one of --fp16 "
+                       "and --bf16",
                        program.data);
     else
         log_message(session->context->log, LOG_INFO,
                     "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
-                    "model in which Casts say what is float16",
-                    program.data);
+                    "model in which Casts say what is %s",
+                    program.data, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
     string_release(&program);
     return rc;
 }
@@ -243,9 +238,15 @@ static int open_network(struct session *session, struct error *err)
     return network_build(model, &session->builds.file.request.network, &session->builds.network, err);
 }
 
+static int takes(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err)
+{
+    return model_trial_takes(data, subgraph, ret, err);
+}
+
 static int open_lab(struct session *session, struct error *err)
 {
     const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+
     if (session->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
         session->builds.file.request.builder.deterministic = true;
     session->lab_settings = (struct precision_lab_settings){
@@ -259,9 +260,31 @@ static int open_lab(struct session *session, struct error *err)
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
         .take_over = loop_takes_over(session->loop),
+        .takes = takes,
+        .takes_data = session->context,
+        .runtime = model_file_request(session->context),
         .log = session->context->log,
     };
     return precision_lab_new(&session->lab_settings, &session->lab, err);
+}
+
+/* False, with a warning, when it cannot be measured: the answer is one all the same. */
+static int measure(struct session *session, const struct bitset *answer, struct precision_errors *ret,
+                   bool *ret_measured, struct error *err)
+{
+    const bool *enabled = session->builds.file.request.builder.precision.enabled;
+    struct error why = {0};
+    int rc = precision_lab_errors(session->lab, answer, ret, &why);
+
+    *ret_measured = rc == 0;
+    if (rc == ERR_INTERRUPTED)
+        return error_set(err, ERR_INTERRUPTED, "%s", why.message);
+    if (rc < 0)
+        log_message(session->context->log, LOG_WARNING, "How far outputs are off was not measured: %s", why.message);
+    else
+        precision_result_log_errors(ret, enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16,
+                                    session->context->log);
+    return 0;
 }
 
 static int report(struct session *session, const struct precision_result *result, struct error *err)
@@ -271,14 +294,32 @@ static int report(struct session *session, const struct precision_result *result
                                        .network = session->builds.network,
                                        .values = values,
                                        .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
-    int rc;
+    struct precision_costs costs, before;
+    struct precision_errors errors = {0};
+    struct bitset answer;
+    bool measured = false;
+    int rc = 0;
 
+    bitset_init_copy(&answer, &result->chosen);
+    bitset_unite(&answer, &result->added);
     precision_result_log(result, session->builds.network, values->high, session->form == PRECISION_TYPED_ENGINES,
                          session->context->log);
+    if (session->form != PRECISION_ENGINES && result->outcome == PRECISION_FOUND) {
+        precision_lab_costs(session->lab, &answer, &costs);
+        precision_lab_costs(session->lab, &result->chosen, &before);
+        precision_result_log_costs(&costs, &before, session->context->log);
+        members.costs = &costs;
+        members.without_added = &before;
+        rc = measure(session, &answer, &errors, &measured, err);
+        members.errors = measured ? &errors : NULL;
+    }
     loop_log_checks(session->loop);
-    rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
+    if (rc == 0)
+        rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
-        rc = precision_lab_save_onnx(session->lab, &result->chosen, values->output_onnx, err);
+        rc = precision_lab_save_onnx(session->lab, &answer, values->output_onnx, err);
+    precision_errors_release(&errors);
+    bitset_release(&answer);
     return rc;
 }
 
@@ -303,6 +344,8 @@ static void tell(struct session *session, const struct precision_result *result)
     else
         report_set_verdict(page, REPORT_FAILED, "With %zu of %zu layers in higher precision the check passes", chosen,
                            network->layers.count);
+    if (bitset_count(&result->added) > 0)
+        report_add_proof(page, "with %zu more, which saves Casts, the check passes, too", bitset_count(&result->added));
     session_page_add_checks(page, session->loop);
     for (size_t i = bitset_next(&result->chosen, 0); result->outcome == PRECISION_FOUND && i < result->chosen.size;
          i = bitset_next(&result->chosen, i + 1))
@@ -405,12 +448,7 @@ static const char *const essential[] = {"--check",
                                         "--load-inputs",
                                         "--fail-regex",
                                         "--flaky",
-                                        "-j",
-                                        "--load-debug-replay",
-                                        "--show-output",
-                                        "--json",
-                                        "--report",
-                                        "-v",
+                                        DEBUG_SEARCH_ESSENTIAL,
                                         NULL};
 
 const struct command cmd_debug_precision = {
@@ -425,7 +463,9 @@ const struct command cmd_debug_precision = {
                    "anywhere in the network, none of which can be left out; that is checked, one by one.\n\n"
                    "The answer names layers and ONNX nodes, and comes as words for --layer-precisions. "
                    "--output-onnx writes it into the model as Cast nodes, which any runtime takes. "
-                   "With --emit onnx every candidate is such a model, so that the check can be about any runtime.\n\n"
+                   "With --emit onnx every candidate is such a model, so that the check can be about any runtime. "
+                   "Layers that are not worth the Casts around them are then in higher precision, too, where the check "
+                   "passes, and the answer tells these from the needed ones.\n\n"
                    "Each verdict is saved. "
                    "After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it was.",
     .example = "polygraphy debug precision model.onnx --fp16 --mode minimal \\\n"

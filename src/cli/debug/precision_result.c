@@ -1,6 +1,7 @@
 /* cli/debug/precision_result.c: see precision_result.h. */
 #include "cli/debug/precision_result.h"
 
+#include <math.h>
 #include <string.h>
 
 /* More layers than that are only in the line to copy, and in the JSON file. */
@@ -61,6 +62,29 @@ static void log_layers(const struct precision_result *result, const struct netwo
     string_release(&text);
 }
 
+static bool is_high(const struct precision_result *result, size_t layer)
+{
+    return bitset_has(&result->chosen, layer) || bitset_has(&result->added, layer);
+}
+
+static void log_added(const struct precision_result *result, const struct network *network, struct log *log)
+{
+    struct string_builder text;
+    size_t count = bitset_count(&result->added), shown = 0;
+
+    if (count == 0)
+        return;
+    string_init(&text);
+    string_add_format(&text, "In higher precision, too, because that saves Casts:");
+    for (size_t i = bitset_next(&result->added, 0); i < result->added.size && shown < SHOWN_LAYERS;
+         i = bitset_next(&result->added, i + 1), shown++)
+        add_layer(&text, network, &network->layers.items[i]);
+    if (shown < count)
+        string_add_format(&text, "\nand %zu more", count - shown);
+    log_message(log, LOG_INFO, "%s", text.data);
+    string_release(&text);
+}
+
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
                           bool by_casts, struct log *log)
 {
@@ -71,6 +95,7 @@ void precision_result_log(const struct precision_result *result, const struct ne
     log_layers(result, network, log);
     if (result->is_minimal)
         log_message(log, LOG_INFO, "Without any single one of them the check fails: each was left out once");
+    log_added(result, network, log);
     if (by_casts) {
         log_message(log, LOG_INFO,
                     "To build like that: build the model that --output-onnx saves, in which Casts say so");
@@ -78,7 +103,9 @@ void precision_result_log(const struct precision_result *result, const struct ne
     }
     string_init(&text);
     string_init(&word);
-    for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1)) {
+    for (size_t i = 0; i < network->layers.count; i++) {
+        if (!is_high(result, i))
+            continue;
         string_clear(&word);
         add_override(&word, &network->layers.items[i], high);
         string_add_char(&text, ' ');
@@ -87,6 +114,71 @@ void precision_result_log(const struct precision_result *result, const struct ne
     log_message(log, LOG_INFO, "To build like that: --precision-constraints obey --layer-precisions%s", text.data);
     string_release(&text);
     string_release(&word);
+}
+
+void precision_result_log_costs(const struct precision_costs *costs, const struct precision_costs *without_added,
+                                struct log *log)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text, "As a typed model: %zu node%s in float32", costs->float32_nodes,
+                      costs->float32_nodes == 1 ? "" : "s");
+    if (costs->float32_moving > 0)
+        string_add_format(&text, ", %zu of which only move data", costs->float32_moving);
+    string_add_format(&text, ", %zu in the lower precision, %zu Cast%s", costs->low_nodes, costs->mixed.casts,
+                      costs->mixed.casts == 1 ? "" : "s");
+    if (costs->mixed.casts != without_added->mixed.casts || costs->float32_nodes != without_added->float32_nodes)
+        string_add_format(&text, " (without what was added: %zu in float32, %zu Casts)", without_added->float32_nodes,
+                          without_added->mixed.casts);
+    if (costs->float32.node_bytes > 0)
+        string_add_format(&text, ". Nodes read and write %.0f %% of the bytes that they do in float32, Casts %.1f %%",
+                          100.0 * (double)costs->mixed.node_bytes / (double)costs->float32.node_bytes,
+                          100.0 * (double)costs->mixed.cast_bytes / (double)costs->float32.node_bytes);
+    if (costs->mixed.unknown > 0)
+        string_add_format(&text, ", without %zu tensors whose size is not known", costs->mixed.unknown);
+    log_message(log, LOG_INFO, "%s", text.data);
+    string_release(&text);
+}
+
+static void add_error(struct string_builder *text, const struct output_error *error)
+{
+    char absolute[NUMBER_TEXT_SIZE];
+
+    if (isinf(error->absolute))
+        string_add_format(text, "\nOutput '%s' has a NaN or an infinity that it has not in float32", error->output);
+    else
+        string_add_format(text, "\n%s of output '%s', %.2g %% of its largest magnitude",
+                          number_to_text_short(error->absolute, absolute), error->output, 100 * error->relative);
+}
+
+void precision_result_log_errors(const struct precision_errors *errors, enum data_type half, struct log *log)
+{
+    static const char seen[] = ", as the check has seen it";
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_format(&text,
+                      "Largest error against the model in float32, both run with ONNX Runtime on %zu sample%s of the "
+                      "input data:",
+                      errors->samples, errors->samples == 1 ? "" : "s");
+    add_error(&text, &errors->rounded);
+    string_add_format(&text, ", with nodes in float32 on values that are rounded to %s%s", data_type_name(half),
+                      errors->of_rounded ? seen : "");
+    if (errors->written.output != NULL) {
+        add_error(&text, &errors->written);
+        string_add_format(&text, ", with nodes in %s as the runtime here computes them%s", data_type_name(half),
+                          errors->of_written ? seen : "");
+    } else {
+        string_add_format(&text, "\nThe runtime here does not take the model with nodes in %s", data_type_name(half));
+    }
+    log_message(log, LOG_INFO, "%s", text.data);
+    string_release(&text);
+    if (errors->of_written && errors->written.output != NULL && errors->rounded.absolute > errors->written.absolute)
+        log_message(log, LOG_WARNING,
+                    "Where a runtime computes in %s, the model may be farther off than the check has seen: a runtime "
+                    "without kernels for that leaves some of the rounding out",
+                    data_type_name(half));
 }
 
 /* ---- JSON ---- */
@@ -122,10 +214,17 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
     for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1))
         write_layer(writer, result, network, i);
     json_writer_end_array(writer);
+    json_writer_key(writer, "added");
+    json_writer_begin_array(writer);
+    for (size_t i = bitset_next(&result->added, 0); i < result->added.size; i = bitset_next(&result->added, i + 1))
+        json_writer_string(writer, network->layers.items[i].name);
+    json_writer_end_array(writer);
     json_writer_key(writer, "layer_precisions");
     json_writer_begin_array(writer);
     string_init(&word);
-    for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1)) {
+    for (size_t i = 0; i < network->layers.count; i++) {
+        if (!is_high(result, i))
+            continue;
         string_clear(&word);
         add_override(&word, &network->layers.items[i], high);
         json_writer_string(writer, word.data);
@@ -146,6 +245,61 @@ static void write_integer(struct json_writer *writer, const char *key, int64_t v
     json_writer_integer(writer, value);
 }
 
+static void write_costs(struct json_writer *writer, const char *key, const struct precision_costs *costs)
+{
+    json_writer_key(writer, key);
+    if (costs == NULL) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_object(writer);
+    write_integer(writer, "float32_nodes", (int64_t)costs->float32_nodes);
+    write_integer(writer, "float32_moving", (int64_t)costs->float32_moving);
+    write_integer(writer, "low_nodes", (int64_t)costs->low_nodes);
+    write_integer(writer, "casts", (int64_t)costs->mixed.casts);
+    write_integer(writer, "cast_bytes", (int64_t)costs->mixed.cast_bytes);
+    write_integer(writer, "node_bytes", (int64_t)costs->mixed.node_bytes);
+    write_integer(writer, "float32_bytes", (int64_t)costs->float32.node_bytes);
+    write_integer(writer, "unknown", (int64_t)costs->mixed.unknown);
+    json_writer_end_object(writer);
+}
+
+static void write_error(struct json_writer *writer, const char *key, const struct output_error *error)
+{
+    json_writer_key(writer, key);
+    if (error->output == NULL) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_object(writer);
+    json_writer_key(writer, "output");
+    json_writer_string(writer, error->output);
+    json_writer_key(writer, "absolute");
+    json_writer_number(writer, error->absolute);
+    json_writer_key(writer, "relative");
+    json_writer_number(writer, error->relative);
+    json_writer_end_object(writer);
+}
+
+static void write_errors(struct json_writer *writer, const struct precision_errors *errors)
+{
+    json_writer_key(writer, "largest_error");
+    if (errors == NULL) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_object(writer);
+    write_integer(writer, "samples", (int64_t)errors->samples);
+    json_writer_key(writer, "seen");
+    if (errors->of_rounded || errors->of_written)
+        json_writer_string(writer, errors->of_rounded ? "rounded" : "written");
+    else
+        json_writer_null(writer);
+    write_error(writer, "rounded", &errors->rounded);
+    write_error(writer, "written", &errors->written);
+    json_writer_end_object(writer);
+}
+
 void precision_result_write(const void *data, struct json_writer *writer)
 {
     static const char *const modes[] = {"bisect", "linear", "minimal"};
@@ -162,5 +316,13 @@ void precision_result_write(const void *data, struct json_writer *writer)
     write_integer(writer, "lowered", result->lowered);
     write_integer(writer, "selected", result->selected);
     write_integer(writer, "iterations", report->iterations);
+    json_writer_key(writer, "unfit");
+    if (result->unfit >= 0)
+        json_writer_integer(writer, result->unfit);
+    else
+        json_writer_null(writer);
+    write_costs(writer, "costs", report->costs);
+    write_costs(writer, "without_added", report->without_added);
+    write_errors(writer, report->errors);
     write_layers(writer, result, report->network, report->values->high);
 }

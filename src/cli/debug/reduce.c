@@ -53,23 +53,16 @@ static int hash_session(const struct command_context *context, struct model *mod
     const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
-    struct subgraph whole;
-    struct text_list locations = {0};
     struct hash hash;
     struct string_builder options;
     int rc = hash_file(values->path, &hash, err);
 
     if (rc < 0)
         return rc;
-    subgraph_init_whole(&whole, model);
     if (!load->ignore_external_data)
-        rc = external_data_locations(&whole, &locations, err);
-    if (rc == 0)
-        rc = external_data_hash(model, &locations, &hash, err);
+        rc = external_data_hash(model, &hash, err);
     if (rc == 0)
         rc = hash_input_data(PARSE_VALUES(context->parse, struct data_loader_settings), &hash, err);
-    subgraph_release(&whole);
-    free(locations.items);
     string_init(&options);
     string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, !reduce->reduce_inputs, !reduce->reduce_outputs,
                       inference->enabled, inference->force_fallback);
@@ -447,24 +440,10 @@ static const struct option_group *const groups[] = {&logging_options,
                                                     &junit_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"--check",
-                                        "-o",
-                                        "--mode",
-                                        "--load-inputs",
-                                        "--fail-regex",
-                                        "--check-timeout",
-                                        "--flaky",
-                                        "--min-good",
-                                        "--iter-inputs",
-                                        "--iter-golden",
-                                        "--simplify",
-                                        "-j",
-                                        "--load-debug-replay",
-                                        "--show-output",
-                                        "--json",
-                                        "--report",
-                                        "-v",
-                                        NULL};
+static const char *const essential[] = {
+    "--check", "-o",         "--mode",        "--load-inputs", "--fail-regex", "--check-timeout",
+    "--flaky", "--min-good", "--iter-inputs", "--iter-golden", "--simplify",   DEBUG_SEARCH_ESSENTIAL,
+    NULL};
 
 const struct command cmd_debug_reduce = {
     .name = "reduce",

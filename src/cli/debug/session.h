@@ -19,6 +19,9 @@
 /* The same for tools that look for a failure: there was none to be found. */
 #define EXIT_STATUS_NOT_REPRODUCED 4
 
+/* What a page of help has of all searches, behind what it has of this one. */
+#define DEBUG_SEARCH_ESSENTIAL "-j", "--load-debug-replay", "--show-output", "--json", "--report", "-v"
+
 /* What the options say to the loop, of the check, candidates, artifacts and replays; also lets it ask the user on the
  * terminal, show its progress there, and find this program. Borrows from the context and its parse. */
 struct loop_settings debug_loop_settings(const struct command_context *context);

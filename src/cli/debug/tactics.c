@@ -400,21 +400,8 @@ static const struct option_group *const groups[] = {
     &engine_network_options, &engine_cache_options, &tensorrt_options};
 
 /* What a page of help has. */
-static const char *const essential[] = {"--check",
-                                        "--dir",
-                                        "--good",
-                                        "--bad",
-                                        "--fp16",
-                                        "--int8",
-                                        "--load-inputs",
-                                        "--fail-regex",
-                                        "--flaky",
-                                        "-j",
-                                        "--load-debug-replay",
-                                        "--show-output",
-                                        "--json",
-                                        "--report",
-                                        "-v",
+static const char *const essential[] = {"--check", "--dir",         "--good",       "--bad",   "--fp16",
+                                        "--int8",  "--load-inputs", "--fail-regex", "--flaky", DEBUG_SEARCH_ESSENTIAL,
                                         NULL};
 
 const struct command cmd_debug_tactics = {

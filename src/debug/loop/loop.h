@@ -51,10 +51,10 @@ int loop_confirm(struct loop *loop, const struct loop_subject *subject, const ch
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err);
 
-/* For tools that begin with two engines, of which one has to pass and the other to fail: this one, built `how`, did the
- * contrary. ERR_INVALID when that is due to the check, which says nothing about it, or the same of a file that is no
- * engine. */
-int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err);
+/* For tools that begin with two candidates of this kind ("engine"), of which one has to pass and the other to fail:
+ * this one, made `how`, did the contrary. ERR_INVALID when that is due to the check, which says nothing about it, or
+ * the same of a file that is none. */
+int loop_question_end(struct loop *loop, const char *kind, const char *how, enum verdict verdict, struct error *err);
 
 /* What an error says of a check that has changed its mind. */
 #define LOOP_NOT_BELIEVED                                                                                              \

@@ -195,7 +195,7 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
     return rc;
 }
 
-int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, struct error *err)
+int loop_question_end(struct loop *loop, const char *kind, const char *how, enum verdict verdict, struct error *err)
 {
     enum verdict sight = VERDICT_PASS;
     int rc = 0;
@@ -203,20 +203,21 @@ int loop_question_end(struct loop *loop, const char *how, enum verdict verdict, 
     if (loop->repeated.enabled || check_is_interactive(loop->check) || loop->judge->evidence.runs == 0)
         return 0;
     if (verdict == VERDICT_SKIP)
-        return loop_refuse_check(loop, err, "the check says nothing about the engine %s, so there is nothing to go by",
-                                 how);
-    rc = loop_check_sight(loop, "_sight", "engine", verdict, &sight, err);
+        return loop_refuse_check(loop, err, "the check says nothing about the %s %s, so there is nothing to go by",
+                                 kind, how);
+    rc = loop_check_sight(loop, "_sight", kind, verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS)
         return rc;
     if (verdict == VERDICT_PASS)
         return loop_refuse_check(
             loop, err,
-            "the check passes on the engine %s, and says the same of a file that is no engine, so it "
-            "does not look at what it is given",
-            how);
-    return loop_refuse_check(loop, err, "the check fails on the engine %s, and %s, so " NOTHING_SHOWS, how,
-                             sight == VERDICT_SKIP ? "ends alike on a file that is no engine, without a word"
-                                                   : "says the same of a file that is no engine");
+            "the check passes on the %s %s, and says the same of a file that is no %s, so it does not look at what it "
+            "is given",
+            kind, how, kind);
+    return loop_refuse_check(loop, err,
+                             "the check fails on the %s %s, and %s a file that is no %s%s, so " NOTHING_SHOWS, kind,
+                             how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
+                             sight == VERDICT_SKIP ? ", without a word" : "");
 }
 
 /* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has

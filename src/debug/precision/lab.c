@@ -1,27 +1,33 @@
 /* debug/precision/lab.c: see lab.h. */
 #include "debug/precision/lab.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "debug/cut/external.h"
-#include "onnx/edit/model.h"
-#include "onnx/half/mixed_precision.h"
-#include "onnx/half/rounded_nodes.h"
+#include "debug/precision/blocks.h"
+#include "onnx/half/half_operators.h"
+#include "onnx/model/subgraph.h"
 #include "onnx/write/model.h"
+
+#define MOST_SINGLE_LAYERS 64
 
 struct precision_lab {
     const struct precision_lab_settings *settings;
     const struct network *network;
+    struct typed_models typed;            /* what of the network ONNX models are made of */
     struct precision_overrides given;     /* before anything was chosen */
-    struct precision_override *overrides; /* those, then one for each chosen layer */
-    struct layer_precision *low, *high;   /* of each layer, with none and with all chosen */
+    struct precision_override *overrides; /* those, then one for each layer without a form in `half`, or chosen */
+    size_t fixed;                         /* so many stay, whatever is chosen */
     void *engine;                         /* the candidate, or */
     struct model *model;                  /* the candidate as an ONNX model */
     struct candidate_files files;
     bool has_files;
-    bool rounds; /* ONNX models compute in float32, on rounded values */
+    enum precision_range *ranges; /* of each layer, as far as the run for scores has told */
+    uint32_t *blocks;             /* of each layer */
+    bool rounds;                  /* ONNX models compute in float32, on rounded values */
 };
 
 /* ---- Which layers ---- */
@@ -30,7 +36,7 @@ static bool is_lowered(void *data, size_t layer)
 {
     const struct precision_lab *lab = data;
 
-    return lab->low[layer].precision > lab->high[layer].precision;
+    return typed_model_lowers(&lab->typed, layer);
 }
 
 static const char *layer_name(void *data, size_t layer)
@@ -52,9 +58,7 @@ static void reset_overrides(struct precision_lab *lab)
 {
     struct precision_settings *precision = &lab->settings->engine->builder.precision;
 
-    if (lab->given.count > 0)
-        memcpy(lab->overrides, lab->given.items, lab->given.count * sizeof(*lab->overrides));
-    precision->layers = (struct precision_overrides){lab->overrides, lab->given.count};
+    precision->layers = (struct precision_overrides){lab->overrides, lab->fixed};
 }
 
 static int assign(struct precision_lab *lab, struct log *log, struct layer_precision **ret, struct error *err)
@@ -69,6 +73,59 @@ static int assign(struct precision_lab *lab, struct log *log, struct layer_preci
     return rc;
 }
 
+static bool has_casts(const struct precision_lab *lab)
+{
+    return lab->settings->form != PRECISION_ENGINES;
+}
+
+/* "Conv (from 22 on), CumSum": what keeps a layer out of bfloat16, each operator once. */
+static void add_untaken(const struct precision_lab *lab, const struct layer *layer, struct name_map *said,
+                        struct string_builder *text)
+{
+    const struct model *model = lab->network->model;
+
+    for (size_t i = 0; i < layer->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[layer->nodes.items[i]];
+        int64_t since = node_bfloat16_opset(node);
+
+        if (node_takes_half(model, node, lab->typed.half) || name_map_find(said, node->op_type) != NAME_MAP_NONE)
+            continue;
+        name_map_add(said, node->op_type, 0);
+        string_add_format(text, "%s" TEXT_FORMAT, text->size > 0 ? ", " : "", TEXT_ARGS(node->op_type));
+        if (since > model_opset(model))
+            string_add_format(text, " (from %" PRId64 " on)", since);
+    }
+}
+
+/* The engine rounds to bfloat16 around any operator that takes float16; ONNX's operators take it one by one. */
+static void keep_untaken(struct precision_lab *lab)
+{
+    const struct model *model = lab->network->model;
+    struct name_map said;
+    struct string_builder text;
+    size_t count = 0;
+
+    name_map_init(&said);
+    string_init(&text);
+    for (size_t i = 0; i < lab->network->layers.count; i++) {
+        const struct layer *layer = &lab->network->layers.items[i];
+
+        if (lab->typed.low[i].precision != PRECISION_BFLOAT16 || typed_model_takes_half(&lab->typed, layer))
+            continue;
+        add_untaken(lab, layer, &said, &text);
+        add_override(lab, i);
+        count++;
+    }
+    lab->fixed += count;
+    if (count > 0)
+        log_message(lab->settings->log, LOG_WARNING,
+                    "%zu layer(s) stay in float32, because in operator set %" PRId64
+                    " there is no bfloat16 for: %s. Where a later operator set has it, convert the model to that first",
+                    count, model_opset(model), text.data);
+    string_release(&text);
+    name_map_release(&said);
+}
+
 /* Those that may be chosen: they can have the higher precision, and would have a lower one. */
 static int find_precisions(struct precision_lab *lab, struct error *err)
 {
@@ -76,13 +133,22 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
     int rc;
 
     reset_overrides(lab);
-    rc = assign(lab, lab->settings->log, &lab->low, err);
+    rc = assign(lab, lab->settings->log, &lab->typed.low, err);
+    if (rc == 0 && has_casts(lab) && lab->typed.half == DATA_BFLOAT16) {
+        keep_untaken(lab);
+        precisions_release(lab->typed.low, lab->network->layers.count);
+        free(lab->typed.low);
+        lab->typed.low = NULL;
+        reset_overrides(lab);
+        rc = assign(lab, NULL, &lab->typed.low, err);
+    }
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < lab->network->layers.count; i++)
-        if (lab->low[i].precision > high && precision_eligible(lab->network, &lab->network->layers.items[i], high))
+        if (lab->typed.low[i].precision > high &&
+            precision_eligible(lab->network, &lab->network->layers.items[i], high))
             add_override(lab, i);
-    rc = assign(lab, NULL, &lab->high, err);
+    rc = assign(lab, NULL, &lab->typed.high, err);
     reset_overrides(lab);
     return rc;
 }
@@ -96,18 +162,19 @@ static int refuse_without_choice(const struct precision_lab *lab, struct error *
     int rc;
 
     for (size_t i = 0; i < lab->network->layers.count; i++)
-        if (lab->low[i].precision > lab->high[i].precision)
+        if (lab->typed.low[i].precision > lab->typed.high[i].precision)
             return 0;
     while (lowest > PRECISION_FLOAT32 && !precision->enabled[lowest])
         lowest--;
     string_init(&why);
-    precision_explain_unused(lab->network, precision, lab->low, lowest, &why);
+    precision_explain_unused(lab->network, precision, lab->typed.low, lowest, &why);
     rc = error_set(err, ERR_INVALID, "no layer would be in %s, so there is nothing to choose from: %s",
                    precision_name(lowest), why.data);
     string_release(&why);
     return rc;
 }
 
+/* ---- Candidates ---- */
 /* ---- Candidates ---- */
 
 static void drop_candidate(struct precision_lab *lab)
@@ -117,81 +184,6 @@ static void drop_candidate(struct precision_lab *lab)
     model_free(lab->model);
     lab->engine = NULL;
     lab->model = NULL;
-}
-
-static void add_nodes(const struct layer *layer, struct bitset *nodes)
-{
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        bitset_add(nodes, layer->nodes.items[i]);
-}
-
-/* Whether a layer moves only what float16 nodes have made: in float16 it changes nothing, and saves Casts. */
-static bool goes_along(const struct network *network, const struct layer *layer, const struct bitset *nodes)
-{
-    const struct model *model = network->model;
-    bool ret = false;
-
-    if (!layer->moves_data)
-        return false;
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        if (!node_takes_float16(model, &model->nodes.items[layer->nodes.items[i]]))
-            return false;
-    for (size_t i = 0; i < layer->inputs.count; i++) {
-        uint32_t value = layer->inputs.items[i];
-
-        if (value == VALUE_NONE || network_type(network, value) != DATA_FLOAT32)
-            continue;
-        if (model->values.items[value].producer == NODE_NONE || !bitset_has(nodes, model->values.items[value].producer))
-            return false;
-        ret = true;
-    }
-    return ret;
-}
-
-/* The nodes that compute in lower precision: the lowered layers that are not chosen, and those that only move what
- * these make. `rounds`: without the latter. */
-static void find_low_nodes(const struct precision_lab *lab, const struct bitset *chosen, bool rounds,
-                           struct bitset *nodes)
-{
-    bitset_init(nodes, lab->network->model->nodes.count);
-    for (size_t i = 0; i < lab->network->layers.count; i++) {
-        const struct layer *layer = &lab->network->layers.items[i];
-        bool is_low = lab->low[i].precision > lab->high[i].precision && !bitset_has(chosen, i);
-
-        if (is_low || (!rounds && goes_along(lab->network, layer, nodes)))
-            add_nodes(layer, nodes);
-    }
-}
-
-/* Makes lab->model: the network's model, in which these nodes compute in float16. `rounds`: they compute in float32, on
- * what float16 can hold (onnx/half/rounded_nodes.h). */
-static int make_model(struct precision_lab *lab, const struct bitset *chosen, bool rounds, struct log *log,
-                      struct error *err)
-{
-    struct model *model = model_copy(lab->network->model);
-    struct unused_names names;
-    struct bitset nodes;
-    int rc;
-
-    find_low_nodes(lab, chosen, rounds, &nodes);
-    unused_names_init(&names, model, &model->arena);
-    rc =
-        rounds ? model_round_nodes(model, &nodes, &names, err) : mixed_precision_apply(model, &nodes, &names, log, err);
-    unused_names_release(&names);
-    bitset_release(&nodes);
-    if (rc < 0)
-        model_free(model);
-    else
-        lab->model = model;
-    return rc;
-}
-
-static bool has_float32(const struct network *network, const struct value_list *values)
-{
-    for (size_t i = 0; i < values->count; i++)
-        if (values->items[i] != VALUE_NONE && network_type(network, values->items[i]) == DATA_FLOAT32)
-            return true;
-    return false;
 }
 
 /* What the builder is told of the chosen layers, beside what the user has said. */
@@ -210,12 +202,13 @@ static size_t override_others(const struct precision_lab *lab, const struct bits
     struct bitset low;
     size_t count = 0;
 
-    find_low_nodes(lab, chosen, false, &low);
+    typed_model_find_low(&lab->typed, chosen, false, &low);
     for (size_t i = 0; i < lab->network->layers.count; i++) {
         const struct layer *layer = &lab->network->layers.items[i];
 
-        if (!bitset_has(chosen, i) && !lab->low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
-            (has_float32(lab->network, &layer->inputs) || has_float32(lab->network, &layer->outputs)))
+        if (!bitset_has(chosen, i) && !lab->typed.low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
+            (typed_model_has_float32(&lab->typed, &layer->inputs) ||
+             typed_model_has_float32(&lab->typed, &layer->outputs)))
             ret[count++] = (struct precision_override){layer->name, lab->settings->high};
     }
     bitset_release(&low);
@@ -239,7 +232,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
             more.count = override_others(lab, chosen, others);
         order.others = &more;
     } else {
-        rc = make_model(lab, chosen, lab->rounds, NULL, err);
+        rc = typed_model_make(&lab->typed, chosen, lab->rounds, NULL, &lab->model, err);
         order.model = lab->model;
     }
     if (rc == 0 && lab->settings->form != PRECISION_MODELS)
@@ -270,17 +263,20 @@ static int write_candidate(void *data, const char *path, struct error *err)
     return rc == 0 ? maker->save_byproducts(maker->data, lab->engine, err) : rc;
 }
 
-/* Float16 nodes are no proof that anything is stored in float16. */
+/* Nodes in float16 are no proof that anything is stored in float16. */
 static bool insist(void *data)
 {
     struct precision_lab *lab = data;
+    const char *half = data_type_name(lab->typed.half);
 
+    if (lab->rounds)
+        return false;
     lab->rounds = true;
-    log_message(
-        lab->settings->log, LOG_WARNING,
-        "The check passes with all layers in float16. A runtime without kernels for float16, such as ONNX Runtime "
-        "on a CPU, computes such a model in float32. From here on, nodes compute in float32, on values that Casts "
-        "have rounded to float16");
+    log_message(lab->settings->log, LOG_WARNING,
+                "The check passes with all layers in %s. A runtime without kernels for %s, such as ONNX Runtime "
+                "on a CPU, computes such a model in float32. From here on, nodes compute in float32, on values that "
+                "Casts have rounded to %s",
+                half, half, half);
     return true;
 }
 
@@ -289,6 +285,7 @@ static bool insist(void *data)
 static int score(void *data, double *ret, struct error *err)
 {
     struct precision_lab *lab = data;
+    struct precision_survey survey = {.scores = ret, .ranges = lab->ranges, .elements = lab->typed.elements};
     struct engine *low;
 
     log_message(lab->settings->log, LOG_INFO, "Scoring layers by what lower precision does to their outputs");
@@ -296,12 +293,60 @@ static int score(void *data, double *ret, struct error *err)
     int rc = engine_request_build(lab->settings->engine, lab->network, &low, err);
     if (rc < 0)
         return rc;
-    rc = precision_scores(low, lab->high, &lab->settings->engine->builder, ret, err);
+    rc = precision_scores(low, lab->typed.high, &lab->settings->engine->builder, &survey, err);
     engine_free(low);
     return rc;
 }
 
+static enum precision_range range_of(void *data, size_t layer)
+{
+    return ((const struct precision_lab *)data)->ranges[layer];
+}
+
+static uint32_t block_of(void *data, size_t layer)
+{
+    return ((const struct precision_lab *)data)->blocks[layer];
+}
+
+static uint32_t savings(void *data, const struct bitset *chosen, uint32_t *ret)
+{
+    return typed_model_savings(&((const struct precision_lab *)data)->typed, chosen, ret);
+}
+
+/* Whole blocks take few checks, but a single layer may be needed less than its block's others: with few layers, they
+ * are tried one by one. */
+static bool has_blocks(const struct precision_lab *lab)
+{
+    return has_casts(lab) && lab->network->layers.count > MOST_SINGLE_LAYERS;
+}
+
 /* ---- The lab ---- */
+
+/* Few runtimes have kernels for bfloat16 on every machine. */
+static int find_form(struct precision_lab *lab, struct error *err)
+{
+    struct subgraph whole;
+    struct bitset none;
+    bool takes = true;
+    int rc;
+
+    bitset_init(&none, lab->network->layers.count);
+    rc = typed_model_make(&lab->typed, &none, false, NULL, &lab->model, err);
+    bitset_release(&none);
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, lab->model);
+    rc = lab->settings->takes(lab->settings->takes_data, &whole, &takes, err);
+    subgraph_release(&whole);
+    drop_candidate(lab);
+    lab->rounds = !takes;
+    if (rc == 0 && !takes)
+        log_message(lab->settings->log, LOG_WARNING,
+                    "ONNX Runtime does not take the model in %s here. In candidates, nodes compute in float32, on "
+                    "values that Casts have rounded to %s",
+                    data_type_name(lab->typed.half), data_type_name(lab->typed.half));
+    return rc;
+}
 
 /* Candidates find the external data of the original beside them. */
 static int provide_files(struct precision_lab *lab, struct error *err)
@@ -320,19 +365,37 @@ static int provide_files(struct precision_lab *lab, struct error *err)
     return rc;
 }
 
+static int prepare_models(struct precision_lab *lab, struct error *err)
+{
+    int rc = provide_files(lab, err);
+
+    return rc == 0 && lab->typed.half == DATA_BFLOAT16 && lab->settings->takes != NULL ? find_form(lab, err) : rc;
+}
+
 int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err)
 {
     struct precision_lab *lab = memory_alloc_zero(1, sizeof(*lab));
     const struct precision_settings *precision = &settings->engine->builder.precision;
 
-    *lab = (struct precision_lab){.settings = settings, .network = settings->network, .given = precision->layers};
+    *lab =
+        (struct precision_lab){.settings = settings,
+                               .network = settings->network,
+                               .typed = {.network = settings->network,
+                                         .half = precision->enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16},
+                               .given = precision->layers,
+                               .fixed = precision->layers.count};
     lab->overrides =
         memory_alloc_zero(precision->layers.count + settings->network->layers.count, sizeof(*lab->overrides));
+    if (lab->given.count > 0)
+        memcpy(lab->overrides, lab->given.items, lab->given.count * sizeof(*lab->overrides));
+    lab->ranges = memory_alloc_zero(settings->network->layers.count, sizeof(*lab->ranges));
+    lab->typed.elements = memory_alloc_zero(settings->network->model->values.count, sizeof(*lab->typed.elements));
+    lab->blocks = precision_blocks(settings->network);
     int rc = find_precisions(lab, err);
     if (rc == 0)
         rc = refuse_without_choice(lab, err);
     if (rc == 0 && settings->form == PRECISION_MODELS)
-        rc = provide_files(lab, err);
+        rc = prepare_models(lab, err);
     if (rc < 0)
         precision_lab_free(lab);
     else
@@ -350,14 +413,17 @@ void precision_lab_free(struct precision_lab *lab)
     drop_candidate(lab);
     if (lab->has_files)
         candidate_files_release(&lab->files);
-    if (lab->low != NULL)
-        precisions_release(lab->low, count);
-    if (lab->high != NULL)
-        precisions_release(lab->high, count);
+    if (lab->typed.low != NULL)
+        precisions_release(lab->typed.low, count);
+    if (lab->typed.high != NULL)
+        precisions_release(lab->typed.high, count);
     lab->settings->engine->builder.precision.layers = lab->given;
-    free(lab->low);
-    free(lab->high);
+    free(lab->typed.low);
+    free(lab->typed.high);
     free(lab->overrides);
+    free(lab->ranges);
+    free(lab->typed.elements);
+    free(lab->blocks);
     free(lab);
 }
 
@@ -368,6 +434,9 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .name = layer_name,
                                      .is_lowered = is_lowered,
                                      .score = score,
+                                     .range = range_of,
+                                     .block = has_blocks(lab) ? block_of : NULL,
+                                     .savings = has_casts(lab) ? savings : NULL,
                                      .prepare = prepare,
                                      .write = write_candidate,
                                      .saving = lab->settings->form == PRECISION_MODELS ? "Saving ONNX model to:"
@@ -381,23 +450,69 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
     struct subgraph whole;
 
     for (size_t i = 0; i < lab->network->layers.count; i++)
-        if (is_lowered(lab, i) && lab->low[i].precision != PRECISION_FLOAT16)
+        if (typed_model_lowers(&lab->typed, i) &&
+            (precision_type(lab->typed.low[i].precision) != lab->typed.half ||
+             !typed_model_takes_half(&lab->typed, &lab->network->layers.items[i])))
             return error_set(err, ERR_UNSUPPORTED,
-                             "layer '%s' is %s: only float16 can be written into an ONNX model as Cast nodes",
-                             lab->network->layers.items[i].name, precision_name(lab->low[i].precision));
+                             "layer '%s' is %s: in operator set %" PRId64
+                             " that cannot be written into the ONNX model as Cast nodes",
+                             lab->network->layers.items[i].name, precision_name(lab->typed.low[i].precision),
+                             model_opset(lab->network->model));
     drop_candidate(lab);
-    int rc = make_model(lab, chosen, false, lab->settings->log, err);
+    int rc = typed_model_make(&lab->typed, chosen, false, lab->settings->log, &lab->model, err);
     if (rc < 0)
         return rc;
     if (lab->settings->form == PRECISION_ENGINES || lab->rounds)
         log_message(lab->settings->log, LOG_WARNING,
                     "The model that is saved is no candidate: %s. No check has seen it, so check it before you rely on "
                     "it",
-                    lab->rounds ? "it computes in float16, and they in float32 on rounded values"
+                    lab->rounds ? "its nodes compute in the lower precision, and theirs in float32 on rounded values"
                                 : "those were engines");
     log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
     subgraph_init_whole(&whole, lab->model);
     rc = model_save(&whole, path, &external, false, err);
     subgraph_release(&whole);
+    return rc;
+}
+
+/* ---- What is told of an answer ---- */
+
+void precision_lab_costs(const struct precision_lab *lab, const struct bitset *chosen, struct precision_costs *ret)
+{
+    typed_model_costs(&lab->typed, chosen, ret);
+}
+
+void precision_errors_release(struct precision_errors *errors)
+{
+    output_error_release(&errors->rounded);
+    output_error_release(&errors->written);
+}
+
+/* A model that the runtime refuses has no errors. */
+int precision_lab_errors(struct precision_lab *lab, const struct bitset *chosen, struct precision_errors *ret,
+                         struct error *err)
+{
+    const struct output_measuring measuring = {
+        .network = lab->network, .builder = &lab->settings->engine->builder, .runtime = &lab->settings->runtime};
+    struct output_reference reference;
+    int rc = output_reference_record(&reference, &measuring, err);
+
+    *ret = (struct precision_errors){
+        .samples = reference.samples,
+        .of_rounded = lab->settings->form == PRECISION_MODELS && lab->rounds,
+        .of_written = lab->settings->form == PRECISION_MODELS && !lab->rounds,
+    };
+    for (int rounds = 1; rc == 0 && rounds >= 0; rounds--) {
+        drop_candidate(lab);
+        rc = typed_model_make(&lab->typed, chosen, rounds, NULL, &lab->model, err);
+        if (rc == 0)
+            rc = output_reference_compare(&reference, &measuring, lab->model, rounds ? &ret->rounded : &ret->written,
+                                          err);
+    }
+    rc = rc == ERR_BACKEND && ret->rounded.output != NULL ? 0 : rc;
+    drop_candidate(lab);
+    output_reference_release(&reference);
+    if (rc < 0)
+        precision_errors_release(ret);
     return rc;
 }

@@ -8,7 +8,9 @@
 #define DEBUG_PRECISION_LAB_H
 
 #include "debug/candidate/engine_maker.h"
+#include "debug/precision/output_errors.h"
 #include "debug/precision/precision.h"
+#include "debug/precision/typed_model.h"
 #include "engine/backend.h"
 
 enum precision_form {
@@ -19,7 +21,7 @@ enum precision_form {
 
 struct precision_lab_settings {
     const struct network *network;
-    enum precision_form form;  /* of candidates; with Casts, float16 is the lower precision */
+    enum precision_form form;  /* of candidates; with Casts, float16 or bfloat16 is the lower precision */
     struct engine_maker maker; /* of candidates that are engines */
     /* The builder may lower what it is told nothing of, so it is told of every layer with a float32 tensor that is to
      * have the higher precision: also of those that only move data, unless it is data of lowered layers. */
@@ -32,6 +34,10 @@ struct precision_lab_settings {
     bool keep_artifact;   /* the last one stays */
     bool copy_weights;    /* candidates share no external data with the original */
     bool take_over;       /* what lies there is from the session that goes on */
+    /* For models: whether the runtime at hand takes this one; true where that cannot be tried. NULL: always. */
+    int (*takes)(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err);
+    const void *takes_data;
+    struct backend_request runtime; /* options of ONNX Runtime: errors of outputs are measured with it */
     struct log *log;
 };
 
@@ -43,18 +49,44 @@ void precision_lab_free(struct precision_lab *lab); /* NULL is fine */
 
 struct precision_target precision_lab_target(struct precision_lab *lab);
 
-/* Saves the model with all lowered layers but the chosen ones in float16, durably. ERR_UNSUPPORTED when they are not in
- * float16 in the engine. */
+/* Saves the model with all lowered layers but the chosen ones in float16 or bfloat16, durably. ERR_UNSUPPORTED when a
+ * layer's precision in the engine has no such form. */
 int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path,
                             struct error *err);
 
-/* debug/precision/scores.c: how much each layer suffers from a lower precision. One run over the layers of `low` with
- * what it would be fed first. Each layer computes in three ways: in higher precision (`high`, of each layer), in lower
- * precision on what the layers before it made in higher precision, and in lower precision on what they made in lower
- * precision. Its score is the mean square of the difference from the first, over that of the first's values: of the
- * second way, or by how much that of the third has grown in it, whichever is more. Infinite where finite values become
- * something else, as by overflow. 0 for layers where `high` makes no difference. */
+/* What that model costs. */
+void precision_lab_costs(const struct precision_lab *lab, const struct bitset *chosen, struct precision_costs *ret);
+
+/* How far the outputs of that model are from those of the network, in two forms. */
+struct precision_errors {
+    size_t samples;              /* of the data that were run */
+    bool of_rounded, of_written; /* that form is what candidates had; neither: those were engines */
+    struct output_error rounded; /* nodes compute in float32, on values that Casts round (onnx/half/rounded_nodes.h) */
+    struct output_error written; /* as precision_lab_save_onnx() has it; output NULL: the runtime does not take that */
+};
+
+/* Errors are those of output_reference_record() and output_reference_compare(). */
+int precision_lab_errors(struct precision_lab *lab, const struct bitset *chosen, struct precision_errors *ret,
+                         struct error *err);
+void precision_errors_release(struct precision_errors *errors);
+
+/* What one run over a network tells. */
+struct precision_survey {
+    double *scores;               /* of each layer */
+    enum precision_range *ranges; /* of each layer that is lowered to float16 or bfloat16 */
+    uint64_t *elements;           /* of each value of the model, as far as it is a tensor that the run has made */
+};
+
+/* debug/precision/scores.c: how much each layer suffers from a lower precision. One run over the layers of `low`
+ * with what it would be fed first. Each layer computes in three ways: in higher precision (`high`, of each layer),
+ * in lower precision on what the layers before it made in higher precision, and in lower precision on what they made
+ * in lower precision. Its score is the mean square of the difference from the first, over that of the first's
+ * values: of the second way, or by how much that of the third has grown in it, whichever is more. Infinite where
+ * finite values become something else, as by overflow. 0 for layers where `high` makes no difference. What a layer
+ * reads and writes in higher precision, constants included, is held against the range of the lower one, too: it
+ * overflows where finite values become infinite, and vanishes where what becomes 0 is more than a hundredth of a
+ * tensor's sum of absolute values. `ret` has zeroed arrays. */
 int precision_scores(const struct engine *low, const struct layer_precision *high,
-                     const struct builder_settings *settings, double *ret, struct error *err);
+                     const struct builder_settings *settings, struct precision_survey *ret, struct error *err);
 
 #endif

@@ -3,12 +3,30 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "search/greedy_search.h"
 
-/* How engines are built that the search begins with. */
-#define ALL_HIGH "with all layers in higher precision"
-#define ALL_LOW "with all layers in lower precision"
+/* Some of them are Polygraphy's. */
+static const struct precision_words words_of_layers = {
+    .kind = "engine",
+    .all = "all layers in higher precision",
+    .none = "all layers in lower precision",
+    .with_all = "with all layers in higher precision",
+    .with_none = "with all layers in lower precision",
+    .choosing = "Selecting",
+    .chosen = "layer(s) to run in higher precision",
+    .found = "the engine with the layers that were found",
+    .unchanged = "The model in lower precision",
+    .all_fail =
+        "The check does not pass with all layers in higher precision: lower precision is not what makes it fail",
+    .none_needed = "The check passes with all layers in lower precision: none of them has to be higher",
+    .no_choice = "No layer runs in lower precision: there is nothing to choose from",
+    .not_found = "Could not find a configuration that satisfied accuracy requirements.",
+    .advice = "To achieve acceptable accuracy, try running these",
+    .advised = "layer(s) in higher precision",
+};
 
 /* In the replay. */
 #define ALL_HIGH_KEY "_all_high"
@@ -20,6 +38,7 @@
 
 struct session {
     const struct precision_target *target;
+    const struct precision_words *words;
     const struct precision_run_settings *settings;
     struct loop *loop;
     struct log *log;
@@ -27,8 +46,14 @@ struct session {
     size_t *order;      /* the layer at each position of the search */
     size_t order_count; /* minimal: only those that are lowered */
     double *scores;
+    uint32_t *groups;       /* of each position */
+    size_t first, presumed; /* positions of layers that do not fit; of those that overflow */
     struct precision_search search;
+    uint32_t *sets; /* of each layer: see the target's savings() */
+    const struct bitset *found;
 
+    /* The layers that a state of the search at work has selected, without those that stay as they are. */
+    void (*choose)(const struct session *session, const void *search, struct bitset *ret);
     struct bitset chosen; /* layers of the candidate that was described last, for now */
     bool is_made;         /* the target has it ready to be written */
     bool insists;         /* the target's insist() returned true */
@@ -58,14 +83,15 @@ static void log_selection(const struct session *session)
         string_add_format(&names, "%s'%s'", shown == 0 ? ": " : ", ", session->target->name(session->target->data, i));
     if (count > shown)
         string_add_format(&names, " and %zu more", count - shown);
-    log_message(session->log, LOG_INFO, "Selecting %zu layer(s) to run in higher precision%s", count,
+    log_message(session->log, LOG_INFO, "%s %zu %s%s", session->words->choosing, count, session->words->chosen,
                 count > 0 ? names.data : "");
     string_release(&names);
 }
 
-/* The layers that the search has selected, without those that stay as they are. */
-static void choose_layers(const struct session *session, const struct precision_search *search, struct bitset *ret)
+static void choose_layers(const struct session *session, const void *data, struct bitset *ret)
 {
+    const struct precision_search *search = data;
+
     bitset_clear(ret);
     for (size_t i = 0; i < session->order_count; i++)
         if (bitset_has(&search->candidate, i) && bitset_has(&session->lowered, session->order[i]))
@@ -90,7 +116,7 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
 
     (void)err;
     bitset_init(&chosen, session->target->count);
-    choose_layers(session, search, &chosen);
+    session->choose(session, search, &chosen);
     *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
                                    .num_nodes = -1,
                                    .has_identity = true,
@@ -154,7 +180,7 @@ static int write_candidate(void *data, const void *search, enum candidate_turn t
 
     if (turn == CANDIDATE_AHEAD) {
         bitset_init(&chosen, target->count);
-        choose_layers(session, search, &chosen);
+        session->choose(session, search, &chosen);
         session->is_made = false;
         rc = target->prepare(target->data, &chosen, err);
         bitset_release(&chosen);
@@ -166,16 +192,73 @@ static int write_candidate(void *data, const void *search, enum candidate_turn t
 
 struct ranked_layer {
     size_t layer;
+    enum precision_range range;
+    double block_score; /* the highest in its block */
+    uint32_t block;
     double score;
 };
 
-static int compare_scores(const void *a, const void *b)
+/* Layers that do not fit are the first, then blocks with a high score. */
+static int compare_ranks(const void *a, const void *b)
 {
     const struct ranked_layer *left = a, *right = b;
 
+    if (left->range != right->range)
+        return left->range > right->range ? -1 : 1;
+    if (left->block_score != right->block_score)
+        return left->block_score > right->block_score ? -1 : 1;
+    if (left->block != right->block)
+        return left->block < right->block ? -1 : 1;
     if (left->score != right->score)
         return left->score > right->score ? -1 : 1;
     return left->layer < right->layer ? -1 : 1;
+}
+
+/* Without blocks, each layer is one. */
+static void rank_layers(const struct session *session, struct ranked_layer *ret)
+{
+    const struct precision_target *target = session->target;
+    double *best = memory_alloc_zero(target->count, sizeof(*best));
+
+    for (size_t i = 0; i < target->count; i++) {
+        ret[i] = (struct ranked_layer){.layer = i,
+                                       .range = target->range != NULL ? target->range(target->data, i) : PRECISION_FITS,
+                                       .block = target->block != NULL ? target->block(target->data, i) : (uint32_t)i,
+                                       .score = session->scores[i]};
+        if (bitset_has(&session->lowered, i) && ret[i].score > best[ret[i].block])
+            best[ret[i].block] = ret[i].score;
+    }
+    for (size_t i = 0; i < target->count; i++)
+        ret[i].block_score = best[ret[i].block];
+    free(best);
+}
+
+static void log_ranges(const struct session *session)
+{
+    if (session->first > 0)
+        log_message(
+            session->log, LOG_INFO,
+            "%zu layer(s) are outside of the range of the lower precision on these data: values of %zu overflow, "
+            "those of %zu vanish. They are tried in higher precision first",
+            session->first, session->presumed, session->first - session->presumed);
+}
+
+/* The order of those that the search chooses from. */
+static void take_in_order(struct session *session, const struct ranked_layer *ranked)
+{
+    for (size_t i = 0; i < session->target->count; i++) {
+        const struct ranked_layer *rank = &ranked[i];
+        size_t position = session->order_count;
+
+        if (!bitset_has(&session->lowered, rank->layer))
+            continue;
+        session->presumed += rank->range == PRECISION_OVERFLOWS;
+        session->first += rank->range != PRECISION_FITS;
+        if (position > 0)
+            session->groups[position] =
+                session->groups[position - 1] + (rank->range != rank[-1].range || rank->block != rank[-1].block);
+        session->order[session->order_count++] = rank->layer;
+    }
 }
 
 static int order_by_scores(struct session *session, struct error *err)
@@ -184,16 +267,15 @@ static int order_by_scores(struct session *session, struct error *err)
     struct ranked_layer *ranked;
 
     session->scores = memory_alloc_zero(count, sizeof(*session->scores));
+    session->groups = memory_alloc_zero(count, sizeof(*session->groups));
     int rc = session->target->score(session->target->data, session->scores, err);
     if (rc < 0)
         return rc;
     ranked = memory_alloc_zero(count, sizeof(*ranked));
-    for (size_t i = 0; i < count; i++)
-        if (bitset_has(&session->lowered, i))
-            ranked[session->order_count++] = (struct ranked_layer){i, session->scores[i]};
-    qsort(ranked, session->order_count, sizeof(*ranked), compare_scores);
-    for (size_t i = 0; i < session->order_count; i++)
-        session->order[i] = ranked[i].layer;
+    rank_layers(session, ranked);
+    qsort(ranked, count, sizeof(*ranked), compare_ranks);
+    take_in_order(session, ranked);
+    log_ranges(session);
     free(ranked);
     return 0;
 }
@@ -217,7 +299,7 @@ static struct loop_subject given_subject(struct session *session, struct given_l
 {
     return (struct loop_subject){.data = session,
                                  .search = given,
-                                 .kind = "engine",
+                                 .kind = session->words->kind,
                                  .describe = describe_given,
                                  .prepare = prepare,
                                  .write = write_candidate};
@@ -238,12 +320,15 @@ static int check_end_again(void *data, bool bad, enum verdict *ret, struct error
     struct bitset none;
     struct given_layers given = {bad ? &none : &session->lowered, EXPECT_AGAIN};
     struct loop_subject subject = given_subject(session, &given);
+    struct string_builder what;
     int rc;
 
     bitset_init(&none, session->target->count);
-    rc = loop_check_control(
-        session->loop, &subject, bad ? ALL_LOW_KEY "_once_more" : ALL_HIGH_KEY "_once_more",
-        bad ? "all layers in lower precision, once more" : "all layers in higher precision, once more", ret, err);
+    string_init(&what);
+    string_add_format(&what, "%s, once more", bad ? session->words->none : session->words->all);
+    rc = loop_check_control(session->loop, &subject, bad ? ALL_LOW_KEY "_once_more" : ALL_HIGH_KEY "_once_more",
+                            what.data, ret, err);
+    string_release(&what);
     bitset_release(&none);
     return rc;
 }
@@ -266,10 +351,16 @@ static int confirm(struct session *session, const struct bitset *chosen, const c
 /* All layers in one precision have another verdict than they should. */
 static int question_end(struct session *session, const struct bitset *chosen, enum verdict verdict, struct error *err)
 {
-    bool high = chosen == &session->lowered;
-    int rc = loop_question_end(session->loop, high ? ALL_HIGH : ALL_LOW, verdict, err);
+    const char *how = chosen == &session->lowered ? session->words->with_all : session->words->with_none;
+    struct string_builder what;
+    int rc = loop_question_end(session->loop, session->words->kind, how, verdict, err);
 
-    return rc < 0 ? rc : confirm(session, chosen, high ? "the engine " ALL_HIGH : "the engine " ALL_LOW, verdict, err);
+    string_init(&what);
+    string_add_format(&what, "the %s %s", session->words->kind, how);
+    if (rc == 0)
+        rc = confirm(session, chosen, what.data, verdict, err);
+    string_release(&what);
+    return rc;
 }
 
 /* Sets the outcome when there is nothing to search. */
@@ -283,7 +374,7 @@ static int verify(struct session *session, struct precision_result *result, bool
                     !loop_went_without(session->loop, ALL_HIGH_KEY);
     if (!*ret_verified)
         return 0;
-    rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, "all layers in higher precision", &high, err);
+    rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, session->words->all, &high, err);
     if (rc < 0)
         return rc;
     if (high != VERDICT_PASS) {
@@ -291,13 +382,11 @@ static int verify(struct session *session, struct precision_result *result, bool
         if (rc < 0)
             return rc;
         result->outcome = PRECISION_NOT_FOUND;
-        log_message(session->log, LOG_WARNING,
-                    "The check does not pass with all layers in higher precision: lower precision is not what makes it "
-                    "fail");
+        log_message(session->log, LOG_WARNING, "%s", session->words->all_fail);
         return 0;
     }
     bitset_init(&none, session->target->count);
-    rc = check_apart(session, &none, ALL_LOW_KEY, "all layers in lower precision", &low, err);
+    rc = check_apart(session, &none, ALL_LOW_KEY, session->words->none, &low, err);
     if (rc < 0 || low != VERDICT_PASS)
         goto done;
     if (session->target->insist != NULL && session->target->insist(session->target->data)) {
@@ -312,8 +401,7 @@ static int verify(struct session *session, struct precision_result *result, bool
         goto done;
     result->outcome = PRECISION_FOUND;
     result->none_needed = true;
-    log_message(session->log, LOG_WARNING,
-                "The check passes with all layers in lower precision: none of them has to be higher");
+    log_message(session->log, LOG_WARNING, "%s", session->words->none_needed);
 done:
     bitset_release(&none);
     return rc;
@@ -322,45 +410,149 @@ done:
 static void warn_without_choice(const struct session *session)
 {
     if (bitset_count(&session->lowered) == 0)
-        log_message(session->log, LOG_WARNING, "No layer runs in lower precision: there is nothing to choose from");
+        log_message(session->log, LOG_WARNING, "%s", session->words->no_choice);
+}
+
+/* ---- What is cheaper in higher precision ---- */
+
+/* Those that were found, and the sets that the search leaves raised. */
+static void choose_cheaper(const struct session *session, const void *data, struct bitset *ret)
+{
+    const struct greedy_search *search = data;
+
+    bitset_assign(ret, session->found);
+    for (size_t i = 0; i < session->target->count; i++)
+        if (session->sets[i] != 0 && search->candidate[session->sets[i] - 1] != 0)
+            bitset_add(ret, i);
+}
+
+/* The search is for what can be had while a check fails. */
+static bool advance_raising(void *search, int64_t nodes, enum verdict verdict)
+{
+    return greedy_search_ops.advance(search, nodes, verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS);
+}
+
+static int raise_sets(struct session *session, size_t count, struct bitset *ret, struct error *err)
+{
+    struct greedy_search search;
+    struct search_ops ops = greedy_search_ops;
+    struct loop_subject subject = {.data = session,
+                                   .ops = &ops,
+                                   .search = &search,
+                                   .suffix = "savings",
+                                   .kind = session->words->kind,
+                                   .describe = describe,
+                                   .prepare = prepare,
+                                   .write = write_candidate};
+    uint8_t *alternatives = memory_alloc_zero(count, sizeof(*alternatives));
+    int rc = 0;
+
+    memset(alternatives, 1, count);
+    ops.advance = advance_raising;
+    ops.expect = NULL;
+    session->choose = choose_cheaper;
+    if (greedy_search_start(&search, alternatives, count))
+        rc = loop_run(session->loop, &subject, err);
+    for (size_t i = 0; rc == 0 && i < session->target->count; i++)
+        if (session->sets[i] != 0 && search.current[session->sets[i] - 1] != 0)
+            bitset_add(ret, i);
+    greedy_search_ops.release(&search);
+    free(alternatives);
+    return rc;
+}
+
+/* Higher precision where nobody needs it, because that is cheaper. */
+static int add_savings(struct session *session, struct precision_result *result, struct error *err)
+{
+    const struct precision_target *target = session->target;
+    uint32_t count;
+    int rc = 0;
+
+    if (target->savings == NULL || session->settings->mode != PRECISION_MINIMAL)
+        return 0;
+    session->sets = memory_alloc_zero(target->count, sizeof(*session->sets));
+    session->found = &result->chosen;
+    count = target->savings(target->data, &result->chosen, session->sets);
+    if (count > 0)
+        rc = raise_sets(session, count, &result->added, err);
+    free(session->sets);
+    return rc;
 }
 
 /* ---- The search ---- */
+
+static void start_search(struct session *session, bool verified)
+{
+    struct precision_hints hints = {.first = (int64_t)session->first,
+                                    .presumed = (int64_t)session->presumed,
+                                    .groups = session->target->block != NULL ? session->groups : NULL};
+
+    precision_search_start(&session->search, session->settings->mode, session->order_count, verified);
+    if (session->settings->mode == PRECISION_MINIMAL)
+        precision_search_hint(&session->search, &hints);
+}
+
+/* `chosen` is what the search has found. */
+static int take_answer(struct session *session, struct precision_result *result, struct error *err)
+{
+    struct bitset answer;
+    int rc = add_savings(session, result, err);
+
+    if (rc < 0)
+        return rc;
+    bitset_init_copy(&answer, &result->chosen);
+    bitset_unite(&answer, &result->added);
+    rc = confirm(session, &answer, session->words->found, VERDICT_PASS, err);
+    if (rc == 0) {
+        loop_report_rates(session->loop, session->words->unchanged, "The result", identity_of(session, &answer));
+        result->outcome = PRECISION_FOUND;
+        result->selected = (int64_t)bitset_count(&session->search.candidate);
+        result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
+    }
+    bitset_release(&answer);
+    return rc;
+}
+
+static int take_none(struct session *session, struct precision_result *result, struct error *err)
+{
+    int rc = confirm(session, &result->chosen, session->words->found, VERDICT_FAIL, err);
+
+    result->outcome = PRECISION_NOT_FOUND;
+    bitset_clear(&result->chosen);
+    return rc;
+}
 
 static int search(struct session *session, bool verified, struct precision_result *result, struct error *err)
 {
     struct loop_subject subject = {.data = session,
                                    .ops = &precision_search_ops,
                                    .search = &session->search,
-                                   .kind = "engine",
+                                   .kind = session->words->kind,
                                    .describe = describe,
                                    .prepare = prepare,
                                    .write = write_candidate};
-    const struct loop_ends ends = {
-        .data = session, .what = "the engine", .good = ALL_HIGH, .bad = ALL_LOW, .check_again = check_end_again};
+    struct loop_ends ends = {.data = session,
+                             .good = session->words->with_all,
+                             .bad = session->words->with_none,
+                             .check_again = check_end_again};
+    struct string_builder what;
     int rc = order_layers(session, err);
 
     if (rc < 0)
         return rc;
-    precision_search_start(&session->search, session->settings->mode, session->order_count, verified);
+    start_search(session, verified);
     rc = loop_run(session->loop, &subject, err);
+    string_init(&what);
+    string_add_format(&what, "the %s", session->words->kind);
+    ends.what = what.data;
     if (rc == 0 && verified)
         rc = loop_look_back(session->loop, &ends, err);
+    string_release(&what);
     if (rc < 0)
         return rc;
-    result->outcome = session->search.outcome == PRECISION_FOUND ? PRECISION_FOUND : PRECISION_NOT_FOUND;
     choose_layers(session, &session->search, &result->chosen);
-    rc = confirm(session, &result->chosen, "the engine with the layers that were found",
-                 result->outcome == PRECISION_FOUND ? VERDICT_PASS : VERDICT_FAIL, err);
-    if (rc == 0 && result->outcome == PRECISION_FOUND) {
-        loop_report_rates(session->loop, "The model in lower precision", "The result",
-                          identity_of(session, &result->chosen));
-        result->selected = (int64_t)bitset_count(&session->search.candidate);
-        result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
-    } else {
-        bitset_clear(&result->chosen);
-    }
-    return rc;
+    return session->search.outcome == PRECISION_FOUND ? take_answer(session, result, err)
+                                                      : take_none(session, result, err);
 }
 
 static void log_result(const struct session *session, const struct precision_result *result)
@@ -368,24 +560,30 @@ static void log_result(const struct session *session, const struct precision_res
     bool minimal = session->settings->mode == PRECISION_MINIMAL;
 
     if (result->outcome == PRECISION_NOT_FOUND)
-        log_message(session->log, LOG_ERROR, "Could not find a configuration that satisfied accuracy requirements.");
+        log_message(session->log, LOG_ERROR, "%s", session->words->not_found);
+    else if (minimal)
+        log_message(session->log, LOG_FINISH, "%s %" PRId64 " %s", session->words->advice, result->selected,
+                    session->words->advised);
     else
         log_message(session->log, LOG_FINISH,
-                    "To achieve acceptable accuracy, try running %s %" PRId64 " layer(s) in higher precision",
-                    minimal                      ? "these"
-                    : session->settings->reverse ? "the last"
-                                                 : "the first",
-                    result->selected);
+                    "To achieve acceptable accuracy, try running the %s %" PRId64 " layer(s) in higher precision",
+                    session->settings->reverse ? "last" : "first", result->selected);
 }
 
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
                   struct loop *loop, struct log *log, struct precision_result *ret, struct error *err)
 {
-    struct session session = {.target = target, .settings = settings, .loop = loop, .log = log};
+    struct session session = {.target = target,
+                              .words = target->words != NULL ? target->words : &words_of_layers,
+                              .settings = settings,
+                              .loop = loop,
+                              .log = log,
+                              .choose = choose_layers};
     bool verified;
 
-    *ret = (struct precision_result){.outcome = PRECISION_SEARCHING};
+    *ret = (struct precision_result){.outcome = PRECISION_SEARCHING, .unfit = -1};
     bitset_init(&ret->chosen, target->count);
+    bitset_init(&ret->added, target->count);
     bitset_init(&session.chosen, target->count);
     bitset_init(&session.lowered, target->count);
     for (size_t i = 0; i < target->count; i++)
@@ -399,7 +597,10 @@ int precision_run(const struct precision_target *target, const struct precision_
     if (rc == 0)
         log_result(&session, ret);
     ret->scores = session.scores;
+    if (session.scores != NULL && target->range != NULL)
+        ret->unfit = (int64_t)session.first;
     free(session.order);
+    free(session.groups);
     bitset_release(&session.chosen);
     bitset_release(&session.lowered);
     precision_search_ops.release(&session.search);
@@ -411,6 +612,7 @@ int precision_run(const struct precision_target *target, const struct precision_
 void precision_result_release(struct precision_result *result)
 {
     bitset_release(&result->chosen);
+    bitset_release(&result->added);
     free(result->scores);
     result->scores = NULL;
 }

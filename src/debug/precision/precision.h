@@ -15,6 +15,26 @@
 #include "debug/loop/loop.h"
 #include "search/precision_search.h"
 
+/* How the log and errors speak of what is searched, and of what the search chooses. */
+struct precision_words {
+    const char *kind;                 /* what candidates are: "engine" */
+    const char *all, *none;           /* the ends: "all layers in higher precision", "all layers in lower precision" */
+    const char *with_all, *with_none; /* what a candidate is then: "with all layers in higher precision" */
+    const char *choosing, *chosen; /* before and after a number: "Selecting", "layer(s) to run in higher precision" */
+    const char *found;             /* what the answer is: "the engine with the layers that were found" */
+    const char *unchanged;         /* what nothing was chosen of: "The model in lower precision" */
+    const char *all_fail, *none_needed, *no_choice; /* sentences: why there is nothing to look for */
+    const char *not_found;                          /* and that no choice was seen to pass */
+    const char *advice, *advised; /* before and after a number: "To achieve ..., try running these", "layer(s) ..." */
+};
+
+/* What a layer reads and writes in higher precision, held against the lower one. */
+enum precision_range {
+    PRECISION_FITS,
+    PRECISION_VANISHES,  /* a good part of a tensor is so small that it becomes 0 */
+    PRECISION_OVERFLOWS, /* finite values become infinite */
+};
+
 /* What is searched: layers in the order in which they run, and how a choice of them becomes a file. */
 struct precision_target {
     void *data;
@@ -28,6 +48,19 @@ struct precision_target {
     /* For the minimal search: how much each layer is thought to matter (`count` numbers, infinity included). */
     int (*score)(void *data, double *ret, struct error *err);
 
+    /* Asked after score(): layers that do not fit are the first to be tried in higher precision, all of them at once.
+     * NULL: all fit. */
+    enum precision_range (*range)(void *data, size_t layer);
+
+    /* The number of the block of layers that this one belongs to, between which there are no Casts, say: they are
+     * tried together before single ones are. NULL: each is one. */
+    uint32_t (*block)(void *data, size_t layer);
+
+    /* Asked of an answer to a minimal search: which lowered layers would be cheaper in higher precision, beside those
+     * chosen. They come in sets that have nothing to do with one another, each worth it by itself: `ret`, zeroed, gets
+     * the number of the set of each layer, from 1 on; 0: it is in none. Returns how many there are. NULL: none ever. */
+    uint32_t (*savings)(void *data, const struct bitset *chosen, uint32_t *ret);
+
     /* Makes ready what write() writes: these layers are chosen, a subset of the lowered ones. ERR_BACKEND and
      * ERR_UNSUPPORTED are a failed iteration; any other error ends the session, as no candidate would fare better. */
     int (*prepare)(void *data, const struct bitset *chosen, struct error *err);
@@ -37,6 +70,8 @@ struct precision_target {
     /* Called when the check passes with all layers in lower precision. True when write() has another form from now on,
      * in which lower precision cannot be left out by whoever runs it; the log says so. NULL: it never has. */
     bool (*insist)(void *data);
+
+    const struct precision_words *words; /* NULL: those of layers and their precision */
 };
 
 struct precision_run_settings {
@@ -51,8 +86,10 @@ struct precision_result {
     int64_t lowered;      /* layers that run in lower precision unless they are chosen */
     int64_t selected;     /* how many layers were selected, those that stay as they are included */
     struct bitset chosen; /* of them, those that are lowered */
+    struct bitset added;  /* more of these, that the check was seen to pass with, because that is cheaper */
     double *scores;       /* of each layer; NULL: not made */
     bool is_minimal;      /* without any one of `chosen` the check was seen to fail */
+    int64_t unfit;        /* layers that do not fit; -1: that was not asked */
 };
 
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,

@@ -16,7 +16,100 @@ struct scoring {
     bool low_is_lost;              /* a layer failed on what lower precision made of its inputs */
     struct layer_values *isolated; /* of each value: what a layer alone computes in lower precision */
     double *errors;                /* of each value: how far the lower precision is off */
+    struct precision_survey *survey;
 };
+
+/* ---- Ranges ---- */
+
+/* What of a tensor becomes 0, at most, without being missed. */
+#define LOST_SHARE 0.01
+
+/* From where on finite values round to infinity; up to where values round to 0. */
+static double smallest_infinite(enum precision precision)
+{
+    return precision == PRECISION_BFLOAT16 ? 0x1.ffp127 : 65520;
+}
+
+static double largest_zero(enum precision precision)
+{
+    return precision == PRECISION_BFLOAT16 ? 0x1p-134 : 0x1p-25;
+}
+
+static enum precision_range range_of(const struct tensor *tensor, enum precision precision)
+{
+    size_t count = tensor->size / sizeof(float);
+    const float *values = tensor->data;
+    double infinite = smallest_infinite(precision), zero = largest_zero(precision), lost = 0, sum = 0;
+
+    if (tensor->type != DATA_FLOAT32)
+        return PRECISION_FITS;
+    for (size_t i = 0; i < count; i++) {
+        double magnitude = fabs((double)values[i]);
+
+        if (!isfinite(magnitude))
+            continue;
+        if (magnitude >= infinite)
+            return PRECISION_OVERFLOWS;
+        sum += magnitude;
+        lost += magnitude <= zero ? magnitude : 0;
+    }
+    return lost > sum * LOST_SHARE ? PRECISION_VANISHES : PRECISION_FITS;
+}
+
+static enum precision_range worse(enum precision_range a, enum precision_range b)
+{
+    return a > b ? a : b;
+}
+
+/* Of an input as the layer reads it, or of what it has made. */
+static int value_range(const struct scoring *scoring, uint32_t value, enum precision precision,
+                       enum precision_range *ret, struct error *err)
+{
+    const struct network *network = scoring->high.network;
+    struct tensor constant = {0};
+    int rc;
+
+    if (!layer_value_is_constant(network, value)) {
+        const struct layer_values *made = &scoring->high_walk.values[value];
+
+        *ret = made->exists ? worse(*ret, range_of(&made->tensor, precision)) : *ret;
+        return 0;
+    }
+    rc = layer_constant_read(network, value, &constant, err);
+    if (rc < 0)
+        return rc;
+    *ret = worse(*ret, range_of(&constant, precision));
+    tensor_release(&constant);
+    return 0;
+}
+
+/* The layer has been run in higher precision, and its inputs are still there. */
+static int survey_layer(struct scoring *scoring, size_t index, struct error *err)
+{
+    const struct network *network = scoring->high.network;
+    const struct layer *layer = &network->layers.items[index];
+    enum precision precision = scoring->low->layers[index].precision.precision;
+    enum precision_range *range = &scoring->survey->ranges[index];
+    int rc = 0;
+
+    if (precision != PRECISION_FLOAT16 && precision != PRECISION_BFLOAT16)
+        return 0;
+    for (size_t i = 0; rc == 0 && i < layer->inputs.count; i++)
+        if (layer->inputs.items[i] != VALUE_NONE && precision_narrows_input(network, layer, i, precision))
+            rc = value_range(scoring, layer->inputs.items[i], precision, range, err);
+    for (size_t i = 0; rc == 0 && i < layer->outputs.count; i++)
+        if (layer->outputs.items[i] != VALUE_NONE)
+            rc = value_range(scoring, layer->outputs.items[i], precision, range, err);
+    return rc;
+}
+
+static void note_elements(struct scoring *scoring, const struct value_list *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (values->items[i] != VALUE_NONE && scoring->high_walk.values[values->items[i]].exists)
+            scoring->survey->elements[values->items[i]] =
+                tensor_elements(&scoring->high_walk.values[values->items[i]].tensor);
+}
 
 /* ---- Errors ---- */
 
@@ -142,8 +235,12 @@ static int score_layer(struct scoring *scoring, size_t index, double *ret, struc
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
     rc = run_layer(&scoring->high, index, &scoring->high.layers[index], scoring->high_walk.values, err);
+    if (rc == 0 && lowered)
+        rc = survey_layer(scoring, index, err);
     if (rc < 0)
         return rc;
+    note_elements(scoring, &scoring->high.network->layers.items[index].inputs);
+    note_elements(scoring, &scoring->high.network->layers.items[index].outputs);
     if (lowered)
         rc = isolated_error(scoring, index, &alone, err);
     if (rc < 0)
@@ -172,10 +269,10 @@ static void make_high(struct scoring *scoring, const struct layer_precision *hig
 }
 
 int precision_scores(const struct engine *low, const struct layer_precision *high,
-                     const struct builder_settings *settings, double *ret, struct error *err)
+                     const struct builder_settings *settings, struct precision_survey *ret, struct error *err)
 {
     const struct network *network = low->network;
-    struct scoring scoring = {.low = low};
+    struct scoring scoring = {.low = low, .survey = ret};
     struct tensor_list feed = {0};
     size_t values = network->model->values.count;
     int rc;
@@ -193,7 +290,7 @@ int precision_scores(const struct engine *low, const struct layer_precision *hig
         goto done;
     rc = layer_walk_feed(&scoring.low_walk, &feed, err);
     for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
-        rc = score_layer(&scoring, i, &ret[i], err);
+        rc = score_layer(&scoring, i, &ret->scores[i], err);
 done:
     layer_walk_release(&scoring.high_walk);
     layer_walk_release(&scoring.low_walk);

@@ -283,7 +283,7 @@ static int question_whole(struct tactic_isolation *isolation, bool bad, enum ver
                           struct error *err)
 {
     struct bitset from_bad;
-    int rc = loop_question_end(loop, bad ? WITH_BAD : WITH_GOOD, verdict, err);
+    int rc = loop_question_end(loop, "engine", bad ? WITH_BAD : WITH_GOOD, verdict, err);
 
     if (rc < 0)
         return rc;

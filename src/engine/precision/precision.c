@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "onnx/half/mixed_precision.h"
+#include "onnx/half/half_operators.h"
 #include "onnx/proto/node_attribute.h"
 
 /* Loops of a fixed length are what compilers vectorize even where code size counts, too. */
@@ -176,7 +176,7 @@ static bool has_half_form(const struct network *network, const struct layer *lay
     const struct model *model = network->model;
 
     for (size_t i = 0; i < layer->nodes.count; i++)
-        if (!node_takes_float16(model, &model->nodes.items[layer->nodes.items[i]]))
+        if (!node_takes_half(model, &model->nodes.items[layer->nodes.items[i]], DATA_FLOAT16))
             return false;
     return true;
 }

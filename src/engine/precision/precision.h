@@ -66,7 +66,7 @@ struct layer_precision {
 
 /* Whether a layer has float32 tensors and computes (moves_data is false): those get the lowest enabled precision. int8
  * is for convolutions, deconvolutions and matrix products whose second input is constant. Layers of operators that have
- * no float16 form (see node_takes_float16()), among them those with bodies, stay in float32, which every layer with a
+ * no float16 form (see node_takes_half()), among them those with bodies, stay in float32, which every layer with a
  * float32 tensor can have. */
 bool precision_eligible(const struct network *network, const struct layer *layer, enum precision precision);
 

@@ -60,18 +60,22 @@ void model_set_initializer(struct model *model, uint32_t value, struct span tens
         (struct initializer){.message = tensor, .value = value, .renamed = true};
 }
 
+/* Of the raw data, so that they can be filled in as an array of any type. */
+#define ALIGNMENT 16
+
 /* A TensorProto that ends with `raw_size` bytes of raw data, not filled in yet, behind `header`. */
 static int set_message(struct model *model, uint32_t value, const struct string_builder *header, size_t raw_size,
                        uint8_t **ret_raw, struct error *err)
 {
-    uint8_t *message = raw_size < SIZE_MAX - header->size ? model_allocate(model, header->size + raw_size) : NULL;
+    size_t padding = (ALIGNMENT - header->size % ALIGNMENT) % ALIGNMENT, before = padding + header->size;
+    uint8_t *buffer = raw_size < SIZE_MAX - before ? model_allocate(model, before + raw_size) : NULL;
 
-    if (message == NULL)
+    if (buffer == NULL)
         return error_set(err, ERR_MEMORY, "%s: no memory for tensor '" TEXT_FORMAT "' of %zu bytes",
                          model->display_name, TEXT_ARGS(model->values.items[value].name), raw_size);
-    memcpy(message, header->data, header->size);
-    *ret_raw = message + header->size;
-    model_set_initializer(model, value, (struct span){message, header->size + raw_size});
+    memcpy(buffer + padding, header->data, header->size);
+    *ret_raw = buffer + before;
+    model_set_initializer(model, value, (struct span){buffer + padding, header->size + raw_size});
     return 0;
 }
 

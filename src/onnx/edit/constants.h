@@ -22,7 +22,7 @@ void model_set_initializer(struct model *model, uint32_t value, struct span tens
 int model_set_tensor(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err);
 
 /* The same with a tensor of this type (not strings) and shape, whose data, tensor_bytes() of them, the caller fills
- * in. */
+ * in: they are aligned for the type. */
 int model_new_tensor(struct model *model, uint32_t value, enum data_type type, const struct shape *shape, void **ret,
                      struct error *err);
 

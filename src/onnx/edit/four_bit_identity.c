@@ -29,19 +29,14 @@ static enum data_type stated_type(const struct model *model, uint32_t value)
                                                                                                     : DATA_UNDEFINED;
 }
 
-static uint32_t input_of(const struct model *model, const struct node *node, size_t i)
-{
-    return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
-}
-
 /* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the
  * inputs. */
 static int64_t made_type(const struct model *model, const struct node *node, const uint8_t *types)
 {
-    if (node_is(node, "Identity") && input_of(model, node, 0) != VALUE_NONE)
-        return types[input_of(model, node, 0)];
-    if (node_is(node, "QuantizeLinear") && input_of(model, node, 2) != VALUE_NONE)
-        return types[input_of(model, node, 2)];
+    if (node_is(node, "Identity") && node_input(model, node, 0) != VALUE_NONE)
+        return types[node_input(model, node, 0)];
+    if (node_is(node, "QuantizeLinear") && node_input(model, node, 2) != VALUE_NONE)
+        return types[node_input(model, node, 2)];
     if (node_is(node, "QuantizeLinear"))
         return node_attribute_integer(node->message, "output_dtype", DATA_UNDEFINED);
     if (node_is(node, "Cast"))

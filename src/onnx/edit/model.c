@@ -255,11 +255,34 @@ static int64_t find_opset_of_functions(const struct span_list *fields)
     return version;
 }
 
+static void add_import(struct model *model, struct text domain, int64_t version)
+{
+    struct string_builder import, field;
+
+    string_init(&import);
+    string_init(&field);
+    wire_write_text(&import, OPSET_DOMAIN, domain);
+    wire_write_integer(&import, OPSET_VERSION, version);
+    wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
+    *VECTOR_APPEND(&model->fields_after_graph) =
+        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    *VECTOR_APPEND(&model->opsets) = (struct opset_import){domain, version};
+    string_release(&import);
+    string_release(&field);
+}
+
+void model_import_domain(struct model *model, struct text domain, int64_t version)
+{
+    for (size_t i = 0; i < model->opsets.count; i++)
+        if (text_equal(model->opsets.items[i].domain, domain))
+            return;
+    add_import(model, domain, version);
+}
+
 int64_t model_import_operators(struct model *model)
 {
     size_t last = ARRAY_LEN(newest_opsets) - 1;
     size_t index = model->ir_version > 3 ? (size_t)model->ir_version - 3 : 0;
-    struct string_builder import, field;
     int64_t version;
 
     if (model->ir_version < 3 || model_opset(model) > 0)
@@ -269,15 +292,6 @@ int64_t model_import_operators(struct model *model)
         version = find_opset_of_functions(&model->fields_after_graph);
     if (version == 0)
         version = newest_opsets[index < last ? index : last];
-    string_init(&import);
-    string_init(&field);
-    wire_write_text(&import, OPSET_DOMAIN, TEXT(""));
-    wire_write_integer(&import, OPSET_VERSION, version);
-    wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
-    *VECTOR_APPEND(&model->fields_after_graph) =
-        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-    *VECTOR_APPEND(&model->opsets) = (struct opset_import){TEXT(""), version};
-    string_release(&import);
-    string_release(&field);
+    add_import(model, TEXT(""), version);
     return version;
 }

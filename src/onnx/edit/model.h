@@ -30,6 +30,9 @@ void model_forget_shapes(struct model *model);
  * its IR version knows. Returns the version; 0 when there is nothing to do. */
 int64_t model_import_operators(struct model *model);
 
+/* Has the model import this version of a domain of operators, unless it imports some version of it. */
+void model_import_domain(struct model *model, struct text domain, int64_t version);
+
 /* Says what has made the model. */
 void model_set_producer(struct model *model, const char *name);
 

@@ -20,11 +20,6 @@
 /* Integers up to here are the same in float32. */
 #define EXACT_INTEGER 16777216.0
 
-static uint32_t input_of(const struct model *model, const struct node *node, size_t i)
-{
-    return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
-}
-
 static uint32_t output_of(const struct model *model, const struct node *node)
 {
     return node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
@@ -69,7 +64,7 @@ static int64_t clamp(int64_t value, int64_t rank)
 
 static bool read_shape_node(const struct model *model, const struct node *node, struct known_shape *ret)
 {
-    uint32_t input = input_of(model, node, 0);
+    uint32_t input = node_input(model, node, 0);
     struct shape shape;
     int64_t rank, start, end;
 
@@ -105,7 +100,7 @@ static bool pick_gathered(const struct model *model, const struct node *node, co
     size_t picked;
 
     if (node_attribute_integer(node->message, "axis", 0) != 0 ||
-        !constant_integers(model, input_of(model, node, 1), TENSOR_MAX_RANK, indices, &ret->shape))
+        !constant_integers(model, node_input(model, node, 1), TENSOR_MAX_RANK, indices, &ret->shape))
         return false;
     picked = shape_elements(&ret->shape);
     for (size_t i = 0; i < picked; i++) {
@@ -120,7 +115,7 @@ static bool pick_gathered(const struct model *model, const struct node *node, co
 static bool slice_number(const struct model *model, const struct node *node, size_t input, const char *attribute,
                          int64_t fallback, int64_t *ret)
 {
-    uint32_t value = input_of(model, node, input);
+    uint32_t value = node_input(model, node, input);
     struct shape shape;
     size_t count;
 
@@ -149,7 +144,7 @@ static bool pick_sliced(const struct model *model, const struct node *node, cons
 
 static bool pick(const struct model *model, const struct node *node, struct picked *ret)
 {
-    const struct node *before = producer_of(model, input_of(model, node, 0));
+    const struct node *before = producer_of(model, node_input(model, node, 0));
     struct known_shape known;
 
     if (read_shape_node(model, node, &known))
@@ -235,7 +230,7 @@ static bool comes_from_shapes(const struct model *model, uint32_t value, unsigne
         return true;
     for (size_t i = 0; i < ARRAY_LEN(moving); i++)
         if (node_is(node, moving[i]))
-            return comes_from_shapes(model, input_of(model, node, 0), steps - 1);
+            return comes_from_shapes(model, node_input(model, node, 0), steps - 1);
     return false;
 }
 
@@ -287,7 +282,7 @@ static bool read_operand(const struct model *model, uint32_t value, struct elisi
     }
     if (cast == NULL || !node_is(cast, "Cast"))
         return false;
-    source = input_of(model, cast, 0);
+    source = node_input(model, cast, 0);
     if (source == VALUE_NONE || !comes_from_shapes(model, source, MAX_STEPS))
         return false;
     ret->operands[i] = source;
@@ -310,7 +305,7 @@ static bool find_elision(const struct model *model, const struct node *node, con
     if (ret->type != DATA_INT64 && ret->type != DATA_INT32)
         return false;
     for (size_t i = 0; i < 2; i++)
-        if (!read_operand(model, input_of(model, node, i), ret, i) ||
+        if (!read_operand(model, node_input(model, node, i), ret, i) ||
             (!ret->floating[i] && element_of(model, ret->operands[i]) != ret->type))
             return false;
     return !ret->floating[0] || !ret->floating[1];

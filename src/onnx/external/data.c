@@ -236,23 +236,29 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
     return rc;
 }
 
-int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
-                       struct error *err)
+int external_data_hash(const struct model *model, struct hash *hash, struct error *err)
 {
-    for (size_t i = 0; i < locations->count; i++) {
+    struct text_list locations = {0};
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, model);
+    rc = external_data_locations(&whole, &locations, err);
+    for (size_t i = 0; rc == 0 && i < locations.count; i++) {
         struct hash content;
         char *path;
-        int rc = external_data_path(model, locations->items[i], &path, err);
 
+        rc = external_data_path(model, locations.items[i], &path, err);
         if (rc < 0)
-            return rc;
+            break;
         rc = hash_file(path, &content, err);
         free(path);
-        if (rc < 0)
-            return rc;
-        *hash = hash_combine(*hash, content);
+        if (rc == 0)
+            *hash = hash_combine(*hash, content);
     }
-    return 0;
+    subgraph_release(&whole);
+    free(locations.items);
+    return rc;
 }
 
 static int copy_file(const char *from, const char *to, struct error *err)

@@ -37,9 +37,8 @@ int external_data_path(const struct model *model, struct text location, char **r
  * empty on entry; the texts point into the model. */
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err);
 
-/* Mixes the content of these files into *hash. */
-int external_data_hash(const struct model *model, const struct text_list *locations, struct hash *hash,
-                       struct error *err);
+/* Mixes the content of all files that the model refers to into *hash. */
+int external_data_hash(const struct model *model, struct hash *hash, struct error *err);
 
 /* How a file of external data comes to another folder. A link costs nothing, but whoever writes to it writes to the
  * original. */

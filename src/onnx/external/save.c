@@ -135,7 +135,9 @@ done:
     return rc;
 }
 
-static int append(struct external_save *save, struct span raw, bool narrowed, uint64_t *ret_offset, struct error *err)
+/* `narrowed`: the type that they are converted to; UNDEFINED: none. */
+static int append(struct external_save *save, struct span raw, enum data_type narrowed, uint64_t *ret_offset,
+                  struct error *err)
 {
     static const char zeros[ALIGNMENT];
     const struct file_map *map = &save->model->map;
@@ -145,8 +147,8 @@ static int append(struct external_save *save, struct span raw, bool narrowed, ui
     if (rc < 0)
         return rc;
     *ret_offset = save->writer.written;
-    if (narrowed)
-        return pieces_write_narrowed(raw, external_tensor_map(save->model, raw), &save->writer, err);
+    if (narrowed != DATA_UNDEFINED)
+        return pieces_write_narrowed(raw, narrowed, external_tensor_map(save->model, raw), &save->writer, err);
     if (file_map_holds(map, raw.data, raw.size))
         return file_writer_copy(&save->writer, map->fd, (uint64_t)(raw.data - map->data), raw.size, err);
     return file_writer_add(&save->writer, raw.data, raw.size, err);
@@ -196,7 +198,7 @@ int external_save_initializer(struct external_save *save, const struct initializ
         return 0;
     rc = open_file(save, &name, err);
     if (rc == 0)
-        rc = append(save, data, narrowed, &offset, err);
+        rc = append(save, data, narrowed ? initializer->narrowed_type : DATA_UNDEFINED, &offset, err);
     if (rc < 0)
         return rc;
     string_init(&proto);

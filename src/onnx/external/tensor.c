@@ -136,7 +136,7 @@ static int read_narrowed(const struct initializer *initializer, struct tensor *r
     if (rc < 0)
         return rc;
     pieces_init(&pieces);
-    pieces_add_narrowed(&pieces, initializer->narrowed);
+    pieces_add_narrowed(&pieces, initializer->narrowed, initializer->narrowed_type);
     pieces_copy(&pieces, tensor_writable(ret));
     pieces_release(&pieces);
     return 0;

@@ -104,7 +104,7 @@ static void choose_nodes(struct conversion *conversion, const struct model *mode
         outcome->functions += is_function_call(model, node);
         if (!touches_float32(model, node))
             continue;
-        if (asked && !integers && node_takes_float16(model, node)) {
+        if (asked && !integers && node_takes_half(model, node, DATA_FLOAT16)) {
             bitset_add(ret, i);
             outcome->converted++;
         } else if (!node->has_subgraphs) {
@@ -334,7 +334,7 @@ static int convert_graph(struct conversion *conversion, struct model *graph, con
         return rc;
     bitset_init(&half, graph->nodes.count);
     choose_nodes(conversion, graph, &half);
-    rc = mixed_precision_apply(graph, &half, &conversion->names, conversion->settings->log, err);
+    rc = mixed_precision_apply(graph, &half, DATA_FLOAT16, &conversion->names, conversion->settings->log, err);
     bitset_release(&half);
     return rc;
 }
@@ -365,12 +365,12 @@ static void report(const struct conversion *conversion)
             warn_of_unknown_node(conversion->model, conversion->settings->keep[i], log);
     if (conversion->outcome->functions > 0)
         log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->outcome->functions);
-    if (model_opset(conversion->model) < MIXED_PRECISION_OPSET)
+    if (model_opset(conversion->model) < HALF_OPSET)
         log_message(
             log, LOG_WARNING,
             "The model is of operator set %lld, and before %d there is no Cast that runtimes have: all stays float32. "
             "Convert it to a later operator set first",
-            (long long)model_opset(conversion->model), MIXED_PRECISION_OPSET);
+            (long long)model_opset(conversion->model), HALF_OPSET);
     log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32",
                 conversion->outcome->converted, conversion->outcome->kept.count);
 }

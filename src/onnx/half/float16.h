@@ -1,12 +1,12 @@
 /* onnx/half/float16.h: a float32 model becomes a float16 model, with inputs and outputs of the types that they had.
  *
- * The room onnx/half/ makes nodes compute in float16, all of a model (float16.h) or some
- * (mixed_precision.h), or round as if they did (rounded_nodes.h). A model comes in and is changed. It may use
- * onnx/write/ and what that may.
+ * The room onnx/half/ makes nodes compute in float16, all of a model (this header) or some, these in bfloat16, too
+ * (mixed_precision.h), or round as if they did (rounded_nodes.h); half_operators.h says which nodes can. A model comes
+ * in and is changed. It may use onnx/write/ and what that may.
  *
  * Bodies of If, Loop and Scan are converted, too; what goes into them and comes out of them stays float32. Local
  * functions stay as they are. What is computed from integers alone stays float32, because it often says how large
- * something is, and so do operators that do not take float16 (see onnx/half/mixed_precision.h).
+ * something is, and so do operators that do not take float16 (see onnx/half/half_operators.h).
  */
 #ifndef ONNX_HALF_FLOAT16_H
 #define ONNX_HALF_FLOAT16_H

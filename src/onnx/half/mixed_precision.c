@@ -21,118 +21,28 @@
 /* Pages of a mapped file are given back each time that so many elements were looked at. */
 #define FORGET_STEP ((size_t)1 << 20)
 
-/* ---- What takes float16 ---- */
-
-/* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results
- * differ altogether (random ones); and those of sequences and optionals, whose type would have to change with their
- * elements'. Source: the type constraints in ONNX's operator schemas. */
-static const char *const float32_operators[] = {
-    "Bernoulli",
-    "BlackmanWindow",
-    "Celu",
-    "Constant",
-    "ConcatFromSequence",
-    "CumSum",
-    "DequantizeLinear",
-    "DynamicQuantizeLinear",
-    "EyeLike",
-    "HammingWindow",
-    "HannWindow",
-    "IsInf",
-    "MelWeightMatrix",
-    "Multinomial",
-    "NonMaxSuppression",
-    "Optional",
-    "OptionalGetElement",
-    "OptionalHasElement",
-    "QLinearConv",
-    "QLinearMatMul",
-    "QuantizeLinear",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "Range",
-    "ReverseSequence",
-    "SequenceAt",
-    "SequenceConstruct",
-    "SequenceEmpty",
-    "SequenceErase",
-    "SequenceInsert",
-    "SequenceMap",
-    "SplitToSequence",
-    "TfIdfVectorizer",
-};
-
-enum data_type value_element(const struct model *model, uint32_t value)
+static uint16_t narrow(enum data_type half, float value)
 {
-    const struct value *v = &model->values.items[value];
-    struct tensor_header header;
-    struct value_type type;
-
-    if (v->initializer != INITIALIZER_NONE) {
-        const struct initializer *initializer = &model->initializers.items[v->initializer];
-
-        if (initializer->sparse || tensor_proto_read(initializer->message, &header, NULL) < 0)
-            return DATA_UNDEFINED;
-        return header.type;
-    }
-    value_info_decode(v->info, &type);
-    return type.not_a_tensor == NULL ? type.element : DATA_UNDEFINED;
-}
-
-static bool types_are_known(const struct model *model, struct edge_range range)
-{
-    for (size_t i = 0; i < range.count; i++) {
-        uint32_t value = model_edge(model, range, i);
-
-        if (value != VALUE_NONE && value_element(model, value) == DATA_UNDEFINED)
-            return false;
-    }
-    return true;
-}
-
-bool node_takes_float16(const struct model *model, const struct node *node)
-{
-    if (model_opset(model) < MIXED_PRECISION_OPSET || node->has_subgraphs || !domain_is_standard(node->domain) ||
-        (node->has_tensors && !node_is(node, "ConstantOfShape")))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(float32_operators); i++)
-        if (node_is(node, float32_operators[i]))
-            return false;
-    if (node_is(node, "LayerNormalization") && node->outputs.count > 1) /* the others are always float32 */
-        return false;
-    return types_are_known(model, node->inputs) && types_are_known(model, node->outputs);
-}
-
-/* Which of its float32 inputs such a node wants in float16. Scales stay: there, every bit decides about a size. */
-static bool input_is_narrowed(const struct node *node, size_t input)
-{
-    return input == 0 || (!node_is(node, "Resize") && !node_is(node, "Upsample"));
-}
-
-/* Shapes do not depend on the type: what asks for one takes the tensor as it comes. */
-static bool takes_any(const struct node *node)
-{
-    return node_is(node, "Shape") || node_is(node, "Size");
+    return half == DATA_BFLOAT16 ? float32_to_bfloat16(value) : float32_to_float16(value);
 }
 
 /* ---- The graph, rebuilt ---- */
 
 /* A float32 tensor may exist in both types, under two names. */
 struct twin {
-    struct text float32, float16; /* size 0: not there yet */
+    struct text float32, half; /* size 0: not there yet */
     bool is_float;
 };
 
 struct rebuild {
     struct model *model;
-    const struct bitset *half;
+    const struct bitset *low;
+    enum data_type half;
     struct unused_names *names;
     struct log *log;
     struct twin *twins; /* by value */
     struct bitset outputs;
-    struct value_list weights; /* constants of which a float16 copy is wanted */
+    struct value_list weights; /* constants of which a narrow copy is wanted */
     struct span_list fields;
     size_t vanished, vanished_tensors;
 };
@@ -142,28 +52,33 @@ static void add_cast(struct rebuild *rebuild, struct text from, struct text to, 
     *VECTOR_APPEND(&rebuild->fields) = cast_node_build(&rebuild->model->arena, rebuild->names, from, to, type);
 }
 
+static const char *suffix(const struct rebuild *rebuild)
+{
+    return rebuild->half == DATA_BFLOAT16 ? "_bfloat16" : "_float16";
+}
+
 /* The name of `value` in one of the types, which is made where it is wanted first. */
-static struct text name_as(struct rebuild *rebuild, uint32_t value, bool float16)
+static struct text name_as(struct rebuild *rebuild, uint32_t value, bool narrowed)
 {
     struct twin *twin = &rebuild->twins[value];
     struct text name = rebuild->model->values.items[value].name;
 
-    if (float16 && twin->float16.size == 0) {
-        twin->float16 = unused_names_make(rebuild->names, name, "_float16");
+    if (narrowed && twin->half.size == 0) {
+        twin->half = unused_names_make(rebuild->names, name, suffix(rebuild));
         if (rebuild->model->values.items[value].initializer != INITIALIZER_NONE)
             value_list_add(&rebuild->weights, value);
         else
-            add_cast(rebuild, twin->float32, twin->float16, DATA_FLOAT16);
-    } else if (!float16 && twin->float32.size == 0) {
+            add_cast(rebuild, twin->float32, twin->half, rebuild->half);
+    } else if (!narrowed && twin->float32.size == 0) {
         twin->float32 = unused_names_make(rebuild->names, name, "_float32");
-        add_cast(rebuild, twin->float16, twin->float32, DATA_FLOAT32);
+        add_cast(rebuild, twin->half, twin->float32, DATA_FLOAT32);
     }
-    return float16 ? twin->float16 : twin->float32;
+    return narrowed ? twin->half : twin->float32;
 }
 
-static bool is_half(const struct rebuild *rebuild, uint32_t node)
+static bool is_low(const struct rebuild *rebuild, uint32_t node)
 {
-    return bitset_has(rebuild->half, node);
+    return bitset_has(rebuild->low, node);
 }
 
 /* Marks in `ret` the values that nodes read in float32, in their bodies, too. */
@@ -179,14 +94,14 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
             uint32_t value = captured ? model_edge(model, node->captures, k - node->inputs.count)
                                       : model_edge(model, node->inputs, k);
 
-            if (value != VALUE_NONE && (captured || !is_half(rebuild, i) || !input_is_narrowed(node, k)))
+            if (value != VALUE_NONE && (captured || !is_low(rebuild, i) || !node_narrows_input(node, k)))
                 bitset_add(ret, value);
         }
     }
     bitset_unite(ret, &rebuild->outputs);
 }
 
-/* Says for each tensor which type its own name stands for. A constant that is read in float16 only is converted
+/* Says for each tensor which type its own name stands for. A constant that only nodes in `low` read is converted
  * itself. */
 static void settle_names(struct rebuild *rebuild)
 {
@@ -198,17 +113,17 @@ static void settle_names(struct rebuild *rebuild)
     for (uint32_t i = 0; i < model->values.count; i++) {
         const struct value *value = &model->values.items[i];
         struct twin *twin = &rebuild->twins[i];
-        bool made_half = value->producer != NODE_NONE && is_half(rebuild, value->producer);
+        bool made_low = value->producer != NODE_NONE && is_low(rebuild, value->producer);
 
         twin->is_float = value_element(model, i) == DATA_FLOAT32;
         if (!twin->is_float)
             continue;
-        if (made_half && bitset_has(&rebuild->outputs, i)) {
+        if (made_low && bitset_has(&rebuild->outputs, i)) {
             twin->float32 = value->name;
-            twin->float16 = unused_names_make(rebuild->names, value->name, "_float16");
-        } else if (made_half || (value->initializer != INITIALIZER_NONE && !bitset_has(&float32_uses, i))) {
-            twin->float16 = value->name;
-            if (!made_half)
+            twin->half = unused_names_make(rebuild->names, value->name, suffix(rebuild));
+        } else if (made_low || (value->initializer != INITIALIZER_NONE && !bitset_has(&float32_uses, i))) {
+            twin->half = value->name;
+            if (!made_low)
                 value_list_add(&rebuild->weights, i);
         } else {
             twin->float32 = value->name;
@@ -232,13 +147,13 @@ static void name_inputs(struct rebuild *rebuild, uint32_t index, struct rename_m
         bool captured = k >= node->inputs.count;
         uint32_t value =
             captured ? model_edge(model, node->captures, k - node->inputs.count) : model_edge(model, node->inputs, k);
-        bool float16 = !captured && is_half(rebuild, index) && input_is_narrowed(node, k);
+        bool narrowed = !captured && is_low(rebuild, index) && node_narrows_input(node, k);
 
         if (value == VALUE_NONE || !rebuild->twins[value].is_float)
             continue;
-        if (takes_any(node) && !captured)
-            float16 = rebuild->twins[value].float16.size > 0;
-        rename_if_other(ret, model->values.items[value].name, name_as(rebuild, value, float16));
+        if (node_takes_any_type(node) && !captured)
+            narrowed = rebuild->twins[value].half.size > 0;
+        rename_if_other(ret, model->values.items[value].name, name_as(rebuild, value, narrowed));
     }
 }
 
@@ -247,25 +162,25 @@ static void name_outputs(struct rebuild *rebuild, uint32_t index, struct rename_
     const struct model *model = rebuild->model;
     struct edge_range outputs = model->nodes.items[index].outputs;
 
-    for (size_t k = 0; k < outputs.count && is_half(rebuild, index); k++) {
+    for (size_t k = 0; k < outputs.count && is_low(rebuild, index); k++) {
         uint32_t value = model_edge(model, outputs, k);
 
         if (value != VALUE_NONE && rebuild->twins[value].is_float)
-            rename_if_other(ret, model->values.items[value].name, rebuild->twins[value].float16);
+            rename_if_other(ret, model->values.items[value].name, rebuild->twins[value].half);
     }
 }
 
-/* Outputs of the model that the node makes in float16. */
+/* Outputs of the model that the node makes in the narrow type. */
 static void cast_outputs(struct rebuild *rebuild, uint32_t index)
 {
     const struct model *model = rebuild->model;
     struct edge_range outputs = model->nodes.items[index].outputs;
 
-    for (size_t k = 0; k < outputs.count && is_half(rebuild, index); k++) {
+    for (size_t k = 0; k < outputs.count && is_low(rebuild, index); k++) {
         uint32_t value = model_edge(model, outputs, k);
 
         if (value != VALUE_NONE && rebuild->twins[value].is_float && bitset_has(&rebuild->outputs, value))
-            add_cast(rebuild, rebuild->twins[value].float16, rebuild->twins[value].float32, DATA_FLOAT32);
+            add_cast(rebuild, rebuild->twins[value].half, rebuild->twins[value].float32, DATA_FLOAT32);
     }
 }
 
@@ -304,7 +219,7 @@ static struct span replace_attribute(struct arena *arena, struct span node, cons
     return made;
 }
 
-/* A Cast to float32 becomes one to float16, and so does what a ConstantOfShape repeats. */
+/* A Cast to float32 becomes one to the narrow type, and so does what a ConstantOfShape repeats. */
 static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
 {
     const struct model *model = rebuild->model;
@@ -318,7 +233,7 @@ static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct s
 
     wire_next(&reader, &whole);
     if (node_is(node, "Cast") && node_attribute_integer(node->message, "to", DATA_UNDEFINED) == DATA_FLOAT32) {
-        struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = DATA_FLOAT16};
+        struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = rebuild->half};
 
         *field = replace_attribute(arena, whole.bytes, &to);
     } else if (node_is(node, "ConstantOfShape") &&
@@ -329,8 +244,8 @@ static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct s
         if (tensor.data != NULL && tensor_proto_decode(tensor, &value, NULL) == 0 && tensor_elements(&value) == 1 &&
             value.type == DATA_FLOAT32)
             elements_to_float32(&value, 0, 1, &number);
-        half = float32_to_float16(number);
-        tensor_borrow(DATA_FLOAT16, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
+        half = narrow(rebuild->half, number);
+        tensor_borrow(rebuild->half, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
         *field = replace_attribute(arena, whole.bytes, &attribute);
         tensor_release(&value);
     }
@@ -348,7 +263,7 @@ static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *e
     name_outputs(rebuild, index, &outputs);
     rc = node_rename(&rebuild->model->arena, field, &inputs, &outputs, &field, err);
     if (rc == 0) {
-        if (is_half(rebuild, index))
+        if (is_low(rebuild, index))
             convert_attributes(rebuild, index, &field);
         *VECTOR_APPEND(&rebuild->fields) = field;
         cast_outputs(rebuild, index);
@@ -361,8 +276,10 @@ static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *e
 /* ---- Weights ---- */
 
 /* What the conversion will do to the values, without doing it. */
-static void survey_weight(const struct model *model, const struct tensor *tensor, struct narrowing *ret)
+static void survey_weight(const struct model *model, const struct tensor *tensor, enum data_type half,
+                          struct narrowing *ret)
 {
+    uint16_t infinity = narrow(half, INFINITY);
     size_t count = tensor_elements(tensor);
     float run[ELEMENTS_RUN];
     const struct file_map *map = external_tensor_map(model, (struct span){tensor->data, tensor->size});
@@ -373,9 +290,9 @@ static void survey_weight(const struct model *model, const struct tensor *tensor
 
         elements_to_float32(tensor, first, length, run);
         for (size_t i = 0; i < length; i++) {
-            uint16_t magnitude = float32_to_float16(run[i]) & 0x7fff;
+            uint16_t magnitude = narrow(half, run[i]) & 0x7fff;
 
-            ret->infinite += magnitude == 0x7c00 && isfinite(run[i]);
+            ret->infinite += magnitude == infinity && isfinite(run[i]);
             ret->vanished += magnitude == 0 && run[i] != 0;
         }
         if (map != NULL && first % FORGET_STEP == 0)
@@ -387,9 +304,10 @@ static void report_weight(struct rebuild *rebuild, struct text name, const struc
 {
     if (narrowing->infinite > 0)
         log_message(rebuild->log, LOG_WARNING,
-                    "Weight '" TEXT_FORMAT "': %zu of %zu values are beyond the range of float16 (65504) and become "
+                    "Weight '" TEXT_FORMAT "': %zu of %zu values are beyond the range of %s (%s) and become "
                     "infinite; --keep-float32 keeps the nodes that use it as they are",
-                    TEXT_ARGS(name), narrowing->infinite, narrowing->elements);
+                    TEXT_ARGS(name), narrowing->infinite, narrowing->elements, data_type_name(rebuild->half),
+                    rebuild->half == DATA_BFLOAT16 ? "3.39e38" : "65504");
     rebuild->vanished += narrowing->vanished;
     rebuild->vanished_tensors += narrowing->vanished > 0;
 }
@@ -397,25 +315,27 @@ static void report_weight(struct rebuild *rebuild, struct text name, const struc
 static int narrow_weight(struct rebuild *rebuild, uint32_t value, struct error *err)
 {
     struct model *model = rebuild->model;
-    struct text name = rebuild->twins[value].float16;
+    struct text name = rebuild->twins[value].half;
     const struct initializer *initializer = &model->initializers.items[model->values.items[value].initializer];
     struct tensor tensor, described;
     struct string_builder header;
     struct narrowing narrowing;
+    struct initializer *made;
     int rc = external_tensor_borrow(model, initializer->message, &tensor, err);
 
     if (rc < 0)
         return rc;
-    survey_weight(model, &tensor, &narrowing);
+    survey_weight(model, &tensor, rebuild->half, &narrowing);
     report_weight(rebuild, model->values.items[value].name, &narrowing);
     string_init(&header);
-    tensor_borrow(DATA_FLOAT16, &tensor.shape, tensor.data, tensor.size / 2, &described);
+    tensor_borrow(rebuild->half, &tensor.shape, tensor.data, tensor.size / 2, &described);
     tensor_proto_write_header(&header, name, &described);
     value = model_add_value(model, name);
     model_set_initializer(model, value,
                           (struct span){arena_copy(&model->arena, header.data, header.size), header.size});
-    model->initializers.items[model->values.items[value].initializer].narrowed =
-        (struct span){tensor.data, tensor.size};
+    made = &model->initializers.items[model->values.items[value].initializer];
+    made->narrowed = (struct span){tensor.data, tensor.size};
+    made->narrowed_type = rebuild->half;
     string_release(&header);
     return 0;
 }
@@ -427,8 +347,8 @@ static int narrow_weights(struct rebuild *rebuild, struct error *err)
     for (size_t i = 0; rc == 0 && i < rebuild->weights.count; i++)
         rc = narrow_weight(rebuild, rebuild->weights.items[i], err);
     if (rebuild->vanished > 0)
-        log_message(rebuild->log, LOG_INFO, "%zu values in %zu weights are too small for float16 and become 0",
-                    rebuild->vanished, rebuild->vanished_tensors);
+        log_message(rebuild->log, LOG_INFO, "%zu values in %zu weights are too small for %s and become 0",
+                    rebuild->vanished, rebuild->vanished_tensors, data_type_name(rebuild->half));
     return rc;
 }
 
@@ -452,17 +372,17 @@ static void describe_twins(struct rebuild *rebuild, size_t count)
         struct value_type type;
 
         value_info_decode(rebuild->model->values.items[i].info, &type);
-        if (!twin->is_float || twin->float16.size == 0 || type.element != DATA_FLOAT32)
+        if (!twin->is_float || twin->half.size == 0 || type.element != DATA_FLOAT32)
             continue;
-        describe(rebuild->model, twin->float16, &type, DATA_FLOAT16);
+        describe(rebuild->model, twin->half, &type, rebuild->half);
         describe(rebuild->model, twin->float32, &type, DATA_FLOAT32);
     }
 }
 
-int mixed_precision_apply(struct model *model, const struct bitset *half, struct unused_names *names, struct log *log,
-                          struct error *err)
+int mixed_precision_apply(struct model *model, const struct bitset *low, enum data_type half,
+                          struct unused_names *names, struct log *log, struct error *err)
 {
-    struct rebuild rebuild = {.model = model, .half = half, .names = names, .log = log};
+    struct rebuild rebuild = {.model = model, .low = low, .half = half, .names = names, .log = log};
     size_t count = model->values.count;
     int rc;
 

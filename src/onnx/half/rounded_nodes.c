@@ -5,12 +5,13 @@
 
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/half/mixed_precision.h"
+#include "onnx/half/half_operators.h"
 #include "onnx/edit/node.h"
 
 struct rounding {
     struct model *model;
     const struct bitset *rounded;
+    enum data_type half;
     struct unused_names *names;
     struct text *copies; /* by value: the name of its rounded form; size 0: not made yet */
     struct span_list fields;
@@ -23,9 +24,10 @@ static void add_cast(struct rounding *rounding, struct text from, struct text to
 
 static void add_rounding(struct rounding *rounding, struct text from, struct text to)
 {
-    struct text narrow = unused_names_make(rounding->names, from, "_float16");
+    struct text narrow =
+        unused_names_make(rounding->names, from, rounding->half == DATA_BFLOAT16 ? "_bfloat16" : "_float16");
 
-    add_cast(rounding, from, narrow, DATA_FLOAT16);
+    add_cast(rounding, from, narrow, rounding->half);
     add_cast(rounding, narrow, to, DATA_FLOAT32);
 }
 
@@ -40,12 +42,12 @@ static bool is_rounded_already(const struct rounding *rounding, uint32_t value)
 static void round_inputs(struct rounding *rounding, const struct node *node, struct rename_map *ret)
 {
     const struct model *model = rounding->model;
-    bool has_sizes = node_is(node, "Resize") || node_is(node, "Upsample"); /* there, every bit decides about a size */
 
-    for (size_t i = 0; i < (has_sizes ? 1 : node->inputs.count); i++) {
+    for (size_t i = 0; i < node->inputs.count; i++) {
         uint32_t value = model_edge(model, node->inputs, i);
 
-        if (value == VALUE_NONE || value_element(model, value) != DATA_FLOAT32 || is_rounded_already(rounding, value))
+        if (value == VALUE_NONE || !node_narrows_input(node, i) || value_element(model, value) != DATA_FLOAT32 ||
+            is_rounded_already(rounding, value))
             continue;
         struct text name = model->values.items[value].name;
         if (rounding->copies[value].size == 0) {
@@ -96,10 +98,12 @@ static int round_node(struct rounding *rounding, uint32_t index, struct error *e
     return rc;
 }
 
-int model_round_nodes(struct model *model, const struct bitset *rounded, struct unused_names *names, struct error *err)
+int model_round_nodes(struct model *model, const struct bitset *rounded, enum data_type half,
+                      struct unused_names *names, struct error *err)
 {
     struct rounding rounding = {.model = model,
                                 .rounded = rounded,
+                                .half = half,
                                 .names = names,
                                 .copies = memory_alloc_zero(model->values.count, sizeof(*rounding.copies))};
     int rc = 0;

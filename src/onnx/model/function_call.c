@@ -193,7 +193,7 @@ static void describe_inputs(struct model *model, const struct node *caller, stru
 
         if (field.number != FUNCTION_INPUT || field.type != WIRE_BYTES)
             continue;
-        from = i < caller->inputs.count ? model_edge(model, caller->inputs, i) : VALUE_NONE;
+        from = node_input(model, caller, i);
         to = model_find_value(body, span_text(field.bytes));
         i++;
         if (from == VALUE_NONE || to == VALUE_NONE)

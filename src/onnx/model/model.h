@@ -56,8 +56,10 @@ struct initializer {
     bool sparse;
     bool inside;  /* known to have its data here, not in another file */
     bool renamed; /* made from a Constant node: the name has to be added when it is written */
-    /* float32 data: they are written as float16, behind `message`, which has none; size 0: none */
+    /* float32 data: they are written as float16 or bfloat16, which `message` says, and behind it, which has no data;
+     * size 0: none */
     struct span narrowed;
+    enum data_type narrowed_type;
 };
 
 /* A quantization annotation: a tensor, and those that hold its scale and zero point. */
@@ -176,6 +178,12 @@ int64_t model_opset(const struct model *model);
 static inline uint32_t model_edge(const struct model *model, struct edge_range range, size_t i)
 {
     return model->edges.items[range.first + i];
+}
+
+/* VALUE_NONE as well where there is no such input. */
+static inline uint32_t node_input(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
 }
 
 /* What a node reads: its inputs, then what its subgraphs capture. */

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "onnx/proto/wire.h"
-#include "tensor/values/data_type.h"
 
 /* Below this size a copy through the writer's buffer is cheaper than a system call of its own. */
 #define KERNEL_COPY_SIZE ((size_t)128 << 10)
@@ -36,25 +35,25 @@ void pieces_add(struct piece_list *list, struct span bytes)
     if (bytes.size == 0)
         return;
     list->size += bytes.size;
-    if (last != NULL && !last->narrowed && last->bytes.data + last->bytes.size == bytes.data)
+    if (last != NULL && last->narrowed == DATA_UNDEFINED && last->bytes.data + last->bytes.size == bytes.data)
         last->bytes.size += bytes.size;
     else
         *VECTOR_APPEND(&list->pieces) = (struct piece){.bytes = bytes};
 }
 
-void pieces_add_narrowed(struct piece_list *list, struct span float32s)
+void pieces_add_narrowed(struct piece_list *list, struct span float32s, enum data_type type)
 {
     if (float32s.size == 0)
         return;
     list->size += float32s.size / 2;
-    *VECTOR_APPEND(&list->pieces) = (struct piece){.bytes = float32s, .narrowed = true};
+    *VECTOR_APPEND(&list->pieces) = (struct piece){.bytes = float32s, .narrowed = type};
 }
 
 void pieces_add_all(struct piece_list *list, const struct piece_list *from)
 {
     for (size_t i = 0; i < from->pieces.count; i++)
-        if (from->pieces.items[i].narrowed)
-            pieces_add_narrowed(list, from->pieces.items[i].bytes);
+        if (from->pieces.items[i].narrowed != DATA_UNDEFINED)
+            pieces_add_narrowed(list, from->pieces.items[i].bytes, from->pieces.items[i].narrowed);
         else
             pieces_add(list, from->pieces.items[i].bytes);
 }
@@ -83,18 +82,18 @@ void pieces_add_field(struct piece_list *list, uint32_t number, struct span cont
 }
 
 /* The data need not be aligned: they lie anywhere in a file. */
-static void narrow(const uint8_t *float32s, size_t count, uint16_t *ret)
+static void narrow(const uint8_t *float32s, size_t count, enum data_type type, uint16_t *ret)
 {
     for (size_t i = 0; i < count; i++) {
         float value;
 
         memcpy(&value, float32s + i * sizeof(value), sizeof(value));
-        ret[i] = float32_to_float16(value);
+        ret[i] = type == DATA_BFLOAT16 ? float32_to_bfloat16(value) : float32_to_float16(value);
     }
 }
 
-int pieces_write_narrowed(struct span float32s, const struct file_map *map, struct file_writer *writer,
-                          struct error *err)
+int pieces_write_narrowed(struct span float32s, enum data_type type, const struct file_map *map,
+                          struct file_writer *writer, struct error *err)
 {
     bool mapped = map != NULL && file_map_holds(map, float32s.data, float32s.size);
     uint16_t buffer[NARROW_RUN];
@@ -103,7 +102,7 @@ int pieces_write_narrowed(struct span float32s, const struct file_map *map, stru
     for (size_t done = 0; rc == 0 && done < float32s.size; done += sizeof(float) * NARROW_RUN) {
         size_t left = (float32s.size - done) / sizeof(float), count = left < NARROW_RUN ? left : NARROW_RUN;
 
-        narrow(float32s.data + done, count, buffer);
+        narrow(float32s.data + done, count, type, buffer);
         rc = file_writer_add(writer, buffer, count * sizeof(*buffer), err);
         if (mapped && done % FORGET_STEP == 0)
             file_map_forget(map, map->size);
@@ -122,8 +121,8 @@ int pieces_write(const struct piece_list *list, const struct file_map *map, stru
         bool mapped = map != NULL && file_map_holds(map, piece.data, piece.size);
         int rc;
 
-        if (list->pieces.items[i].narrowed)
-            rc = pieces_write_narrowed(piece, map, writer, err);
+        if (list->pieces.items[i].narrowed != DATA_UNDEFINED)
+            rc = pieces_write_narrowed(piece, list->pieces.items[i].narrowed, map, writer, err);
         else if (mapped && piece.size >= KERNEL_COPY_SIZE)
             rc = file_writer_copy(writer, map->fd, (uint64_t)(piece.data - map->data), piece.size, err);
         else
@@ -144,9 +143,10 @@ void pieces_copy(const struct piece_list *list, uint8_t *ret)
 {
     for (size_t i = 0; i < list->pieces.count; i++) {
         struct span bytes = list->pieces.items[i].bytes;
+        enum data_type type = list->pieces.items[i].narrowed;
         uint16_t buffer[NARROW_RUN];
 
-        if (!list->pieces.items[i].narrowed) {
+        if (type == DATA_UNDEFINED) {
             memcpy(ret, bytes.data, bytes.size);
             ret += bytes.size;
             continue;
@@ -154,7 +154,7 @@ void pieces_copy(const struct piece_list *list, uint8_t *ret)
         for (size_t left = bytes.size / sizeof(float); left > 0;) {
             size_t count = left < NARROW_RUN ? left : NARROW_RUN;
 
-            narrow(bytes.data + bytes.size - left * sizeof(float), count, buffer);
+            narrow(bytes.data + bytes.size - left * sizeof(float), count, type, buffer);
             memcpy(ret, buffer, count * sizeof(*buffer));
             ret += count * sizeof(*buffer);
             left -= count;

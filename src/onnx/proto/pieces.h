@@ -9,10 +9,12 @@
 #include "base/container/arena.h"
 #include "base/text/text.h"
 #include "base/file/file.h"
+#include "tensor/values/data_type.h"
 
 struct piece {
     struct span bytes;
-    bool narrowed; /* float32 data that are written as float16, half as many bytes */
+    /* FLOAT16 or BFLOAT16: float32 data that are written in this type, half as many bytes; UNDEFINED: as they are */
+    enum data_type narrowed;
 };
 
 struct piece_list {
@@ -26,8 +28,8 @@ struct piece_list {
 
 void pieces_init(struct piece_list *list);
 void pieces_release(struct piece_list *list);
-void pieces_add(struct piece_list *list, struct span bytes);             /* not copied */
-void pieces_add_narrowed(struct piece_list *list, struct span float32s); /* not copied */
+void pieces_add(struct piece_list *list, struct span bytes);                                  /* not copied */
+void pieces_add_narrowed(struct piece_list *list, struct span float32s, enum data_type type); /* not copied */
 void pieces_add_all(struct piece_list *list, const struct piece_list *from);
 void pieces_add_copy(struct piece_list *list, const void *data, size_t size);
 void pieces_add_field(struct piece_list *list, uint32_t number, struct span content); /* tag, length, content */
@@ -37,9 +39,9 @@ void pieces_add_header(struct piece_list *list, uint32_t number, uint64_t size);
 int pieces_write(const struct piece_list *list, const struct file_map *map, struct file_writer *writer,
                  struct error *err);
 
-/* Writes float32 data as float16, in small steps: rounded to nearest even. `map` as above. */
-int pieces_write_narrowed(struct span float32s, const struct file_map *map, struct file_writer *writer,
-                          struct error *err);
+/* Writes float32 data as float16 or bfloat16, in small steps: rounded to nearest even. `map` as above. */
+int pieces_write_narrowed(struct span float32s, enum data_type type, const struct file_map *map,
+                          struct file_writer *writer, struct error *err);
 void pieces_copy(const struct piece_list *list, uint8_t *ret);
 
 #endif

@@ -91,7 +91,7 @@ static void write_narrowed(struct graph_writer *writer, const struct initializer
     pieces_add_header(writer->out, GRAPH_INITIALIZER, initializer->message.size + header.size + size);
     pieces_add(writer->out, initializer->message);
     pieces_add_copy(writer->out, header.data, header.size);
-    pieces_add_narrowed(writer->out, initializer->narrowed);
+    pieces_add_narrowed(writer->out, initializer->narrowed, initializer->narrowed_type);
     string_release(&header);
 }
 

@@ -99,14 +99,16 @@ struct run {
 };
 
 /* Passes with any set that `passes` says so of. */
-static struct run run_minimal(size_t count, bool verified, bool (*passes)(const struct bitset *, const void *),
-                              const void *data)
+static struct run run_hinted(size_t count, bool verified, const struct precision_hints *hints,
+                             bool (*passes)(const struct bitset *, const void *), const void *data)
 {
     struct precision_search search;
     struct run run = {.checks = 0};
     bool more = true;
 
     precision_search_start(&search, PRECISION_MINIMAL, count, verified);
+    if (hints != NULL)
+        precision_search_hint(&search, hints);
     while (more) {
         assert_true(precision_search_ops.remaining(&search) >= 0);
         more = precision_search_ops.advance(&search, -1, passes(&search.candidate, data) ? VERDICT_PASS : VERDICT_FAIL);
@@ -116,6 +118,12 @@ static struct run run_minimal(size_t count, bool verified, bool (*passes)(const 
     bitset_init_copy(&run.result, &search.candidate);
     precision_search_ops.release(&search);
     return run;
+}
+
+static struct run run_minimal(size_t count, bool verified, bool (*passes)(const struct bitset *, const void *),
+                              const void *data)
+{
+    return run_hinted(count, verified, NULL, passes, data);
 }
 
 static bool has_all(const struct bitset *set, const void *culprits)
@@ -233,6 +241,76 @@ static void result_passes_and_without_any_element_it_does_not(void **state)
     }
 }
 
+/* Ranges name the culprits: they are tried at once, then each is left out once. */
+static void what_is_presumed_to_be_needed_takes_one_check_each(void **state)
+{
+    struct mersenne_twister twister;
+    struct precision_hints hints = {.first = 12, .presumed = 12};
+
+    mersenne_twister_seed(&twister, 4);
+    struct bitset twelve = random_culprits(&twister, 200, 12, 12), one = random_culprits(&twister, 200, 1, 12);
+    struct run run = run_hinted(200, true, &hints, has_all, &twelve);
+    assert_true(bitset_equal(&run.result, &twelve));
+    assert_int_equal(run.checks, 1 + 12);
+    bitset_release(&run.result);
+    run = run_hinted(200, true, &hints, has_all, &one); /* most were not needed, after all */
+    assert_true(bitset_equal(&run.result, &one));
+    bitset_release(&run.result);
+    hints.presumed = 0; /* so they are taken out in chunks */
+    run = run_hinted(200, true, &hints, has_all, &one);
+    assert_true(bitset_equal(&run.result, &one));
+    assert_true(run.checks <= 9);
+    bitset_release(&run.result);
+    bitset_release(&twelve);
+    bitset_release(&one);
+}
+
+static void with_any_hints_the_result_has_nothing_that_it_could_do_without(void **state)
+{
+    struct mersenne_twister twister;
+
+    mersenne_twister_seed(&twister, 5);
+    for (uint32_t i = 0; i < 400; i++) {
+        uint32_t groups[24];
+        struct precision_hints hints = {.groups = i % 3 > 0 ? groups : NULL};
+
+        for (size_t k = 0; k < ARRAY_LEN(groups); k++)
+            groups[k] = k == 0 ? 0 : groups[k - 1] + (mersenne_twister_next(&twister) % 3 == 0);
+        hints.first = mersenne_twister_next(&twister) % (ARRAY_LEN(groups) + 1);
+        hints.presumed = hints.first > 0 ? mersenne_twister_next(&twister) % (hints.first + 1) : 0;
+        struct run run = run_hinted(ARRAY_LEN(groups), i % 2 == 0, &hints, is_unpredictable, &i);
+        assert_minimal(&run, is_unpredictable, &i);
+        bitset_release(&run.result);
+        struct bitset culprits = random_culprits(&twister, ARRAY_LEN(groups), 1 + i % 5, ARRAY_LEN(groups));
+        run = run_hinted(ARRAY_LEN(groups), i % 2 == 0, &hints, has_all, &culprits);
+        assert_true(bitset_equal(&run.result, &culprits));
+        bitset_release(&run.result);
+        bitset_release(&culprits);
+    }
+}
+
+/* One block of ten is to blame, and all of it is needed. */
+static void groups_stay_together_until_single_elements_are_tried(void **state)
+{
+    uint32_t groups[200];
+    struct precision_hints hints = {.groups = groups};
+    struct bitset block;
+
+    bitset_init(&block, ARRAY_LEN(groups));
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        groups[i] = (uint32_t)i / 10;
+        if (groups[i] == 9)
+            bitset_add(&block, i);
+    }
+    struct run run = run_hinted(ARRAY_LEN(groups), true, &hints, has_all, &block);
+    assert_true(bitset_equal(&run.result, &block));
+    struct run alone = run_minimal(ARRAY_LEN(groups), true, has_all, &block);
+    assert_true(run.checks < alone.checks);
+    bitset_release(&run.result);
+    bitset_release(&alone.result);
+    bitset_release(&block);
+}
+
 static bool always(const struct bitset *set, const void *data)
 {
     return true;
@@ -279,6 +357,25 @@ static void contradictory_verdicts_end_the_search_all_the_same(void **state)
     bitset_release(&run.result);
 }
 
+/* Errors add up, and so many elements have to be high: after a few chunks in vain it is one check for each. */
+static void where_most_are_needed_chunks_end_early(void **state)
+{
+    struct precision_search search;
+    size_t checks = 0;
+    bool more;
+
+    precision_search_start(&search, PRECISION_MINIMAL, 100, true);
+    do {
+        checks++;
+        more = precision_search_ops.advance(&search, 0,
+                                            bitset_count(&search.candidate) >= 48 ? VERDICT_PASS : VERDICT_FAIL);
+    } while (more);
+    assert_int_equal(search.outcome, PRECISION_FOUND);
+    assert_int_equal(bitset_count(&search.candidate), 48);
+    assert_in_range(checks, 48, 65);
+    precision_search_ops.release(&search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,9 +383,13 @@ int main(void)
         cmocka_unit_test(culprits_are_found_wherever_they_are),
         cmocka_unit_test(good_order_needs_few_checks),
         cmocka_unit_test(result_passes_and_without_any_element_it_does_not),
+        cmocka_unit_test(what_is_presumed_to_be_needed_takes_one_check_each),
+        cmocka_unit_test(with_any_hints_the_result_has_nothing_that_it_could_do_without),
+        cmocka_unit_test(groups_stay_together_until_single_elements_are_tried),
         cmocka_unit_test(nothing_is_needed_when_the_check_always_passes),
         cmocka_unit_test(one_check_shows_that_high_precision_does_not_help),
         cmocka_unit_test(contradictory_verdicts_end_the_search_all_the_same),
+        cmocka_unit_test(where_most_are_needed_chunks_end_early),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

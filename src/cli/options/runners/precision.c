@@ -36,10 +36,11 @@ static int finish(struct parse *parse, struct error *err)
                          "take prefer or obey");
     if (values->emit == PRECISION_EMIT_ENGINE && values->output_onnx == NULL)
         return 0;
-    if (values->high != DATA_FLOAT32 || precision->enabled[PRECISION_BFLOAT16] || precision->enabled[PRECISION_INT8])
+    if (values->high != DATA_FLOAT32 || precision->enabled[PRECISION_INT8] ||
+        (precision->enabled[PRECISION_FLOAT16] && precision->enabled[PRECISION_BFLOAT16]))
         return error_set(err, ERR_UNSUPPORTED,
-                         "%s: an ONNX model gets float16 beside float32, nothing else; leave out --bf16, --int8 and "
-                         "--precision float16",
+                         "%s: an ONNX model gets either float16 or bfloat16 beside float32; leave out --int8, "
+                         "--precision float16, and one of --fp16 and --bf16",
                          values->output_onnx != NULL ? "--output-onnx" : "--emit onnx");
     return 0;
 }
@@ -96,7 +97,7 @@ static const struct option options[] = {
         .file = OPTION_WRITES,
         .extensions = "onnx",
         OPTION_FIELD(struct precision_values, output_onnx),
-        .help = "save the result as an ONNX model: float16 with Cast nodes around what has to be float32",
+        .help = "save the result as an ONNX model: float16, or bfloat16, with Cast nodes around what has to be float32",
     },
     {
         .names = {"--no-verify"},

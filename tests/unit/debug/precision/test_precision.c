@@ -19,6 +19,7 @@ struct fake_target {
     char names[LAYERS][8];
     bool fixed[LAYERS]; /* not lowered */
     double scores[LAYERS];
+    uint32_t sets[LAYERS];    /* that would be cheaper in higher precision */
     bool build_fails_for_one; /* with a single layer chosen */
     bool has_other_form;
     struct string_builder content;
@@ -42,6 +43,19 @@ static int score(void *data, double *ret, struct error *err)
     target->scored++;
     memcpy(ret, target->scores, sizeof(target->scores));
     return 0;
+}
+
+static uint32_t savings(void *data, const struct bitset *chosen, uint32_t *ret)
+{
+    const struct fake_target *target = data;
+    uint32_t count = 0;
+
+    memcpy(ret, target->sets, sizeof(target->sets));
+    for (size_t i = 0; i < LAYERS; i++) {
+        assert_false(ret[i] != 0 && bitset_has(chosen, i));
+        count = ret[i] > count ? ret[i] : count;
+    }
+    return count;
 }
 
 static int prepare(void *data, const struct bitset *chosen, struct error *err)
@@ -104,6 +118,7 @@ static void run_session(struct fixture *fixture)
                                       .name = name_of,
                                       .is_lowered = is_lowered,
                                       .score = score,
+                                      .savings = savings,
                                       .prepare = prepare,
                                       .write = write_candidate,
                                       .saving = "Saving candidate to",
@@ -178,6 +193,36 @@ static void minimal_search_takes_layers_from_anywhere(void **state)
     assert_logged(&fixture, "I         Selecting 1 layer(s) to run in higher precision: 'L5'\n");
     assert_logged(&fixture, "F To achieve acceptable accuracy, try running these 2 layer(s) in higher precision\n");
     release(&fixture);
+}
+
+static void assert_added(const struct fixture *fixture, const char *layers)
+{
+    for (size_t i = 0; i < LAYERS; i++)
+        assert_int_equal(bitset_has(&fixture->result.added, i), strchr(layers, (char)('0' + i)) != NULL);
+}
+
+/* What is found to be needed stays that; what the check refuses is not added. */
+static void layers_are_added_where_that_is_cheaper_and_passes(void **state)
+{
+    static const char *const checks[] = {"grep -q L2 candidate",
+                                         "grep -q L2 candidate && { ! grep -q L6 candidate || grep -q L5 candidate; }"};
+    static const char *const added[] = {"0136", "013"};
+
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        struct fixture fixture;
+
+        init(&fixture, PRECISION_MINIMAL, checks[i]);
+        fixture.target.scores[2] = 1;
+        fixture.target.sets[0] = fixture.target.sets[1] = 1;
+        fixture.target.sets[3] = 3;
+        fixture.target.sets[6] = 2;
+        run_session(&fixture);
+        assert_chosen(&fixture, "L2");
+        assert_true(fixture.result.is_minimal);
+        assert_int_equal(fixture.result.selected, 1);
+        assert_added(&fixture, added[i]);
+        release(&fixture);
+    }
 }
 
 /* Layers that are as they are in any case count, but make no other candidate. */
@@ -286,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH_FOLDER(bisection_counts_layers_from_the_first_or_the_last),
         IN_SCRATCH_FOLDER(minimal_search_takes_layers_from_anywhere),
+        IN_SCRATCH_FOLDER(layers_are_added_where_that_is_cheaper_and_passes),
         IN_SCRATCH_FOLDER(layers_that_are_not_lowered_are_counted_and_not_chosen),
         IN_SCRATCH_FOLDER(high_precision_that_does_not_help_ends_the_session),
         IN_SCRATCH_FOLDER(low_precision_that_does_no_harm_ends_the_session),

@@ -340,6 +340,21 @@ static void constant_is_replaced_where_it_stands(void **state)
     model_free(model);
 }
 
+static void data_that_are_filled_in_are_aligned(void **state)
+{
+    struct model *model = fixture_open("branches");
+    struct error err = {0};
+    void *data;
+
+    for (size_t length = 1; length <= 16; length++) {
+        uint32_t value = model_add_value(model, (struct text){"sixteen_letters_", length});
+
+        assert_int_equal(model_new_tensor(model, value, DATA_FLOAT64, &two, &data, &err), 0);
+        assert_int_equal((uintptr_t)data % sizeof(double), 0);
+    }
+    model_free(model);
+}
+
 static void strings_become_a_constant(void **state)
 {
     const struct text words[] = {TEXT("one"), TEXT("two")};
@@ -497,6 +512,7 @@ int main(void)
         cmocka_unit_test(long_cycle_is_told_in_short),
         cmocka_unit_test(tensor_becomes_a_constant_in_place_of_its_node),
         cmocka_unit_test(constant_is_replaced_where_it_stands),
+        cmocka_unit_test(data_that_are_filled_in_are_aligned),
         cmocka_unit_test(strings_become_a_constant),
         cmocka_unit_test(bytes_of_the_file_become_a_constant_without_a_copy),
         cmocka_unit_test(constant_is_filled_in_place),

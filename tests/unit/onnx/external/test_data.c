@@ -281,21 +281,15 @@ static void initializer_that_is_only_an_output_is_listed(void **state)
 static void hash_follows_the_content_of_the_files(void **state)
 {
     struct model *model = open_in_scratch();
-    struct text_list locations = {0};
-    struct subgraph whole;
     struct hash first = {1, 2}, second = {1, 2}, third = {1, 2};
     struct error err = {0};
 
-    subgraph_init_whole(&whole, model);
-    assert_int_equal(external_data_locations(&whole, &locations, &err), 0);
-    assert_int_equal(external_data_hash(model, &locations, &first, &err), 0);
-    assert_int_equal(external_data_hash(model, &locations, &second, &err), 0);
+    assert_int_equal(external_data_hash(model, &first, &err), 0);
+    assert_int_equal(external_data_hash(model, &second, &err), 0);
     assert_true(hash_equal(first, second));
     scratch_file("model/more/weights.data", "more weightS");
-    assert_int_equal(external_data_hash(model, &locations, &third, &err), 0);
+    assert_int_equal(external_data_hash(model, &third, &err), 0);
     assert_false(hash_equal(first, third));
-    free(locations.items);
-    subgraph_release(&whole);
     model_free(model);
 }
 

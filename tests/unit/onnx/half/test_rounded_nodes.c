@@ -1,12 +1,14 @@
 /* Nodes that compute in float32 on what float16 can hold; and models that are changed beside the original. */
+#include "support/made_model.h"
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
 #include "onnx/edit/model.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/half/rounded_nodes.h"
+#include "onnx/proto/node_attribute.h"
 
-static void round_nodes(struct model *model, const char *const *nodes, size_t count)
+static void round_nodes_to(enum data_type half, struct model *model, const char *const *nodes, size_t count)
 {
     struct unused_names names;
     struct bitset rounded;
@@ -16,10 +18,15 @@ static void round_nodes(struct model *model, const char *const *nodes, size_t co
     for (size_t i = 0; i < count; i++)
         bitset_add(&rounded, fixture_node(model, nodes[i]));
     unused_names_init(&names, model, &model->arena);
-    if (model_round_nodes(model, &rounded, &names, &err) < 0)
+    if (model_round_nodes(model, &rounded, half, &names, &err) < 0)
         fail_msg("%s", err.message);
     unused_names_release(&names);
     bitset_release(&rounded);
+}
+
+static void round_nodes(struct model *model, const char *const *nodes, size_t count)
+{
+    round_nodes_to(DATA_FLOAT16, model, nodes, count);
 }
 
 static const char *inputs_of(const struct model *model, const char *node)
@@ -49,6 +56,29 @@ static void inputs_constants_and_outputs_are_rounded_once(void **state)
     assert_string_equal(names_of_values(model, &model->outputs), "a b f");
     assert_int_equal(value_element(model, fixture_value(model, "good")), DATA_FLOAT32);
     model_free(model);
+}
+
+/* The scales of a Resize stay as they are. */
+static void bfloat16_is_what_is_rounded_to_where_that_is_asked_for(void **state)
+{
+    static const float scales[] = {1, 2};
+    const char *rounded[] = {"resize"};
+    struct made_model made;
+    struct model *model;
+    const struct node *cast;
+
+    made_init(&made, 13);
+    made_input(&made, "x", MADE_SHAPE(1, 2));
+    made_tensor(&made, "scales", DATA_FLOAT32, MADE_SHAPE(2), scales);
+    made_node(&made, "resize", "Resize", "x - scales", "y", NULL, 0);
+    made_output(&made, "y");
+    model = made_open(&made);
+    round_nodes_to(DATA_BFLOAT16, model, rounded, 1);
+    cast = &model->nodes.items[fixture_node(model, "x_bfloat16_cast")];
+    assert_int_equal(node_attribute_integer(cast->message, "to", DATA_UNDEFINED), DATA_BFLOAT16);
+    assert_string_equal(inputs_of(model, "resize"), "x_rounded - scales");
+    model_free(model);
+    made_release(&made);
 }
 
 static void nothing_changes_when_nothing_is_rounded(void **state)
@@ -90,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_constants_and_outputs_are_rounded_once),
+        cmocka_unit_test(bfloat16_is_what_is_rounded_to_where_that_is_asked_for),
         cmocka_unit_test(nothing_changes_when_nothing_is_rounded),
         cmocka_unit_test(original_stays_as_it_is_when_its_copy_is_changed),
     };

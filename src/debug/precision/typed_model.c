@@ -1,0 +1,198 @@
+/* debug/precision/typed_model.c: see typed_model.h. */
+#include "debug/precision/typed_model.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "debug/precision/casts.h"
+#include "onnx/edit/model.h"
+#include "onnx/half/mixed_precision.h"
+#include "onnx/half/rounded_nodes.h"
+
+/* ---- Making it ---- */
+
+bool typed_model_takes_half(const struct typed_models *models, const struct layer *layer)
+{
+    const struct model *model = models->network->model;
+
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        if (!node_takes_half(model, &model->nodes.items[layer->nodes.items[i]], models->half))
+            return false;
+    return true;
+}
+
+static void add_nodes(const struct layer *layer, struct bitset *nodes)
+{
+    for (size_t i = 0; i < layer->nodes.count; i++)
+        bitset_add(nodes, layer->nodes.items[i]);
+}
+
+/* Whether a layer moves only what nodes in lower precision have made: there it changes nothing, and saves Casts. */
+static bool goes_along(const struct typed_models *models, const struct layer *layer, const struct bitset *nodes)
+{
+    const struct network *network = models->network;
+    const struct model *model = network->model;
+    bool ret = false;
+
+    if (!layer->moves_data || !typed_model_takes_half(models, layer))
+        return false;
+    for (size_t i = 0; i < layer->inputs.count; i++) {
+        uint32_t value = layer->inputs.items[i];
+
+        if (value == VALUE_NONE || network_type(network, value) != DATA_FLOAT32)
+            continue;
+        if (model->values.items[value].producer == NODE_NONE || !bitset_has(nodes, model->values.items[value].producer))
+            return false;
+        ret = true;
+    }
+    return ret;
+}
+
+void typed_model_find_low(const struct typed_models *models, const struct bitset *chosen, bool rounds,
+                          struct bitset *nodes)
+{
+    bitset_init(nodes, models->network->model->nodes.count);
+    for (size_t i = 0; i < models->network->layers.count; i++) {
+        const struct layer *layer = &models->network->layers.items[i];
+        bool is_low = typed_model_lowers(models, i) && !bitset_has(chosen, i);
+
+        if (is_low || (!rounds && goes_along(models, layer, nodes)))
+            add_nodes(layer, nodes);
+    }
+}
+
+int typed_model_make(const struct typed_models *models, const struct bitset *chosen, bool rounds, struct log *log,
+                     struct model **ret, struct error *err)
+{
+    struct model *model = model_copy(models->network->model);
+    struct unused_names names;
+    struct bitset nodes;
+    int rc;
+
+    typed_model_find_low(models, chosen, rounds, &nodes);
+    unused_names_init(&names, model, &model->arena);
+    rc = rounds ? model_round_nodes(model, &nodes, models->half, &names, err)
+                : mixed_precision_apply(model, &nodes, models->half, &names, log, err);
+    unused_names_release(&names);
+    bitset_release(&nodes);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
+bool typed_model_has_float32(const struct typed_models *models, const struct value_list *values)
+{
+    const struct network *network = models->network;
+
+    for (size_t i = 0; i < values->count; i++)
+        if (values->items[i] != VALUE_NONE && network_type(network, values->items[i]) == DATA_FLOAT32)
+            return true;
+    return false;
+}
+
+/* ---- What it costs ---- */
+
+/* The run knows of tensors that it has made; constants, and all without one, are as the model says. */
+static uint64_t *known_elements(const struct typed_models *models)
+{
+    size_t count = models->network->model->values.count;
+    uint64_t *ret = memory_alloc_zero(count, sizeof(*ret));
+
+    mixed_precision_elements(models->network->model, ret);
+    for (size_t i = 0; i < count; i++)
+        ret[i] = models->elements[i] > 0 ? models->elements[i] : ret[i];
+    return ret;
+}
+
+void typed_model_costs(const struct typed_models *models, const struct bitset *chosen, struct precision_costs *ret)
+{
+    const struct network *network = models->network;
+    uint64_t *elements = known_elements(models);
+    struct bitset low, none;
+
+    typed_model_find_low(models, chosen, false, &low);
+    bitset_init(&none, network->model->nodes.count);
+    *ret = (struct precision_costs){.low_nodes = bitset_count(&low)};
+    mixed_precision_costs(network->model, &low, elements, &ret->mixed);
+    mixed_precision_costs(network->model, &none, elements, &ret->float32);
+    for (size_t i = 0; i < network->layers.count; i++) {
+        const struct layer *layer = &network->layers.items[i];
+
+        if (bitset_has(&low, layer->nodes.items[0]) || !typed_model_has_float32(models, &layer->outputs))
+            continue;
+        ret->float32_nodes += layer->nodes.count;
+        ret->float32_moving += layer->moves_data ? layer->nodes.count : 0;
+    }
+    bitset_release(&low);
+    bitset_release(&none);
+    free(elements);
+}
+
+/* ---- What is not worth its Casts ---- */
+
+/* Fewer Casts, or as many and fewer bytes. */
+static bool is_cheaper(const struct precision_costs *costs, const struct precision_costs *than)
+{
+    if (costs->mixed.casts != than->mixed.casts)
+        return costs->mixed.casts < than->mixed.casts;
+    return costs->mixed.cast_bytes + costs->mixed.node_bytes < than->mixed.cast_bytes + than->mixed.node_bytes;
+}
+
+static uint32_t *find_pieces(const struct typed_models *models, const struct bitset *chosen, uint32_t *ret_count)
+{
+    const struct network *network = models->network;
+    struct bitset low, moving, raised;
+    struct cast_question question = {.model = network->model, .low = &low, .moving = &moving};
+    uint64_t *elements = known_elements(models);
+    uint32_t *ret;
+
+    typed_model_find_low(models, chosen, false, &low);
+    bitset_init_copy(&moving, &low);
+    bitset_init(&raised, network->model->nodes.count);
+    for (size_t i = 0; i < network->layers.count; i++)
+        for (size_t k = 0; typed_model_lowers(models, i) && k < network->layers.items[i].nodes.count; k++)
+            bitset_remove(&moving, network->layers.items[i].nodes.items[k]);
+    question.elements = elements;
+    casts_find_unworthy(&question, &raised);
+    ret = casts_find_pieces(network->model, &raised, ret_count);
+    bitset_release(&low);
+    bitset_release(&moving);
+    bitset_release(&raised);
+    free(elements);
+    return ret;
+}
+
+/* A piece that is cheaper in float32, with what is chosen already, gets this number. */
+static bool take_piece(const struct typed_models *models, const struct bitset *chosen, const uint32_t *pieces,
+                       uint32_t piece, uint32_t number, uint32_t *ret)
+{
+    struct precision_costs before, after;
+    struct bitset with;
+    bool cheaper;
+
+    bitset_init_copy(&with, chosen);
+    for (size_t i = 0; i < models->network->layers.count; i++)
+        if (pieces[models->network->layers.items[i].nodes.items[0]] == piece && typed_model_lowers(models, i))
+            bitset_add(&with, i);
+    typed_model_costs(models, chosen, &before);
+    typed_model_costs(models, &with, &after);
+    cheaper = is_cheaper(&after, &before);
+    bitset_subtract(&with, chosen);
+    for (size_t i = bitset_next(&with, 0); cheaper && i < with.size; i = bitset_next(&with, i + 1))
+        ret[i] = number;
+    bitset_release(&with);
+    return cheaper;
+}
+
+uint32_t typed_model_savings(const struct typed_models *models, const struct bitset *chosen, uint32_t *ret)
+{
+    uint32_t count, taken = 0;
+    uint32_t *pieces = find_pieces(models, chosen, &count);
+
+    for (uint32_t piece = 1; piece <= count; piece++)
+        taken += take_piece(models, chosen, pieces, piece, taken + 1, ret);
+    free(pieces);
+    return taken;
+}
