@@ -51,7 +51,7 @@ fuzz_sources    := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 bench_sources   := $(sort $(wildcard bench/*.c))
 public_headers  := $(wildcard include/polygraphy/*.h)
 example_plugins := $(patsubst examples/tactic_plugin/%.c,$(BUILD)/examples/%.so,$(wildcard examples/tactic_plugin/*.c)) \
-                   $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/faults/*.c))
+                   $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/faults/*.c examples/fused_kernel/*.c))
 test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
 
 library  := $(BUILD)/libpolygraphy.a
@@ -78,7 +78,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench bench-optimizers fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -98,6 +98,9 @@ faults: all $(example_plugins) ## look for the causes of the faults of examples/
 
 bench: all $(benches) $(BUILD)/tests/make_chain ## measure
 	@bench/run.sh $(BUILD)
+
+bench-optimizers: all $(benches) ## measure what ONNX Runtime's optimizers do to outputs: the tables of docs/optimizers.md
+	@bench/optimizer_effects.sh $(BUILD)
 
 fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the build folder
 	@for fuzzer in $(notdir $(fuzzers)); do \
@@ -255,15 +258,10 @@ $(BUILD)/examples/%.so: examples/tactic_plugin/%.c $(public_headers) $(BUILD)/fl
 	@echo 'SO   $@'
 	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 
-$(BUILD)/examples/faults/%.so: examples/faults/%.c $(public_headers) $(BUILD)/flags
+$(BUILD)/%.so: %.c $(public_headers) $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo 'SO   $@'
 	$(quiet)$(CC) -std=c11 -D_XOPEN_SOURCE=700 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -lm
-
-$(BUILD)/tests/plugins/%.so: tests/plugins/%.c $(public_headers) $(BUILD)/flags
-	@mkdir -p $(@D)
-	@echo 'SO   $@'
-	$(quiet)$(CC) -std=c11 -Iinclude $(warnings) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $<
 
 # What a measured program does not use must not cost it time to load.
 $(benches): %: %.o $(library)
@@ -272,6 +270,7 @@ $(benches): %: %.o $(library)
 
 $(BUILD)/bench/search_table: $(call objects_of,$(addprefix tests/support/,block_graph.c simulated_jobs.c simulated_reduction.c))
 $(BUILD)/bench/decision_speed: $(BUILD)/tests/support/block_graph.o
+$(BUILD)/bench/quantize_model: $(call objects_of,$(wildcard bench/quantize/*.c))
 
 $(replays): %: %.o $(BUILD)/tests/fuzz/replay_driver.o $(cli) $(library)
 	@echo 'LINK $@'

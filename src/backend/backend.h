@@ -73,11 +73,12 @@ struct backend_request {
     bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
     struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt/apart.h); zeros: none */
     struct log *log;      /* warnings of the runtime go here; may be NULL */
-    /* of ONNX Runtime in this process: learns which optimizers are applied; or NULL */
-    struct onnxrt_optimizers *optimizers;
+    struct onnxrt_optimizers *optimizers; /* of ONNX Runtime: learns which are applied; or NULL */
     const char *optimized_path; /* the same: the model is saved there as it has been rewritten; NULL: it is not */
     /* what only the built-in engine understands (engine/backend.h); or NULL */
     struct engine_request *engine;
+    /* Outputs of which nobody wants the values: they are there to keep a compiler from working across them. */
+    struct words hidden_outputs;
     const struct runner_command *command; /* what command_backend runs; NULL for others */
     /* what only the backend understands that this is for: struct trtexec_request of trtexec_backend; NULL: nothing */
     const void *own;

@@ -8,6 +8,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
+#include "cli/options/runners/disabled.h"
 #include "cli/options/runners/precision_rules.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/trt.h"
@@ -260,7 +261,7 @@ static struct folding_settings folding_of(struct backend_request request, uint64
 }
 
 /* What options do not say. */
-static void complete_request(struct engine_file *file)
+static int complete_request(struct engine_file *file, struct error *err)
 {
     const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
     struct backend_request request = model_file_request(file->context);
@@ -290,6 +291,8 @@ static void complete_request(struct engine_file *file)
     file->request.data = file;
     if (file->values->decide_branches)
         file->request.network.branch_sample = &builder->sample;
+    return disabled_names_read((struct parse *)file->context->parse, BARRIER_KIND, &file->request.network.barriers,
+                               err);
 }
 
 int engine_file_network(const struct command_context *context, const struct model *model, struct network_settings *ret,
@@ -343,12 +346,16 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
     rc = tell(context, err);
     if (rc < 0)
         return rc;
-    complete_request(file);
+    rc = complete_request(file, err);
+    if (rc < 0)
+        goto done;
     rc = load_caches(file, err);
-    if (rc == 0)
-        rc = open_sample(file, err);
+    if (rc < 0)
+        goto done;
+    rc = open_sample(file, err);
     if (rc == 0)
         warn_of_other_precision(file);
+done:
     if (rc < 0)
         engine_file_release(file);
     return rc;
@@ -363,16 +370,19 @@ int engine_file_init_aside(struct engine_file *file, const struct command_contex
         .values = PARSE_VALUES(context->parse, struct engine_file_values),
         .request = *PARSE_VALUES(context->parse, struct engine_request),
     };
-    complete_request(file);
+    rc = complete_request(file, err);
     file->request.built = NULL;
     file->request.providers.sources = file->request.providers.plugins = (struct words){0};
+    file->request.network.disabled = file->request.builder.sources_off = (struct words){0};
+    file->request.builder.plain_layouts = false;
     file->request.builder.deterministic = true;
     file->request.builder.error_on_cache_miss = false;
     file->request.builder.log = NULL;
     file->request.builder.cache = file->cache = timing_cache_new();
     file->request.builder.calibration = file->calibration =
         calibration_new(file->values->calibration_method, file->values->quantile);
-    rc = open_sample(file, err);
+    if (rc == 0)
+        rc = open_sample(file, err);
     if (rc < 0)
         engine_file_release(file);
     return rc;

@@ -10,6 +10,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
+#include "cli/options/runners/disabled.h"
 #include "cli/options/runners/precision_rules.h"
 #include "cli/trt_replay.h"
 #include "engine/plan/plan.h"
@@ -107,6 +108,16 @@ static void warn_of_idle_options(const struct command_context *context)
 /* The mend of a faulty kernel, which is not there where it is left out. */
 static int refuse_exclusions(const struct command_context *context, struct error *err)
 {
+    static const char *const decisions[] = {"--disable-fusions", "--disable-foldings", "--plain-layouts"};
+
+    for (size_t i = 0; i < ARRAY_LEN(decisions); i++)
+        if (parse_given(context->parse, decisions[i]))
+            return error_set(
+                err, ERR_UNSUPPORTED,
+                "%s: TensorRT cannot be told what to fuse or how to lay out tensors. An extra output keeps "
+                "what is on both sides of it apart (--trt-outputs); or take the built-in engine with "
+                "POLYGRAPHY_TRT=builtin",
+                decisions[i]);
     if (!parse_given(context->parse, "--exclude-tactics"))
         return 0;
     return error_set(err, ERR_UNSUPPORTED,
@@ -189,6 +200,28 @@ static int take_timing_cache(struct trt_request *request, struct error *err)
     return 0;
 }
 
+/* What a check of `debug passes` has to do without. Knobs of --build-route give way to those. */
+static int obey_environment(struct trt_request *request, struct error *err)
+{
+    struct parse *parse = (struct parse *)request->context->parse;
+    struct trtexec_settings *settings = &request->request.settings;
+    struct words given = settings->build_route, routes;
+    const char **items;
+    int rc = disabled_names_read(parse, BARRIER_KIND, &settings->barriers, err);
+
+    if (rc == 0)
+        rc = disabled_names_read(parse, "route", &routes, err);
+    if (rc < 0)
+        return rc;
+    items = arena_alloc_zero(&request->arena, given.count + routes.count + 1, sizeof(*items));
+    for (size_t i = 0; i < given.count; i++)
+        items[i] = given.items[i];
+    for (size_t i = 0; i < routes.count; i++)
+        items[given.count + i] = routes.items[i] + (*routes.items[i] == NAME_MAY_MISS);
+    settings->build_route = (struct words){.items = items, .count = given.count + routes.count};
+    return 0;
+}
+
 int trt_request_init(struct trt_request *request, const struct command_context *context, const struct trtexec *program,
                      struct error *err)
 {
@@ -222,7 +255,9 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     settings->profile = engine->profile;
     trt_request_set_precision(request, &engine->builder.precision);
     take_shapes(request, &engine->builder);
-    rc = take_timing_cache(request, err);
+    rc = obey_environment(request, err);
+    if (rc == 0)
+        rc = take_timing_cache(request, err);
     if (rc < 0 || values->load_tactics == NULL)
         return rc;
     request->replay = memory_alloc_zero(1, sizeof(*request->replay));

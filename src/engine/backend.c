@@ -6,6 +6,7 @@
 
 #include "backend/model_io.h"
 #include "base/memory.h"
+#include "engine/build/decisions.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/engine.h"
 #include "engine/run/executor.h"
@@ -34,6 +35,47 @@ int engine_request_build(struct engine_request *request, const struct network *n
 void engine_request_release(struct engine_request *request)
 {
     providers_close(&request->builder.providers);
+}
+
+/* Room for so many more behind the words that are there. */
+static const char **make_room(struct words *words, size_t more, struct arena *arena)
+{
+    const char **items = arena_alloc_zero(arena, words->count + more + 1, sizeof(*items));
+
+    for (size_t i = 0; i < words->count; i++)
+        items[i] = words->items[i];
+    words->items = items;
+    return items;
+}
+
+int engine_request_switch_off(struct engine_request *request, struct words names, struct arena *arena,
+                              struct error *err)
+{
+    struct words *of_network = &request->network.disabled, *sources = &request->builder.sources_off;
+    struct words *barriers = &request->network.barriers;
+    const char **disabled = make_room(of_network, names.count, arena);
+    const char **off = make_room(sources, names.count, arena);
+    const char **across = make_room(barriers, names.count, arena);
+
+    for (size_t i = 0; i < names.count; i++) {
+        struct text name = text_of(names.items[i] + (*names.items[i] == NAME_MAY_MISS));
+
+        if (text_begins_with(name, "fusion:") || text_begins_with(name, "folding:"))
+            disabled[of_network->count++] = names.items[i];
+        else if (text_begins_with(name, TACTICS_OF))
+            off[sources->count++] = name.data + strlen(TACTICS_OF);
+        else if (text_begins_with(name, BARRIER_PREFIX))
+            across[barriers->count++] = name.data + strlen(BARRIER_PREFIX);
+        else if (text_equal(name, TEXT(BLOCKED_LAYOUTS)))
+            request->builder.plain_layouts = true;
+        else
+            return error_set(
+                err, ERR_INVALID,
+                "'%s' cannot be switched off: the built-in engine has fusion:KIND, folding:KIND, " BLOCKED_LAYOUTS
+                ", " TACTICS_OF "SOURCE and across:TENSOR",
+                name.data);
+    }
+    return 0;
 }
 
 /* The engine owns its network. */

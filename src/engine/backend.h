@@ -30,6 +30,12 @@ struct engine_request {
 int engine_request_build(struct engine_request *request, const struct network *network, struct engine **ret,
                          struct error *err);
 
+/* Has builds do without these decisions, whatever the request has them do without already: names as in
+ * engine/build/decisions.h, and across:TENSOR for a barrier. The lists lie in the arena, the names stay the caller's.
+ * ERR_INVALID for a name that belongs to no family of them; builds tell whether the others mean anything. */
+int engine_request_switch_off(struct engine_request *request, struct words names, struct arena *arena,
+                              struct error *err);
+
 /* Closes the providers. */
 void engine_request_release(struct engine_request *request);
 

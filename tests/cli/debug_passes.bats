@@ -27,7 +27,7 @@ without()
 thirty=$(echo O{1..30})
 
 @test "the optimizer is named, proven, and what it replaces is told" {
-    passes "$model" --val-range [-5,5] --atol 0.01 --json result.json
+    passes "$model" --val-range [-5,5] --atol 0.01 --json result.json --report-data page.json
     logged "One optimizer changes '$model': QDQSelectorActionTransformer$"
     logged "Cause: QDQSelectorActionTransformer$"
     logged "Seen: without it, and with all else, the check passes"
@@ -35,7 +35,69 @@ thirty=$(echo O{1..30})
     logged "With it instead: 'add' \(QLinearAdd\)"
     [ "$(json_value 'it["outcome"], it["off"], it["culprits"], it["minimal"], it["nodes_with"]')" = \
         "('found', ['QDQSelectorActionTransformer'], [['QDQSelectorActionTransformer']], True, [{'name': 'add', 'op_type': 'QLinearAdd'}])" ]
+    [ "$(json_value 'it["regions"]')" = \
+        "[{'without': ['dequantize_left', 'dequantize_right', 'add', 'quantize_y'], 'with': ['add']}]" ]
     [ ! -e polygraphy_debug.disabled ]
+    mv page.json result.json
+    [ "$(json_value '[(l["name"], len(l["nodes"])) for l in it["layers"]], it["tables"][0]["rows"][0][1], len(it["network"]["nodes"])')" = \
+        "([(\"'add' (QLinearAdd)\", 4)], \"'add' (QLinearAdd)\", 7)" ]
+}
+
+@test "a setting is found where it makes the difference, and settings that cannot act are not tried" {
+    passes "$POLYGRAPHY_ROOT/examples/optimizers/blocked_matmul.onnx" --val-range [-1,1] --atol 0.01 --json result.json
+    logged "Cause: what session.qdq_matmulnbits_accuracy_level=1 switches off$"
+    logged "To do without: polygraphy run ... --session-config session.qdq_matmulnbits_accuracy_level=1$"
+    [ "$(json_value 'it["off"], it["remedies"][1]')" = "(['session.qdq_matmulnbits_accuracy_level=1'], {'form': 'c', 'line': \
+'AddSessionConfigEntry(options, \"session.qdq_matmulnbits_accuracy_level\", \"1\")'})" ]
+    [ "$(json_value 'sum(it["checks"].values()) <= 12')" = True ]
+    passes "$model" --val-range [-5,5] --atol 0.01 --onnxrt-threads 1 --json result.json
+    logged "Found with 3 checks, both ends and a last look at one of them included"
+    [ "$(json_value 'it["decisions"]')" = "['QDQSelectorActionTransformer']" ]
+    passes "$model" --decisions A --check 'test "{disabled}" = A || kill -SEGV $$' # how a check ends counts no second time
+    logged "Found with 3 checks, both ends and a last look at one of them included"
+}
+
+@test "a setting of the user's that this program's own sessions must not have is switched off as well" {
+    passes "$model" --among settings --session-config session.set_denormal_as_zero=1 --json result.json \
+        --check 'test "{disabled}" = session.set_denormal_as_zero=0'
+    logged "Cause: what session.set_denormal_as_zero=0 switches off$"
+    passes "$model" --among fusions
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--among: ONNX Runtime has no decisions of the kind 'fusions'; those it has are optimizers, settings, threads"* ]]
+}
+
+@test "a long list goes through a file" {
+    passes "$model" --decisions O{1..9000} --check \
+        'case "{disabled}" in "") ;; @*) grep -qx O77 "$(echo "{disabled}" | cut -c2-)" ;; *) exit 1 ;; esac'
+    logged "With nothing switched off the check passes: there is nothing to look for"
+    echo O77 >list
+    POLYGRAPHY_DISABLED=@list run --separate-stderr polygraphy run "$model" --onnxrt
+    logged "Switched off in ONNX Runtime by POLYGRAPHY_DISABLED: O77$"
+    POLYGRAPHY_DISABLED=@missing run --separate-stderr polygraphy run "$model" --onnxrt
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"POLYGRAPHY_DISABLED"*"missing"* ]]
+}
+
+@test "the smallest part in which it makes the difference alone is left with data and a command that shows it" {
+    passes "$model" --val-range [-5,5] --atol 0.01 --reduce --json result.json
+    logged "The smallest part in which QDQSelectorActionTransformer makes a difference: 4 of 7 nodes, 'polygraphy_passes/reduced.onnx'"
+    logged "Seen there: with QDQSelectorActionTransformer, and all else switched off, it differs from all off"
+    logged "Seen there: without the cause, and with all else, it does not"
+    [ "$(json_value '[[n["op_type"] for n in r["nodes"]] + [r["alone_fails"], r["without_passes"]] for r in it["reduced"]]')" = \
+        "[['DequantizeLinear', 'DequantizeLinear', 'Add', 'QuantizeLinear', True, True]]" ]
+    run bash -c "$(json_value 'it["reduced"][0]["command"]')"
+    [ "$status" -eq 1 ]
+    logged "Mismatched outputs"
+    # a reference of one's own is that of the whole model
+    polygraphy run "$model" --onnxrt --onnxrt-optimization-level none --val-range [-5,5] --save-inputs inputs.json \
+        --save-outputs golden.json
+    passes "$model" --load-inputs inputs.json --load-outputs golden.json --atol 0.01 --among barriers --reduce \
+        --json result.json
+    logged "Cause: across:sum$"
+    logged "from the same part with everything switched off, since what --load-outputs gives is of the whole model"
+    [ "$(json_value '[len(r["nodes"]) if r["alone_fails"] and r["without_passes"] else r for r in it["reduced"]]')" = "[4]" ]
+    passes "$model" --reduce --check false
+    [[ $stderr == *"--reduce: a --check of your own names its model by itself, and never sees a part of it"* ]]
 }
 
 @test "what passes with nothing switched off, or fails with everything off, has no such cause" {
@@ -59,6 +121,21 @@ thirty=$(echo O{1..30})
     logged "Seen: with any single one of them switched on again it fails"
     [ "$(grep -c 'Running check command' <<<"$output")" -le 19 ]
     [ "$(json_value 'sorted(it["culprits"])')" = "[['O17'], ['O3']]" ]
+}
+
+@test "of many decisions kinds are found first, then places; a kind that does harm everywhere stays a kind" {
+    passes "$model" --decisions s:{a,b,c,d}@{1..10} --json result.json --check "$(without s:b@7 s:d@1)"
+    logged "Cause: s:b@7, s:d@1$"
+    logged "Seen: with any single one of them switched on again it fails"
+    [ "$(json_value 'sorted(it["culprits"])')" = "[['s:b@7'], ['s:d@1']]" ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -le 30 ]
+    passes "$model" --decisions s:{a,b,c,d}@{1..10} --json result.json --check "$(without s:c@{1..10})"
+    [ "$(json_value 'len(it["off"]), [len(i) for i in it["culprits"]], it["minimal"]')" = "(10, [1, 1, 1, 1, 6], False)" ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -le 60 ]
+    passes "$model" --decisions across:t{1..40} --json result.json --check "$(without across:t{1..40})"
+    logged "Cause: across:t1, .*, across:t8 and 32 more$"
+    [ "$(json_value 'len(it["off"]), [len(i) for i in it["culprits"]]')" = "(40, [1, 1, 1, 1, 36])" ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -le 30 ]
 }
 
 @test "what the check says nothing about is no verdict" {
@@ -122,7 +199,79 @@ thirty=$(echo O{1..30})
     logged "\[W\] 'ConstantFoldin' is no optimizer that is known .*; did you mean 'ConstantFolding'"
     POLYGRAPHY_DISABLED='ConstantFolding;session.disable_prepacking=1' run --separate-stderr polygraphy run "$model" --onnxrt
     logged "Switched off in ONNX Runtime by POLYGRAPHY_DISABLED: ConstantFolding;session.disable_prepacking=1"
+    POLYGRAPHY_DISABLED='across:sum;fusoin:relu' run --separate-stderr polygraphy run "$model" --onnxrt
+    logged "POLYGRAPHY_DISABLED: no runner of this program has decisions of the kind of 'fusoin:relu': nothing comes of it here"
     POLYGRAPHY_DISABLED='=1' run --separate-stderr polygraphy run "$model" --onnxrt
     [ "$status" -ne 0 ]
     [[ $stderr == *"POLYGRAPHY_DISABLED: '=1' is no name and no KEY=VALUE"* ]]
+}
+
+@test "the place of an optimizer is a tensor that it hides" {
+    passes "$model" --val-range [-5,5] --atol 0.01 --among barriers
+    logged "Cause: across:sum$"
+    logged "Without it the model has: .*'add' \(Add\)"
+    logged "With it instead: 'add' \(QLinearAdd\)"
+    logged "To do without: polygraphy run ... --onnx-outputs OUTPUTS sum"
+}
+
+# TensorRT is tests/programs/trtexec_stand_in, whose layer 'pointwise + relu' computes wrongly.
+@test "the fusion of TensorRT that is wrong is told by the tensor across which it is, and the knob that does without" {
+    export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
+    export XDG_CACHE_HOME=$PWD/cache TRTEXEC_STAND_IN_VERSION=11.1 TRTEXEC_STAND_IN_WRONG_LAYER='pointwise + relu'
+    passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --trt --atol 1e-3 --json result.json
+    logged "3 of 3 knobs of TensorRT's compiler can be turned down"
+    logged "Cause: across:t4$"
+    logged "Seen: with route:-cask_fusion=off, across:t4, and all else switched off, it fails"
+    logged "Without it the model has: 'pointwise' \(CaskConvolution\), 'relu' \("
+    logged "With it instead: 'pointwise \+ relu' \(CaskConvolution\)"
+    logged "with trtexec: --markDebug=t4"
+    [ "$(json_value 'it["off"], it["culprits"]')" = "(['across:t4'], [['route:-cask_fusion=off', 'across:t4']])" ]
+    # a knob that cannot be turned down beside another one is left as it is
+    TRTEXEC_STAND_IN_TRAPS=routes-refused passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --trt --atol 1e-3 \
+        --among routes --json result.json
+    logged "\[W\] 1 of 3 decisions stay on and are not tried, 'route:-kgen:tiling=0': with them switched off besides"
+    logged "Cause: route:-cask_fusion=off$"
+    logged "Not ruled out: kernels .* \(which tactics TensorRT takes is not held fixed\)"
+    [ "$(json_value 'it["not_tried"], len(it["decisions"])')" = "(['route:-kgen:tiling=0'], 2)" ]
+    logged "To do without: polygraphy run ... --build-route cask_fusion=off$"
+    logged "with trtexec: --setBuildRoute='-cask_fusion=off'$"
+}
+
+# The plug-in is right about the convolution alone, and wrong about it with the Relu that is fused behind it.
+@test "the fusion of the built-in engine that is wrong is told by its node, with whose kernel, and the option that does without" {
+    export POLYGRAPHY_TRT=builtin
+    local convolutions=$POLYGRAPHY_ROOT/tests/models/convolutions.onnx
+    local with=(--trt --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_when_fused.so" --atol 1e-3)
+    passes "$convolutions" "${with[@]}" --json result.json --reduce
+    logged "Cause: fusion:relu@relu$"
+    [ "$(json_value '[([n["name"] for n in r["nodes"]], r["alone_fails"], r["without_passes"]) for r in it["reduced"]]')" = \
+        "[(['pointwise', 'relu'], True, True)]" ]
+    logged "Seen: without it, and with all else, the check passes"
+    logged "Seen: with tactics:forgetful, fusion:relu@relu, and all else switched off, it fails"
+    logged "Without it the model has: 'pointwise' \(forgetful:forgetful\), 'relu' \("
+    logged "With it instead: 'pointwise \+ relu' \(forgetful:forgetful\)"
+    logged "To do without: polygraphy run ... --disable-fusions relu@relu$"
+    [ "$(json_value 'it["off"], it["culprits"]')" = "(['fusion:relu@relu'], [['tactics:forgetful', 'fusion:relu@relu']])" ]
+    logged "Seen: layers that begin with the same node have the same kernel with it and without"
+    # the fusion brings another kernel: is it that kernel? It is forced upon the node alone
+    FORGETFUL_ALONE=right passes "$convolutions" "${with[@]}" --among fusions
+    logged "Cause: fusion:relu@relu$"
+    logged "Seen: without it, and with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\), the check passes"
+    FORGETFUL_ALONE=wrong passes "$convolutions" "${with[@]}" --among fusions --json result.json
+    logged "But: without it, and with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\), the check fails as well"
+    [ "$(json_value 'it["other_kernels"]')" = "{'evidence': 'forced-fail', 'replay': 'polygraphy_passes/kernels.json'}" ]
+    FORGETFUL_ALONE=wrong passes "$convolutions" "${with[@]:0:3}" --among fusions --check test -n "{disabled}"
+    logged "Not ruled out: kernels that layers have with it and not without it are wrong by themselves \(which of them a --check of your own has is not known\)"
+    passes "$convolutions" "${with[@]}" --among tactics
+    logged "Cause: tactics:forgetful$"
+    logged "To do without: polygraphy run ... --exclude-tactics forgetful$"
+    passes "$convolutions" "${with[@]}" --among barriers
+    logged "Cause: across:t4$"
+    logged "To do without: polygraphy run ... --trt-outputs OUTPUTS t4 "
+    # checks have kernels with threads, which what came before must not have left behind
+    passes "$convolutions" --trt --among fusions --atol 1e-3 --input-shapes x:[64,3,12,11]
+    logged "With nothing switched off the check passes: there is nothing to look for"
+    run --separate-stderr polygraphy run "$convolutions" --trt --deterministic --disable-fusions relu@rellu
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"'fusion:relu@rellu' cannot be switched off"*"did you mean 'relu'?"* ]]
 }

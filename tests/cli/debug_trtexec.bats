@@ -67,7 +67,7 @@ on_version()
     logged "^\[!\] --deterministic: TensorRT always chooses by time"
     run polygraphy debug precision "$models/attention_overflow.onnx" --int8 --check false
     [ "$status" -eq 1 ]
-    logged "^\[!\] trtexec 11\.0\.0 .* has no precisions of layers, .* leave out --bf16, --int8"
+    logged "^\[!\] trtexec 11\.0\.0 .* has no precisions of layers, .* leave out --int8, --precision float16"
     [ -z "$(ls | grep -v replay)" ]
 }
 

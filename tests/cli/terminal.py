@@ -29,6 +29,13 @@ def read(terminal):
         return b""
 
 
+def keep_what_was_written():
+    """Else Ctrl-C throws away what is on its way to the terminal, and how much that is nobody knows."""
+    attributes = termios.tcgetattr(0)
+    attributes[3] |= termios.NOFLSH
+    termios.tcsetattr(0, termios.TCSANOW, attributes)
+
+
 def run(path, *arguments):
     split = arguments.index("--")
     options = dict(argument.split("=", 1) for argument in arguments[:split])
@@ -40,6 +47,7 @@ def run(path, *arguments):
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(options.get("COLUMNS", 80)), 0, 0))
+        keep_what_was_written()
         os.environ["TERM"] = "xterm"
         os.execvp(command[0], command)
     output = b""

@@ -1,8 +1,9 @@
 /* tests/fuzz/fuzz_trtexec_json.c: the files that trtexec exports: layer information, profiles, debug tensors, the start
- * of an engine. Layer information is the same again once it was written, in both schemas. */
+ * of an engine; the knobs that it lists. Layer information is the same again once it was written, in both schemas. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/trtexec/build_knobs.h"
 #include "format/trtexec/layer_diff.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
@@ -29,6 +30,19 @@ static void read_again(const struct layer_info *info, enum layer_info_schema sch
     string_release(&second);
 }
 
+/* What is told of a knob can be told to it: no word of a route holds what ends it. */
+static void look_at_knobs(const struct build_knobs *knobs)
+{
+    for (size_t i = 0; i < knobs->count; i++) {
+        const struct build_knob *knob = &knobs->items[i];
+        const char *least = build_knob_least(knob);
+
+        if (strpbrk(knob->name, " =;\n") != NULL || (least != NULL && strpbrk(least, " =;\n") != NULL) ||
+            build_knobs_find(knobs, text_of(knob->name)) != knob)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct layer_info info;
@@ -36,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tensor_summary summary;
     struct tactic_replay replay;
     struct layer_diff diff;
+    struct build_knobs knobs;
     struct text text = {(const char *)data, size};
     struct plan_header header;
     struct error error;
@@ -58,6 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         layer_profile_release(&profile);
     if (tensor_summary_parse(&summary, text, "fuzz", &error) == 0)
         tensor_summary_release(&summary);
+    if (build_knobs_parse(&knobs, text, &error) == 0) {
+        look_at_knobs(&knobs);
+        build_knobs_release(&knobs);
+    }
     plan_header_parse((struct span){data, size}, &header, &error);
     return 0;
 }

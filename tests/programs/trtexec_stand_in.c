@@ -6,6 +6,7 @@
  *   hang-build, hang-run     never ends
  *   parser-fails             the ONNX parser refuses the model
  *   build-fails              the builder refuses it; 10.16 and 11.1 leave an engine file of 0 bytes
+ *   routes-refused           knobs of the compiler are refused beside each other: conv_lowering=off, kgen:tiling=0
  *   no-engine                a build that ends with PASSED and leaves no engine
  *   ignored-inputs           random values in place of those of the files
  *   verbose-flood            megabytes of log

@@ -7,6 +7,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/message.h"
+#include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/providers.h"
 #include "base/memory.h"
 #include "base/system.h"
@@ -86,10 +87,31 @@ static void send_answer(int answer_to, struct message *answer)
     free(parts);
 }
 
+static void put_optimizers(struct message *message, const struct onnxrt_optimizers *optimizers)
+{
+    message_put_number(message, optimizers->count);
+    for (size_t i = 0; i < optimizers->count; i++) {
+        message_put_number(message, optimizers->items[i].has_changed);
+        message_put_string(message, optimizers->items[i].name);
+    }
+}
+
+static void take_optimizers(struct message_reader *message, struct onnxrt_optimizers *ret)
+{
+    size_t count = message_take_count(message);
+
+    for (size_t i = 0; i < count && !message->damaged; i++) {
+        bool has_changed = message_take_number(message) != 0;
+
+        onnxrt_optimizers_add(ret, message_take_text(message), has_changed);
+    }
+}
+
 static void answer_open(int answer_to, struct message_reader *question)
 {
     struct backend_session *session = NULL;
     struct backend_request request = {0};
+    struct onnxrt_optimizers optimizers;
     struct error err = {0};
     struct message answer;
     struct arena arena;
@@ -97,6 +119,7 @@ static void answer_open(int answer_to, struct message_reader *question)
     int rc;
 
     arena_init(&arena);
+    onnxrt_optimizers_init(&optimizers);
     message_init(&answer);
     threshold = (int64_t)message_take_number(question);
     log_of_copy.threshold = (enum log_level)threshold;
@@ -105,6 +128,8 @@ static void answer_open(int answer_to, struct message_reader *question)
     request.intra_threads = (int)message_take_number(question);
     request.inter_threads = (int)message_take_number(question);
     request.frugal = message_take_number(question) != 0;
+    request.optimizers = message_take_number(question) != 0 ? &optimizers : NULL;
+    request.optimized_path = message_take_string(question, &arena);
     request.model_path = message_take_string(question, &arena);
     request.external_folder = message_take_string(question, &arena);
     request.library = message_take_string(question, &arena);
@@ -122,6 +147,7 @@ static void answer_open(int answer_to, struct message_reader *question)
         const struct backend_io *input = onnxrt_backend.inputs(session, &inputs);
         const struct backend_io *output = onnxrt_backend.outputs(session, &outputs);
 
+        put_optimizers(&answer, &optimizers);
         message_put_number(&answer, sessions.count);
         message_put_ios(&answer, input, inputs);
         message_put_ios(&answer, output, outputs);
@@ -129,6 +155,7 @@ static void answer_open(int answer_to, struct message_reader *question)
     }
     send_answer(answer_to, &answer);
     message_release(&answer);
+    onnxrt_optimizers_release(&optimizers);
     arena_release(&arena);
 }
 
@@ -334,6 +361,8 @@ static void put_request(struct message *question, const struct backend_request *
     message_put_number(question, (uint64_t)request->intra_threads);
     message_put_number(question, (uint64_t)request->inter_threads);
     message_put_number(question, request->frugal);
+    message_put_number(question, request->optimizers != NULL);
+    message_put_string(question, request->optimized_path);
     message_put_string(question, request->model_path);
     message_put_string(question, request->external_folder);
     message_put_string(question, request->library);
@@ -348,12 +377,14 @@ static void put_request(struct message *question, const struct backend_request *
 static int apart_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct onnxrt_optimizers optimizers;
     struct message question;
     struct text bytes = {0};
     struct message_reader answer;
     int rc;
 
     arena_init(&session->arena);
+    onnxrt_optimizers_init(&optimizers);
     session->bounds = request->bounds;
     session->log = request->log;
     message_init(&question);
@@ -365,6 +396,7 @@ static int apart_open(const struct backend_request *request, struct backend_sess
     rc = take_outcome(&answer, request->log, err);
     if (rc < 0)
         goto done;
+    take_optimizers(&answer, request->optimizers != NULL ? request->optimizers : &optimizers);
     session->number = message_take_number(&answer);
     session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
     session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
@@ -374,6 +406,7 @@ static int apart_open(const struct backend_request *request, struct backend_sess
         *ret = session;
 done:
     message_release(&question);
+    onnxrt_optimizers_release(&optimizers);
     free((char *)bytes.data);
     if (rc < 0) {
         session->generation = 0; /* there is nothing to close */

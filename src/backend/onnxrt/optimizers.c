@@ -113,19 +113,30 @@ static struct onnxrt_optimizer *find(struct onnxrt_optimizers *optimizers, struc
     return ret;
 }
 
+void onnxrt_optimizers_add(struct onnxrt_optimizers *optimizers, struct text name, bool has_changed)
+{
+    struct onnxrt_optimizer *optimizer = find(optimizers, name);
+
+    optimizer->has_changed = optimizer->has_changed || has_changed;
+}
+
+void onnxrt_optimizers_suspect_all(struct onnxrt_optimizers *optimizers)
+{
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        onnxrt_optimizers_add(optimizers, text_of(known[i]), true);
+}
+
 void onnxrt_optimizers_read(struct onnxrt_optimizers *optimizers, const char *message)
 {
     static const char beginning[] = "GraphTransformer ", middle[] = " modified: ";
     const char *name = message + strlen(beginning), *end;
-    struct onnxrt_optimizer *optimizer;
 
     if (strncmp(message, beginning, strlen(beginning)) != 0)
         return;
     end = strstr(name, middle);
     if (end == NULL || end == name)
         return;
-    optimizer = find(optimizers, (struct text){name, (size_t)(end - name)});
-    optimizer->has_changed = optimizer->has_changed || end[strlen(middle)] == '1';
+    onnxrt_optimizers_add(optimizers, (struct text){name, (size_t)(end - name)}, end[strlen(middle)] == '1');
 }
 
 const char *const *onnxrt_optimizer_rules(const char *name)

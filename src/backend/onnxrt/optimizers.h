@@ -31,6 +31,12 @@ void onnxrt_optimizers_release(struct onnxrt_optimizers *optimizers);
 /* Takes a message of the log into account; others than those above say nothing. */
 void onnxrt_optimizers_read(struct onnxrt_optimizers *optimizers, const char *message);
 
+/* Adds one, unless it is there; what has changed the model once stays so. Copies the name. */
+void onnxrt_optimizers_add(struct onnxrt_optimizers *optimizers, struct text name, bool has_changed);
+
+/* Adds all that release 1.30 has, as if they had changed the model: for one that cannot be loaded with them. */
+void onnxrt_optimizers_suspect_all(struct onnxrt_optimizers *optimizers);
+
 /* Of the optimizers that apply single rules, whose log tells only of the optimizer as a whole: the names of their
  * rules, by which these are switched off. NULL-terminated; NULL: it has none. */
 const char *const *onnxrt_optimizer_rules(const char *name);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/trtexec/build_route.h"
 #include "backend/trtexec/engine_notes.h"
 #include "backend/trtexec/job.h"
 #include "base/file/file.h"
@@ -198,6 +199,9 @@ int trtexec_build(const struct trtexec_settings *settings, const struct backend_
         goto done;
     trtexec_words_add_build(&words, &ret->network);
     rc = trtexec_words_finish(&words, err);
+    if (rc < 0)
+        goto done;
+    rc = trtexec_check_route(settings, err);
     if (rc < 0)
         goto done;
     rc = lend(ret, settings->load_timing_cache, TRTEXEC_TIMING_CACHE, err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "backend/trtexec/build_route.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/number.h"
@@ -533,7 +534,7 @@ static void add_values(struct trtexec_words *words)
                         (struct trtexec_wish){"--runtime-platform", "--runtimePlatform", NULL});
     trtexec_words_value(words, lower(words, settings->tiling_optimization_level),
                         (struct trtexec_wish){"--tiling-optimization-level", "--tilingOptimizationLevel", NULL});
-    trtexec_words_value(words, settings->build_route, (struct trtexec_wish){"--build-route", "--setBuildRoute", NULL});
+    trtexec_words_route(words);
 }
 
 static void add_plugins(struct trtexec_words *words)

@@ -64,7 +64,7 @@ static void find_unsafe(const struct making *making, const struct model *model, 
 
 /* ---- A copy of the model ---- */
 
-/* Changes outputs as --trt-outputs and --trt-exclude-outputs say. */
+/* Changes outputs as --trt-outputs and --trt-exclude-outputs say, and adds barriers. */
 static int mark_outputs(const struct making *making, struct model *model, struct error *err)
 {
     const struct trtexec_settings *settings = making->settings;
@@ -77,10 +77,16 @@ static int mark_outputs(const struct making *making, struct model *model, struct
         outputs_mark_all(&whole, &skipped);
     else if (settings->outputs.names.count > 0)
         rc = outputs_mark_named(&whole, settings->outputs.names.items, settings->outputs.names.count, err);
-    if (rc == 0 && settings->excluded_outputs.count > 0)
+    if (rc < 0)
+        goto done;
+    if (settings->excluded_outputs.count > 0)
         rc = outputs_exclude(&whole, settings->excluded_outputs.items, settings->excluded_outputs.count, err);
+    if (rc < 0)
+        goto done;
+    rc = outputs_add_barriers(&whole, settings->barriers, NULL, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
+done:
     if (skipped.count > 0)
         log_message(settings->log, LOG_WARNING, "%zu values inside of the model are no tensors, and are not marked",
                     skipped.count);
@@ -392,7 +398,8 @@ static int make_profiles(const struct making *making, struct error *err)
 
 static bool has_other_outputs(const struct trtexec_settings *settings)
 {
-    return settings->outputs.mark_all || settings->outputs.names.count > 0 || settings->excluded_outputs.count > 0;
+    return settings->outputs.mark_all || settings->outputs.names.count > 0 || settings->excluded_outputs.count > 0 ||
+           settings->barriers.count > 0;
 }
 
 static int prepare(const struct making *making, struct model *model, struct error *err)

@@ -140,6 +140,7 @@ static const struct {
     {"--tilingOptimizationLevel", "10.8", NULL},
     {"--markUnfusedTensorsAsDebugTensors", "10.12", NULL},
     {"--saveAllDebugTensors", "10.12", NULL},
+    {"--helpBuildRoute", "11.1", NULL},
     {"--setBuildRoute", "11.1", NULL},
 };
 

@@ -50,6 +50,7 @@ struct trtexec_settings {
     struct trtexec_profile default_shapes; /* of inputs that profiles do not name; only `optimum` is read */
     struct output_names outputs;           /* --trt-outputs; no names: the model's own */
     struct words excluded_outputs;
+    struct words barriers; /* tensors that are outputs as well, so that nothing is fused across them */
     struct words onnx_flags;
     bool plugin_instance_norm;
     struct words plugins;
@@ -62,7 +63,7 @@ struct trtexec_settings {
     struct words tactic_sources; /* only these, by TensorRT's names */
     bool has_optimization_level;
     int64_t optimization_level;
-    const char *build_route;  /* the words of --setBuildRoute; NULL: the default */
+    struct words build_route; /* knobs of TensorRT's compiler: "conv_lowering=off", with or without a '-' in front */
     struct words pool_limits; /* "workspace:1G" */
     struct words preview_features, quantization_flags;
     bool sparse_weights, version_compatible, exclude_lean_runtime, disable_compilation_cache, safety_restricted,

@@ -1,27 +1,32 @@
-/* cli/debug/passes.c: find the decisions of ONNX Runtime that make a model wrong. */
+/* cli/debug/passes.c: find the decisions of a compiler that make a model wrong. */
 #include "debug/passes/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "backend/backend.h"
 #include "backend/onnxrt/optimizers.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/debug/passes_result.h"
+#include "cli/debug/own_check.h"
+#include "cli/debug/passes/refused.h"
+#include "cli/debug/passes/result.h"
+#include "cli/debug/passes/runner.h"
 #include "cli/debug/session.h"
 #include "cli/debug/session_page.h"
-#include "cli/model_file.h"
 #include "cli/options/groups.h"
+#include "cli/options/runners/engine.h"
+#include "cli/run/model.h"
+#include "cli/trt.h"
 #include "debug/check/words.h"
+#include "onnx/external/data.h"
 
 #define LIST_ARTIFACT "polygraphy_debug.disabled"
 
 struct passes_values {
     const char *folder;
-    struct words decisions;
+    struct words decisions, among;
+    bool reduce;
 };
 
 static const struct option passes_rows[] = {
@@ -41,8 +46,27 @@ static const struct option passes_rows[] = {
         .value_name = "NAME",
         .append = true,
         OPTION_FIELD(struct passes_values, decisions),
-        .help = "what is tried, in place of what the runtime says that it did: names of optimizers, or entries of the "
-                "session configuration that switch something off, as KEY=VALUE",
+        .help = "what is tried, in place of what the runner says that it did: names of ONNX Runtime's optimizers, "
+                "entries of its session configuration that switch something off, as KEY=VALUE, fusion:KIND@NODE and "
+                "its like of the built-in engine, route:-KNOB=VALUE of TensorRT, across:TENSOR of each",
+    },
+    {
+        .names = {"--among"},
+        .kind = OPTION_MANY,
+        .value_name = "KIND",
+        .append = true,
+        OPTION_FIELD(struct passes_values, among),
+        .help = "the kinds of decisions that are looked into, of ONNX Runtime optimizers, settings, threads and "
+                "barriers, of TensorRT routes and barriers, of the built-in engine tactics, layouts, foldings, fusions "
+                "and barriers: all of them unless given, but for barriers where other kinds have names. These are "
+                "tensors that nothing is done across, and tell in which place",
+    },
+    {
+        .names = {"--reduce"},
+        .kind = OPTION_FLAG,
+        OPTION_FIELD(struct passes_values, reduce),
+        .help = "also look for the smallest part of the model in which what was found makes the difference alone, by "
+                "`debug reduce`; it goes to the folder, with data and the command that shows it",
     },
     JOBS_ROW("", ""),
 };
@@ -52,12 +76,28 @@ static int finish_passes(struct parse *parse, struct error *err)
 {
     const struct words *names = &PARSE_VALUES(parse, struct passes_values)->decisions;
     const char *disabled = getenv(CHECK_DISABLED_VARIABLE);
+    struct words *runners = &PARSE_VALUES(parse, struct runner_values)->names;
+    static const char *const usual[] = {"onnxrt", NULL};
 
+    if (runners->count == 0)
+        *runners = (struct words){.items = usual, .count = 1};
+    if (runners->count > 1 || strcmp(runners->items[0], "runner") == 0)
+        return error_set(err, ERR_INVALID,
+                         "one runner is looked into, --onnxrt (as without any) or --trt; what other programs decide "
+                         "can be found by a --check that heeds {disabled}, with --decisions");
+    if (names->count > 0 && PARSE_VALUES(parse, struct passes_values)->among.count > 0)
+        return error_set(err, ERR_INVALID, "--among: with --decisions these are tried, whatever their kind");
     for (size_t i = 0; i < names->count; i++)
         if (names->items[i][0] == '\0' || names->items[i][0] == '=' || strpbrk(names->items[i], ";\n") != NULL)
             return error_set(err, ERR_INVALID,
                              "--decisions: '%s' is no name and no KEY=VALUE, without ';' and line breaks",
                              names->items[i]);
+    if (PARSE_VALUES(parse, struct passes_values)->reduce && parse_given(parse, "--check"))
+        return error_set(
+            err, ERR_INVALID,
+            "--reduce: a --check of your own names its model by itself, and never sees a part of it. Leave "
+            "--reduce out, and give what was found to `polygraphy debug reduce`, whose check "
+            "sets " CHECK_DISABLED_VARIABLE);
     if (disabled != NULL && *disabled != '\0')
         return error_set(err, ERR_INVALID,
                          CHECK_DISABLED_VARIABLE " is set, which debug passes sets for its checks: unset it; "
@@ -75,249 +115,309 @@ static const struct option_group passes_options = {
 struct session {
     const struct command_context *context;
     const struct passes_values *values;
-    const struct model_values *model;
+    const struct passes_runner *runner;
+    struct passes_subject subject;
     struct loop_settings loop_settings;
     struct debug_report report;
     struct session_page page;
     struct loop *loop;
-    struct word_list decisions, check;
-    const char *inputs; /* that the check of this tool reads; NULL: the user names all that is read */
-    struct onnxrt_optimizers optimizers;
+    struct decisions decisions;
+    struct word_list refused; /* decisions that cannot be switched off together with these */
+    struct own_check check;   /* of this tool, unless the user has one */
     struct passes_result result;
 };
 
-/* ---- Decisions ---- */
-
-/* Settings that change what is computed, not only how fast. */
-static const char *const settings[] = {"session.disable_prepacking=1", "session.x64quantprecision=1"};
-
-/* Some rules belong to several optimizers, and are switched off in all of them. */
-static void add_decision(struct session *session, const char *name)
+static struct words decisions_of(const struct session *session)
 {
-    for (size_t i = 0; i < session->decisions.count; i++)
-        if (strcmp(session->decisions.items[i], name) == 0)
-            return;
-    *VECTOR_APPEND(&session->decisions) = name;
+    return (struct words){.items = session->decisions.names.items, .count = session->decisions.names.count};
 }
 
-static void add_optimizer(struct session *session, const char *name)
+/* ---- The runner ---- */
+
+static int choose_runner(struct session *session, struct error *err)
 {
-    const char *const *rules = onnxrt_optimizer_rules(name);
+    static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
+                                                            &tensorrt_options};
+    const struct command_context *context = session->context;
+    const struct trtexec *program;
+    int rc = run_model_refuse_idle(context, of_engines, ARRAY_LEN(of_engines), err);
 
-    if (rules == NULL)
-        add_decision(session, name);
-    for (; rules != NULL && *rules != NULL; rules++)
-        add_decision(session, *rules);
-}
-
-/* Those that change the model, in the order in which they are applied: as the log of a session says. */
-static int find_decisions(struct session *session, struct error *err)
-{
-    struct backend_request request = *PARSE_VALUES(session->context->parse, struct backend_request);
-    const struct words *given = &session->values->decisions;
-    struct backend_session *opened;
-    struct string_builder names;
-    size_t count = 0;
-    int rc;
-
-    for (size_t i = 0; i < given->count; i++)
-        add_decision(session, given->items[i]);
-    if (given->count > 0)
-        return 0;
-    request.model_path = session->model->path;
-    request.log = session->context->log;
-    request.optimizers = &session->optimizers;
-    rc = onnxrt_backend.open(&request, &opened, err);
     if (rc < 0)
         return rc;
-    onnxrt_backend.close(opened);
-    string_init(&names);
-    for (size_t i = 0; i < session->optimizers.count; i++)
-        if (session->optimizers.items[i].has_changed) {
-            string_add_format(&names, "%s%s", count++ > 0 ? ", " : "", session->optimizers.items[i].name);
-            add_optimizer(session, session->optimizers.items[i].name);
-        }
-    log_message(session->context->log, LOG_INFO, "%s change%s '%s': %s", count == 1 ? "One optimizer" : "Optimizers",
-                count == 1 ? "s" : "", parse_positional_word(session->context->parse, "model_file"),
-                names.size > 0 ? names.data : "none");
-    string_release(&names);
-    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        add_decision(session, settings[i]);
-    return 0;
+    session->runner = &onnxrt_passes_runner;
+    if (!run_model_has_runner(context, &engine_backend))
+        return 0;
+    rc = trt_choose(context->log, session->subject.model, &program, err);
+    if (rc == 0)
+        session->runner = program != NULL ? &trtexec_passes_runner : &builtin_passes_runner;
+    return rc;
+}
+
+/* ---- Decisions ---- */
+
+static void list_sources(const struct passes_runner *runner, struct string_builder *ret)
+{
+    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
+        string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", (*source)->name);
+}
+
+static bool is_among(const struct decision_source *source, const struct words *among)
+{
+    for (size_t i = 0; i < among->count; i++)
+        if (strcmp(among->items[i], source->name) == 0)
+            return true;
+    return among->count == 0 && !source->on_request;
+}
+
+/* Kinds of decisions that the runner has not. */
+static int refuse_kinds(const struct session *session, struct error *err)
+{
+    const struct words *among = &session->values->among;
+    struct string_builder known;
+    int rc = 0;
+
+    string_init(&known);
+    list_sources(session->runner, &known);
+    for (size_t i = 0; rc == 0 && i < among->count; i++) {
+        const struct decision_source *const *source = session->runner->sources;
+
+        while (*source != NULL && strcmp((*source)->name, among->items[i]) != 0)
+            source++;
+        if (*source == NULL)
+            rc = error_set(err, ERR_INVALID, "--among: %s has no decisions of the kind '%s'; those it has are %s",
+                           session->runner->name, among->items[i], known.size > 0 ? known.data : "none");
+    }
+    string_release(&known);
+    return rc;
+}
+
+static void tell_unfit(const struct session *session)
+{
+    const struct word_list *unfit = &session->decisions.unfit;
+
+    if (unfit->count > 0)
+        log_message(session->context->log, LOG_WARNING,
+                    "%zu decision%s not tried, because ';' or a line break in a name parts it from the next: '%s'%s",
+                    unfit->count, unfit->count == 1 ? " is" : "s are", unfit->items[0],
+                    unfit->count > 1 ? " and others" : "");
+}
+
+/* ONNX Runtime takes any name of an optimizer, and says nothing of one that it has not.
+ * Other programs may know more. */
+static void warn_of_unknown(const struct session *session, const char *decision)
+{
+    const struct decision_source *source = decision_source_find(session->runner, decision);
+    struct string_builder instead;
+
+    string_init(&instead);
+    if (source != NULL && strcmp(source->name, "optimizers") == 0 && session->loop_settings.check.command.count == 0 &&
+        !onnxrt_optimizer_is_known(decision, &instead))
+        log_message(session->context->log, LOG_WARNING,
+                    "--decisions: '%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor: switched "
+                    "off, it may change nothing%s",
+                    decision, instead.size > 0 ? instead.data : "");
+    string_release(&instead);
+}
+
+static int find_decisions(struct session *session, struct error *err)
+{
+    const struct words *given = &session->values->decisions;
+    int rc = refuse_kinds(session, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < given->count; i++) {
+        if (decision_source_find(session->runner, given->items[i]) == NULL &&
+            session->loop_settings.check.command.count == 0)
+            return error_set(err, ERR_INVALID, "--decisions: %s decides nothing of the name '%s'",
+                             session->runner->name, given->items[i]);
+        warn_of_unknown(session, given->items[i]);
+        decisions_add(&session->decisions, given->items[i]);
+    }
+    for (const struct decision_source *const *source = session->runner->sources;
+         given->count == 0 && rc == 0 && *source != NULL; source++)
+        if (is_among(*source, &session->values->among))
+            rc = (*source)->find(&session->subject, &session->decisions, err);
+    if (rc < 0)
+        return rc;
+    tell_unfit(session);
+    return session->decisions.names.count > 0
+               ? 0
+               : error_set(err, ERR_UNSUPPORTED,
+                           "%s makes no decision about '%s' that is known to be switched off; --decisions names some, "
+                           "and --among other kinds",
+                           session->runner->name, session->subject.model);
 }
 
 /* ---- The check ---- */
 
-static void add(struct word_list *words, const char *word)
+/* `polygraphy run` of the model, as the user wrote it. */
+static void add_run(const struct session *session, bool undecided, struct word_list *words)
 {
-    *VECTOR_APPEND(words) = word;
-}
-
-static void add_model(const struct session *session, struct word_list *words)
-{
-    add(words, "polygraphy");
-    add(words, "run");
-    add(words, parse_positional_word(session->context->parse, "model_file"));
-    add(words, "--onnxrt");
-}
-
-/* Runs the model as it is written, and keeps what comes in and out. */
-static int make_reference(const struct session *session, const char *inputs, const char *golden, struct error *err)
-{
-    static const char *const level[] = {"--onnxrt-optimization-level", NULL};
-    static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
     const struct parse *parse = session->context->parse;
-    struct process_result result;
+
+    passes_add_run(&session->subject, session->runner, parse_positional_word(parse, "model_file"), undecided, words);
+    parse_add_given_of_group(parse, &convert_model_options, NULL, words);
+}
+
+/* Runs the model with nothing decided. */
+static int make_reference(struct session *session, struct error *err)
+{
+    struct arena *arena = session->subject.arena;
+    const char *const *undecided = session->runner->undecided;
+    const char *list = arena_printf(arena, "%s/all_off.txt", session->values->folder);
+    const char *how = undecided != NULL ? arena_printf(arena, "with %s %s, and all that is tried switched off",
+                                                       undecided[0], undecided[1])
+                                        : "with all that is tried switched off";
+    const char *const environment[] = {"POLYGRAPHY_ITERATION=0",
+                                       arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
     struct word_list words = {0};
-    int rc = file_make_folders(session->values->folder, err);
+    int rc = decisions_write(decisions_of(session), NULL, list, err);
 
     if (rc < 0)
         return rc;
-    add_model(session, &words);
-    add(&words, level[0]);
-    add(&words, "none");
-    parse_add_given_of_group(parse, &onnxrt_options, level, &words);
-    parse_add_given_of_group(parse, &data_loader_options, NULL, &words);
-    add(&words, "--save-inputs");
-    add(&words, inputs);
-    add(&words, "--save-outputs");
-    add(&words, golden);
-    add(&words, NULL);
-    log_message(session->context->log, LOG_INFO,
-                "The reference is the model in ONNX Runtime with --onnxrt-optimization-level none");
-    rc = process_run(&(struct process_request){.arguments = words.items,
-                                               .program = session->context->program,
-                                               .environment = environment,
-                                               .without_input = true},
-                     &result, err);
+    log_message(session->context->log, LOG_INFO, "The reference is the model in %s %s", session->runner->name, how);
+    add_run(session, true, &words);
+    rc = own_check_make_reference(&session->check, &words, environment,
+                                  arena_printf(arena, "'%s' %s", session->subject.model, how), err);
     free(words.items);
-    if (rc < 0)
-        return rc;
-    if (result.end != PROCESS_EXITED || result.code != 0)
-        rc = error_set(err, ERR_BACKEND,
-                       "there is no reference: `polygraphy run` of '%s' with --onnxrt-optimization-level none has "
-                       "failed. It said:\n%s",
-                       session->model->path, result.error_out.size > 0 ? result.error_out.data : "nothing");
-    process_result_release(&result);
     return rc;
+}
+
+/* Where nothing can be run with all of them switched off. */
+static int leave_out_refused(struct session *session, struct error *err)
+{
+    const char *list = arena_printf(session->subject.arena, "%s/all_off.txt", session->values->folder);
+    struct word_list words = {0};
+    int rc;
+
+    add_run(session, true, &words);
+    parse_add_given_of_group(session->context->parse, &data_loader_options, NULL, &words);
+    rc = refused_leave_out(&session->subject, &words, list, &session->decisions, &session->refused, err);
+    free(words.items);
+    return rc;
+}
+
+/* A reference, or what shows that there could be one: the model runs with all that is tried switched off. */
+static int prepare_end(struct session *session, struct error *err)
+{
+    struct error why;
+    int rc = make_reference(session, &why);
+
+    if (rc == 0)
+        return 0;
+    if (why.code == ERR_BACKEND) {
+        rc = leave_out_refused(session, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (session->refused.count > 0 && session->decisions.names.count > 0)
+        return make_reference(session, err);
+    *err = why;
+    return why.code;
 }
 
 /* Unless the user has one: the model, with what is not switched off, is compared with the reference. */
 static int make_check(struct session *session, struct error *err)
 {
-    const struct command_context *context = session->context;
-    struct check_settings *check = &session->loop_settings.check;
-    struct arena *arena = parse_arena((struct parse *)context->parse);
-    const char *inputs = arena_printf(arena, "%s/inputs.json", session->values->folder);
-    const char *golden = arena_printf(arena, "%s/golden.json", session->values->folder);
-    struct string_builder given;
-    int rc = 0;
+    struct check_settings *settings = &session->loop_settings.check;
+    int rc;
 
-    if (check->command.count > 0) {
-        string_init(&given);
-        parse_list_given_of_group(context->parse, &comparison_options, &given);
-        if (given.size > 0)
-            rc = error_set(err, ERR_INVALID, "%s: with --check the check alone compares; give it these", given.data);
-        string_release(&given);
+    if (settings->command.count > 0)
+        return own_check_refuse(session->context, err);
+    rc = own_check_begin(session->context, session->values->folder, &session->check, err);
+    if (rc < 0)
         return rc;
-    }
-    add_model(session, &session->check);
-    parse_add_given_of_group(context->parse, &onnxrt_options, NULL, &session->check);
-    if (parse_given(context->parse, "--load-outputs") == NULL) {
-        rc = make_reference(session, inputs, golden, err);
-        session->inputs = inputs;
-        add(&session->check, "--load-inputs");
-        add(&session->check, inputs);
-        add(&session->check, "--load-outputs");
-        add(&session->check, golden);
-    } else {
-        parse_add_given_of_group(context->parse, &data_loader_options, NULL, &session->check);
-    }
-    parse_add_given_of_group(context->parse, &comparison_options, NULL, &session->check);
-    check->command.count = session->check.count;
-    add(&session->check, NULL);
-    check->command.items = session->check.items;
+    add_run(session, false, &session->check.words);
+    rc = own_check_needs_reference(&session->check) ? prepare_end(session, err) : leave_out_refused(session, err);
+    own_check_finish(&session->check, settings);
     return rc;
 }
 
 /* ---- What was found ---- */
 
-/* The session configuration with what was found switched off. */
-static struct backend_settings switch_off(struct session *session, struct backend_settings given)
+/* The decisions that have to be off. */
+static struct words list_off(const struct session *session)
 {
-    struct arena *arena = parse_arena((struct parse *)session->context->parse);
     const struct bitset *off = &session->result.off;
-    struct backend_setting *items = arena_alloc_zero(arena, given.count + bitset_count(off) + 1, sizeof(*items));
-    struct backend_settings ret = {items, given.count + 1};
-    struct backend_setting *names = &items[given.count];
+    const char **items = arena_alloc_zero(session->subject.arena, bitset_count(off) + 1, sizeof(*items));
+    size_t count = 0;
 
-    *names = (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
-    for (size_t i = 0; i < given.count; i++) {
-        items[i] = given.items[i];
-        if (strcmp(items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
-            names->value = arena_printf(arena, "%s;", items[i].value);
-    }
-    for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1)) {
-        const char *name = session->decisions.items[i], *equals = strchr(name, '=');
-
-        if (equals == NULL)
-            names->value = arena_printf(arena, "%s%s;", names->value, name);
-        else
-            items[ret.count++] = (struct backend_setting){
-                .key = arena_text(arena, (struct text){name, (size_t)(equals - name)}), .value = equals + 1};
-    }
-    return ret;
+    for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
+        items[count++] = session->decisions.names.items[i];
+    return (struct words){.items = items, .count = count};
 }
 
-/* What the runtime makes of the model, as a file. */
-static int save_rewritten(struct session *session, bool without, const char *path, struct model **ret,
-                          struct error *err)
+static void find_remedies(const struct session *session, struct words off, struct remedies *ret)
 {
-    struct backend_request request = *PARSE_VALUES(session->context->parse, struct backend_request);
-    struct backend_session *opened;
-    struct stat model, other;
-    int rc = file_make_folders(session->values->folder, err);
+    const char **items = arena_alloc_zero(session->subject.arena, off.count + 1, sizeof(*items));
+
+    for (const struct decision_source *const *source = session->runner->sources; *source != NULL; source++) {
+        struct words own = {.items = items};
+
+        for (size_t i = 0; i < off.count; i++)
+            if (decision_source_find(session->runner, off.items[i]) == *source)
+                items[own.count++] = off.items[i];
+        if (own.count > 0)
+            (*source)->add_remedies(own, ret);
+    }
+}
+
+/* The check once more, without what was found, and with the kernels that layers have with it. */
+static int force_kernels(const struct session *session, struct words off, struct other_kernels *ret, struct error *err)
+{
+    const struct own_check *check = &session->check;
+    const char *list = arena_printf(session->subject.arena, "%s/off.txt", session->values->folder);
+    struct process_result result;
+    struct word_list words = {0};
+    int rc = decisions_write(off, NULL, list, err);
 
     if (rc < 0)
         return rc;
-    if (stat(session->model->path, &model) == 0 && stat(path, &other) == 0 && model.st_ino == other.st_ino &&
-        model.st_dev == other.st_dev)
-        return error_set(err, ERR_EXISTS, "'%s', where it would go, is the model itself; -o names another folder",
-                         path);
-    request.model_path = session->model->path;
-    request.optimized_path = path;
-    if (without)
-        request.execution.session_config = switch_off(session, request.execution.session_config);
-    rc = onnxrt_backend.open(&request, &opened, err);
+    for (size_t i = 0; check->words.items[i] != NULL; i++)
+        *VECTOR_APPEND(&words) = check->words.items[i];
+    *VECTOR_APPEND(&words) = "--load-tactics";
+    *VECTOR_APPEND(&words) = ret->replay;
+    rc = passes_run_command(&session->subject, &words, list, &result, err);
+    free(words.items);
     if (rc < 0)
         return rc;
-    onnxrt_backend.close(opened);
-    return model_open(path, NULL, ret, err);
+    if (result.end == PROCESS_EXITED && result.code <= 1)
+        ret->evidence = result.code == 0 ? KERNELS_FORCED_PASS : KERNELS_FORCED_FAIL;
+    else
+        ret->why_not = "with them the check has ended otherwise than by comparing";
+    process_result_release(&result);
+    return 0;
+}
+
+/* Whether the kernels are the reason, as far as the check tells. */
+static void check_kernels(const struct session *session, struct words off, struct other_kernels *ret)
+{
+    const struct check_settings *check = &session->loop_settings.check;
+    struct error error;
+
+    if (ret->evidence != KERNELS_NOT_ASKED && session->check.words.count == 0)
+        *ret = (struct other_kernels){.evidence = KERNELS_NOT_RULED_OUT,
+                                      .why_not = "which of them a --check of your own has is not known"};
+    else if (ret->replay != NULL && check->rules.flaky)
+        ret->why_not = "one run of a flaky check does not tell";
+    else if (ret->replay != NULL && force_kernels(session, off, ret, &error) < 0)
+        ret->why_not = arena_strdup(session->subject.arena, error.message);
 }
 
 /* Which nodes the cause replaces. The answer stands without that: a model may be too large to be saved. */
-static void compare_rewritten(struct session *session, struct passes_report *report)
+static void compare_rewritten(const struct session *session, struct words off, struct rewriting *ret)
 {
-    struct arena *arena = parse_arena((struct parse *)session->context->parse);
-    struct model *with = NULL, *without = NULL;
     struct error error = {0};
     int rc;
 
-    report->with_path = arena_printf(arena, "%s/rewritten.onnx", session->values->folder);
-    report->without_path = arena_printf(arena, "%s/rewritten_without.onnx", session->values->folder);
-    rc = save_rewritten(session, false, report->with_path, &with, &error);
-    if (rc < 0)
-        goto done;
-    rc = save_rewritten(session, true, report->without_path, &without, &error);
-    if (rc < 0)
-        goto done;
-    rewritten_nodes_find(without, with, &report->nodes);
-    report->knows_nodes = true;
-done:
+    if (session->runner->compare == NULL)
+        return;
+    rc = session->runner->compare(&session->subject, off, session->values->folder, ret, &error);
+    check_kernels(session, off, &ret->kernels);
+    ret->is_known = rc == 0;
     if (rc < 0)
         log_message(session->context->log, LOG_WARNING, "Which nodes it replaces is not known: %s", error.message);
-    model_free(with);
-    model_free(without);
 }
 
 /* ---- The session ---- */
@@ -325,35 +425,102 @@ done:
 /* The model, what is tried, and data that the command line of the check does not tell. */
 static int hash_session(const struct session *session, struct hash *ret, struct error *err)
 {
+    const struct word_list *decisions = &session->decisions.names;
     struct string_builder names;
-    int rc = hash_file(session->model->path, ret, err);
+    struct model *model;
+    int rc = hash_file(session->subject.model, ret, err);
 
+    if (rc < 0)
+        return rc;
+    if (model_open(session->subject.model, NULL, &model, NULL) == 0) { /* a check may take any file */
+        rc = external_data_hash(model, ret, err);
+        model_free(model);
+    }
     string_init(&names);
-    for (size_t i = 0; i < session->decisions.count; i++)
-        string_add_format(&names, "%s\n", session->decisions.items[i]);
+    for (size_t i = 0; i < decisions->count; i++)
+        string_add_format(&names, "%s\n", decisions->items[i]);
     *ret = hash_combine(*ret, hash_bytes(names.data, names.size));
     string_release(&names);
-    if (rc == 0 && session->inputs != NULL) {
+    if (rc == 0 && session->check.inputs != NULL) {
         struct hash data;
 
-        rc = hash_file(session->inputs, &data, err);
+        rc = hash_file(session->check.inputs, &data, err);
         if (rc == 0)
             *ret = hash_combine(*ret, data);
     }
     return rc;
 }
 
+/* A part of the model for each set of culprits. Where that ends before its time, the others have the reason. */
+static int reduce(struct session *session, struct words off, struct passes_report *report, struct error *err)
+{
+    size_t count = session->result.culprits.count;
+    struct passes_reduction *reductions = arena_alloc_zero(session->subject.arena, count, sizeof(*reductions));
+    int rc = 0;
+
+    report->reductions = reductions;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct passes_question question = {.subject = &session->subject,
+                                                 .runner = session->runner,
+                                                 .folder = session->values->folder,
+                                                 .inputs = session->check.inputs,
+                                                 .culprits = &session->result.culprits.items[i],
+                                                 .decisions = report->decisions,
+                                                 .off = off,
+                                                 .number = i + 1};
+
+        log_message(session->context->log, LOG_INFO, "Looking for the smallest part in which it makes a difference%s",
+                    session->check.inputs == NULL ? ": from the same part with everything switched off, since what "
+                                                    "--load-outputs gives is of the whole model"
+                                                  : "");
+        rc = passes_reduce(&question, &reductions[i], err);
+        for (size_t k = i; rc < 0 && k < count; k++)
+            reductions[k].why_not = arena_strdup(session->subject.arena, err->message);
+    }
+    return rc;
+}
+
+/* The page draws the model that has the nodes that are replaced; without it, it says the rest. */
+static void tell_page(struct session *session, const struct passes_report *report)
+{
+    const char *path = report->rewriting.without_path;
+    struct model *model = NULL;
+
+    if (session->page.report != NULL && report->rewriting.is_known)
+        model_open(path != NULL ? path : session->subject.model, NULL, &model, NULL);
+    passes_result_tell(report, model, session->page.report);
+    model_free(model);
+}
+
+static int tell(struct session *session, struct passes_report *report, struct error *err)
+{
+    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+    bool found = session->result.outcome == PASSES_FOUND;
+    int rc;
+
+    report->checks = check_counts_runs(loop_check_counts(session->loop));
+    passes_result_log(report, session->context->log);
+    tell_page(session, report);
+    session_page_add_checks(session->page.report, session->loop);
+    loop_log_checks(session->loop);
+    rc = debug_report_save(&session->report, session->loop, passes_result_write, report, err);
+    if (rc == 0)
+        rc = session_page_finish(&session->page, session->context, found, err);
+    return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
+}
+
 static int search(struct session *session, struct error *err)
 {
-    struct passes_report report = {.decisions = {.items = session->decisions.items, .count = session->decisions.count},
-                                   .result = &session->result};
-    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+    struct passes_report report = {.decisions = decisions_of(session),
+                                   .not_tried = {session->refused.items, session->refused.count},
+                                   .result = &session->result,
+                                   .remedies = {.arena = session->subject.arena}};
     struct hash hash;
-    int rc = hash_session(session, &hash, err);
+    int rc = hash_session(session, &hash, err), told;
 
     if (rc < 0)
         return rc;
-    session_page_begin(&session->page, session->context, "debug passes", session->model->path, "decisions",
+    session_page_begin(&session->page, session->context, "debug passes", session->subject.model, "decisions",
                        &session->loop_settings);
     rc = loop_new(&session->loop_settings, &hash, session->context->log, &session->loop, err);
     if (rc < 0)
@@ -361,78 +528,103 @@ static int search(struct session *session, struct error *err)
     rc = passes_run(report.decisions, session->loop, session->context->log, &session->result, err);
     if (rc < 0)
         return debug_session_end(session->context, session->loop, rc);
-    if (session->result.outcome == PASSES_FOUND)
-        compare_rewritten(session, &report);
-    passes_result_log(&report, session->context->log);
-    passes_result_tell(&report, session->page.report);
-    session_page_add_checks(session->page.report, session->loop);
-    loop_log_checks(session->loop);
-    rc = debug_report_save(&session->report, session->loop, passes_result_write, &report, err);
-    rewritten_nodes_release(&report.nodes);
-    if (rc == 0)
-        rc = session_page_finish(&session->page, session->context, session->result.outcome == PASSES_FOUND, err);
-    return rc == 0 && debug->exit_code && session->result.outcome != PASSES_FOUND ? EXIT_STATUS_NOT_REPRODUCED : rc;
+    if (session->result.outcome == PASSES_FOUND) {
+        struct words off = list_off(session);
+
+        find_remedies(session, off, &report.remedies);
+        compare_rewritten(session, off, &report.rewriting);
+        if (session->values->reduce)
+            rc = reduce(session, off, &report, err);
+    }
+    told = tell(session, &report, rc < 0 ? NULL : err);
+    if (rc < 0)
+        debug_session_end(session->context, session->loop, rc);
+    else
+        rc = told;
+    for (size_t i = 0; report.reductions != NULL && i < session->result.culprits.count; i++)
+        free(report.reductions[i].nodes.items);
+    free(report.remedies.items);
+    rewritten_nodes_release(&report.rewriting.nodes);
+    return rc;
 }
 
 static int debug_passes_run(const struct command_context *context, struct error *err)
 {
+    struct arena *arena = parse_arena((struct parse *)context->parse);
+    void *memory = NULL;
     struct session session = {.context = context,
                               .values = PARSE_VALUES(context->parse, struct passes_values),
-                              .model = PARSE_VALUES(context->parse, struct model_values),
-                              .loop_settings = debug_loop_settings(context)};
+                              .subject = {.context = context,
+                                          .model = PARSE_VALUES(context->parse, struct model_values)->path,
+                                          .arena = arena,
+                                          .memory = &memory},
+                              .loop_settings = debug_loop_settings(context),
+                              .decisions = {.arena = arena}};
     int rc = debug_report_open(&session.report, context, err);
 
     if (rc < 0)
         return rc;
-    onnxrt_optimizers_init(&session.optimizers);
     session.loop_settings.check.has_lists = true;
     session.loop_settings.hash_content = passes_hash_list;
+    rc = choose_runner(&session, err);
+    if (rc < 0)
+        goto done;
     rc = find_decisions(&session, err);
-    if (rc == 0)
-        rc = make_check(&session, err);
-    if (rc == 0)
-        rc = search(&session, err);
+    if (rc < 0)
+        goto done;
+    rc = file_make_folders(session.values->folder, err);
+    if (rc < 0)
+        goto done;
+    rc = make_check(&session, err);
+    if (rc < 0)
+        goto done;
+    rc = search(&session, err);
+done:
     passes_result_release(&session.result);
     loop_free(session.loop);
     session_page_release(&session.page);
-    free(session.decisions.items);
-    free(session.check.items);
-    onnxrt_optimizers_release(&session.optimizers);
+    free(session.decisions.names.items);
+    free(session.decisions.unfit.items);
+    free(session.refused.items);
+    own_check_release(&session.check);
     debug_report_close(&session.report);
     return rc;
 }
 
 static const struct option_group *const groups[] = {
-    &logging_options,     &optional_check_options, &artifact_options, &intermediate_list_options,
-    &iteration_options,   &replay_options,         &passes_options,   &inspect_model_options,
-    &data_loader_options, &comparison_options,     &onnxrt_options,   &json_options,
-    &report_options,      &junit_options};
+    &logging_options,       &optional_check_options, &artifact_options,   &intermediate_list_options,
+    &iteration_options,     &replay_options,         &runner_options,     &passes_options,
+    &convert_model_options, &data_loader_options,    &comparison_options, &onnxrt_options,
+    &engine_config_options, &engine_network_options, &tensorrt_options,   &json_options,
+    &report_options,        &junit_options};
 
 /* What a page of help has. */
 static const char *const essential[] = {
-    "--check",     "--atol",  "--rtol", "--norm-tolerance",    "--load-inputs", "--load-outputs", "--decisions", "-o",
-    "--providers", "--flaky", "-j",     "--load-debug-replay", "--show-output", "--json",         "--report",    "-v",
-    NULL};
+    "--check", "--atol",  "--rtol",   "--load-inputs", "--load-outputs", "--decisions",          "-o",
+    "--trt",   "--among", "--reduce", "--providers",   "--flaky",        DEBUG_SEARCH_ESSENTIAL, NULL};
 
 const struct command cmd_debug_passes = {
     .name = "passes",
-    .summary = "find the optimizers and settings of ONNX Runtime that make a model wrong",
+    .summary = "find the decisions of a compiler that make a model wrong",
     .description =
-        "ONNX Runtime rewrites a model before it runs it. "
-        "This tool finds the smallest set of optimizers without which the failure goes away, and shows it from both "
+        "A runtime rewrites a model before it runs it. "
+        "This tool finds the smallest set of its decisions without which the failure goes away, and shows it from both "
         "sides: with only these switched off the check passes, with everything else switched off it fails.\n\n"
-        "Candidates are the optimizers that change this model, as the runtime's own log says, the single rules of "
-        "those "
-        "that apply several, and settings that change what is computed. "
-        "Without --check the failure is a difference from the model as it is written: run with no optimizations at "
-        "all, "
-        "or given with --load-outputs.\n\n"
+        "Of ONNX Runtime, which is looked into unless --trt is given, candidates are the optimizers that change this "
+        "model, as its own log says, the single rules of those that apply several, settings that change what is "
+        "computed, and threads. "
+        "With --trt they are, where trtexec is found, the tensors across which TensorRT may fuse and, from 11.1 on, "
+        "the knobs of its compiler; else the tactic sources, layouts, foldings and fusions of the built-in engine. "
+        "Without --check the failure is a difference from the model with all of that switched off, or from what "
+        "--load-outputs gives.\n\n"
         "With --check any command decides. "
         "What it has to switch off is {disabled} in its words, and POLYGRAPHY_DISABLED in its environment: names with "
-        "';' between them, which --onnxrt of this program obeys, and which fit the session configuration's "
-        "optimization.disable_specified_optimizers as they are.",
+        "';' between them, which commands of this program obey, and which fit the session configuration's "
+        "optimization.disable_specified_optimizers as they are; a list that is too long for that is @ and a file.",
     .example = "# which optimizer makes the quantized model differ from itself?\n"
                "polygraphy debug passes model.onnx --atol 1e-3\n"
+               "# which fusion, folding or kernel of the engine does?\n"
+               "polygraphy debug passes model.onnx --atol 1e-3 --trt\n"
                "# by a command of your own\n"
                "polygraphy debug passes model.onnx --check python check.py {disabled}",
     .groups = groups,

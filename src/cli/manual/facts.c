@@ -22,7 +22,7 @@ static const struct manual_fact exit_statuses[] = {
     {"4", NULL, "--exit-code",
      "only with --exit-code: an iteration failed (`debug build`, `debug repeat`), or nothing was found (`debug "
      "reduce`, "
-     "`debug precision`, `debug tactics`, `debug passes`)"},
+     "`debug precision`, `debug tactics`, `debug passes`, `debug quantization`)"},
     {"125", NULL, NULL,
      "only inside of a check of a debug tool: nothing was found out, because the command line, a file or the data are "
      "at "
@@ -46,8 +46,9 @@ static const struct manual_fact variables[] = {
     {"PATH", NULL, NULL, "where the programs of checks and of --runner, and trtexec, are looked for"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
     {"POLYGRAPHY_DISABLED", NULL, "--onnxrt-disable-optimizers",
-     "set for checks of `debug passes`: what ONNX Runtime is to do without, with `;` in between. Commands that run a "
-     "model there obey it: names of optimizers, and KEY=VALUE entries of the session configuration"},
+     "set for checks of `debug passes`: what a runner is to do without, with `;` in between, or @ and a file with one "
+     "name a line. Commands that run a model obey it: ONNX Runtime names of optimizers, KEY=VALUE entries of the "
+     "session configuration, and `threads`; other names are other runners'"},
     {"POLYGRAPHY_ENGINE", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {engine}"},
     {"POLYGRAPHY_FAILURE", NULL, "--check",
      "set for checks: where commands of this program tell the debug tool why a model did not run"},

@@ -122,7 +122,7 @@ static const struct option options[] = {
         .help = "the command that tells good from bad. "
                 "It takes the rest of the line, so put it last, or put the whole command into quotes: "
                 "then a shell runs it, and options may follow. "
-                "Without --check you are asked; `debug passes` compares then",
+                "Without --check you are asked; `debug passes` and `debug quantization` compare instead",
     },
     {
         .names = {"--fail-code", "--fail-returncode"},

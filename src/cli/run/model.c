@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 #include "cli/model_file.h"
+#include "cli/options/runners/disabled.h"
+#include "debug/check/words.h"
 #include "onnx/edit/four_bit_identity.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
@@ -88,16 +90,36 @@ static int save_products(void *data, const struct trtexec_products *products, st
                              PARSE_VALUES(request->context->parse, struct engine_file_values)->save_engine, err);
 }
 
+/* What an engine is built with cannot be chosen once it is. */
+static int refuse_choices(const struct run_model *model, struct error *err)
+{
+    static const char *const choices[] = {"--exclude-tactics", "--disable-fusions", "--disable-foldings",
+                                          "--plain-layouts"};
+    const struct engine_request *request = PARSE_VALUES(model->context->parse, struct engine_request);
+    const char *path = PARSE_VALUES(model->context->parse, struct model_values)->path;
+
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+        if (parse_given(model->context->parse, choices[i]))
+            return error_set(err, ERR_INVALID, "%s: '%s' is built already, as it is: give the ONNX model", choices[i],
+                             path);
+    if (model->program == NULL &&
+        (request->network.disabled.count + request->builder.sources_off.count > 0 || request->builder.plain_layouts))
+        return error_set(err, ERR_INVALID,
+                         CHECK_DISABLED_VARIABLE
+                         " names decisions of the engine, and '%s' is built already, as it is: give the ONNX model",
+                         path);
+    return 0;
+}
+
 /* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
 static int prepare_engine(struct run_model *model, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
     int rc;
 
-    if (values->type == MODEL_ENGINE && parse_given(model->context->parse, "--exclude-tactics"))
-        return error_set(err, ERR_INVALID,
-                         "--exclude-tactics: '%s' is built already, with the tactics that it has: give the ONNX model",
-                         values->path);
+    rc = values->type == MODEL_ENGINE ? refuse_choices(model, err) : 0;
+    if (rc < 0)
+        return rc;
     rc = model->program != NULL ? trt_request_init(&model->trt, model->context, model->program, err)
                                 : engine_file_init(&model->engine, model->context, err);
 
@@ -107,20 +129,78 @@ static int prepare_engine(struct run_model *model, struct error *err)
     model->trt.request.built = save_products;
     model->trt.request.data = &model->trt;
     if (values->type == MODEL_ENGINE) {
+        if (model->program != NULL && model->trt.request.settings.build_route.count > 0)
+            log_message(model->context->log, LOG_WARNING,
+                        "'%s' is built already: knobs of TensorRT's compiler are what they were then", values->path);
         model->engine.request.is_built = model->trt.request.is_built = true;
         warn_of_building(model->context);
     }
     return 0;
 }
 
-static bool is_changed(const struct command_context *context)
+static bool is_changed(const struct command_context *context, const struct run_model *model)
 {
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
 
     return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
-           load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL;
+           load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL || model->barriers.count > 0;
 }
+
+/* ---- Tensors across which nothing is to be done ---- */
+
+static bool is_listed(const struct output_names *outputs, const char *name)
+{
+    for (size_t i = 0; i < outputs->names.count; i++)
+        if (strcmp(outputs->names.items[i], name) == 0)
+            return true;
+    return outputs->mark_all;
+}
+
+/* Those that were no outputs are not among the results, unless --trt-outputs asks for them. */
+static void hide(struct run_model *ret, const struct model *model, const struct value_list *added)
+{
+    struct arena *arena = parse_arena((struct parse *)ret->context->parse);
+    const struct output_names *of_engine = &PARSE_VALUES(ret->context->parse, struct engine_request)->network.outputs;
+    const char **names = arena_alloc_zero(arena, added->count + 1, sizeof(*names));
+    size_t count = 0;
+
+    for (size_t i = 0; i < added->count; i++) {
+        const char *name = arena_text(arena, model->values.items[added->items[i]].name);
+
+        if (!is_listed(of_engine, name))
+            names[count++] = name;
+    }
+    ret->hidden = (struct words){.items = names, .count = count};
+}
+
+/* In groups every tensor is an output of its group: it is enough that they are there. */
+static int add_barriers(struct run_model *ret, struct model *model, struct error *err)
+{
+    struct value_list added = {0};
+    struct subgraph whole;
+    int rc;
+
+    if (ret->barriers.count == 0)
+        return 0;
+    subgraph_init_whole(&whole, model);
+    rc = outputs_add_barriers(&whole, ret->barriers, &added, err);
+    if (rc < 0)
+        error_context(err, CHECK_DISABLED_VARIABLE);
+    if (rc == 0 && !ret->in_groups) {
+        value_list_assign(&model->outputs, &whole.outputs);
+        hide(ret, model, &added);
+        log_message(ret->context->log, LOG_VERBOSE,
+                    "%zu tensor%s inside of the model made outputs, so that nothing is done across them; not among the "
+                    "results unless asked for",
+                    added.count, added.count == 1 ? "" : "s");
+    }
+    free(added.items);
+    subgraph_release(&whole);
+    return rc;
+}
+
+/* ---- Loading ---- */
 
 static void mark_all(struct model *model)
 {
@@ -173,6 +253,8 @@ static int load(struct run_model *ret, const struct command_context *context, st
     if (rc < 0)
         return rc;
     rc = change(context, ret->in_groups, model, err);
+    if (rc == 0)
+        rc = add_barriers(ret, model, err);
     if (rc < 0 || ret->in_groups) {
         ret->model = model;
         return rc;
@@ -195,6 +277,35 @@ int run_model_open(struct run_model *model, struct error *err)
     return rc == 0 ? model_sort_nodes(model->model, err) : rc;
 }
 
+/* Of what is built already it is not known which of the barriers were outputs anyway, nor which tensors its model had:
+ * all of them have to be there, also those that may be missing elsewhere. */
+static struct words barriers_of_engine(struct arena *arena, struct words barriers)
+{
+    const char **names = arena_alloc_zero(arena, barriers.count + 1, sizeof(*names));
+
+    for (size_t i = 0; i < barriers.count; i++)
+        names[i] = barriers.items[i] + (*barriers.items[i] == NAME_MAY_MISS);
+    return (struct words){.items = names, .count = barriers.count};
+}
+
+/* What is to be run, once. */
+static int prepare(struct run_model *model, const struct command_context *context, struct error *err)
+{
+    struct parse *parse = (struct parse *)context->parse;
+    int rc = disabled_names_read(parse, BARRIER_KIND, &model->barriers, err);
+
+    if (rc < 0)
+        return rc;
+    if (model_file_options(context).model->type == MODEL_ENGINE)
+        model->hidden = barriers_of_engine(parse_arena(parse), model->barriers);
+    else if (model->in_groups || is_changed(context, model))
+        rc = load(model, context, err);
+    if (rc < 0)
+        return rc;
+    model->loaded = true;
+    return 0;
+}
+
 int run_model_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
                    struct error *err)
 {
@@ -203,14 +314,14 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
     int rc = 0;
 
     context.log = log;
-    if (!model->loaded && (model->in_groups || is_changed(&context)))
-        rc = load(model, &context, err);
+    if (!model->loaded)
+        rc = prepare(model, &context, err);
     if (rc == 0 && !model->has_engine && run_model_has_runner(&context, &engine_backend))
         rc = prepare_engine(model, err);
     if (rc < 0)
         return rc;
-    model->loaded = true;
     *ret = model_file_request(&context);
+    ret->hidden_outputs = model->hidden;
     *ret_model = model->model;
     if (model->has_engine && model->program != NULL)
         ret->own = &model->trt.request;

@@ -20,6 +20,8 @@ struct run_model {
     char *bytes;         /* the changed model; NULL: the file is run */
     size_t size;
     char *folder;                  /* where its external data lie */
+    struct words barriers;         /* tensors across which nothing is to be done, by POLYGRAPHY_DISABLED */
+    struct words hidden;           /* of these, the outputs that are none of the model's own */
     bool has_engine;               /* --trt is among the runners, and one of the two is made: */
     const struct trtexec *program; /* NULL: the built-in engine */
     struct engine_file engine;

@@ -2,6 +2,7 @@
 #include "comparator/infer/worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -26,6 +27,33 @@ static void warn_of_left_out(struct log *log, const struct string_builder *names
         log_once(log, LOG_WARNING, "Outputs that are sequences, maps or the like are left out: [%s]", names->data);
 }
 
+static bool is_hidden(const struct words *hidden, const char *name)
+{
+    for (size_t i = 0; i < hidden->count; i++)
+        if (strcmp(hidden->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* What is not given out keeps nothing from being done across it: an engine that was built without it, say. */
+static int check_hidden(const struct worker *worker, size_t count, const struct backend_io *outputs, struct error *err)
+{
+    const struct words *hidden = &worker->request.hidden_outputs;
+
+    for (size_t i = 0; i < hidden->count; i++) {
+        size_t k = 0;
+
+        while (k < count && strcmp(outputs[k].name, hidden->items[i]) != 0)
+            k++;
+        if (k == count)
+            return error_set(err, ERR_INVALID,
+                             "'%s' is no output of what is run, so nothing keeps what is done across it from being "
+                             "done: an engine has to be built with it",
+                             hidden->items[i]);
+    }
+    return 0;
+}
+
 /* Loads the whole model, and decides on its outputs. */
 int worker_open(struct worker *worker, struct error *err)
 {
@@ -38,9 +66,14 @@ int worker_open(struct worker *worker, struct error *err)
     if (rc < 0)
         return rc;
     outputs = backend->outputs(worker->session, &count);
+    rc = check_hidden(worker, count, outputs, err);
+    if (rc < 0)
+        return rc;
     worker->wanted = memory_alloc_zero(count, sizeof(*worker->wanted));
     string_init(&left_out);
     for (size_t i = 0; i < count; i++) {
+        if (is_hidden(&worker->request.hidden_outputs, outputs[i].name))
+            continue;
         if (outputs[i].not_a_tensor == NULL)
             worker->wanted[worker->wanted_count++] = outputs[i].name;
         else

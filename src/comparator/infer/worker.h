@@ -42,7 +42,8 @@ struct worker {
     char *first_bad;
 };
 
-/* Loads the whole model, and decides on its outputs: those that are tensors. ERR_UNSUPPORTED when none is. */
+/* Loads the whole model, and decides on its outputs: those that are tensors, and
+ * not hidden. ERR_UNSUPPORTED when none is. */
 int worker_open(struct worker *worker, struct error *err);
 
 /* Ends the session, or the iteration that is not over. */

@@ -14,7 +14,9 @@
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
 
-#define LONGEST_LIST ((size_t)1 << 20) /* bytes */
+/* Bytes of a list that reaches the check as it is. The kernel takes no variable and no word of a command that is longer
+ * than 128 KiB, and a line of the shell has other words, and quotes, as well. */
+#define LONGEST_LIST_IN_WORDS ((size_t)48 << 10)
 
 struct check {
     struct check_settings settings;
@@ -235,7 +237,7 @@ static void use_usual_paths(const struct check *check, const struct check_run *r
     }
 }
 
-/* What is switched off, as one line; NULL where candidates are no lists. */
+/* What is switched off, as one line, or @ and the file that has it; NULL where candidates are no lists. */
 static int read_list(const struct check *check, const char *path, char **ret, struct error *err)
 {
     size_t size;
@@ -244,7 +246,21 @@ static int read_list(const struct check *check, const char *path, char **ret, st
     *ret = NULL;
     if (!check->settings.has_lists || path == NULL)
         return 0;
-    rc = file_read(path, LONGEST_LIST, ret, &size, err);
+    rc = file_read(path, CHECK_LONGEST_LIST, ret, &size, err);
+    if (rc == 0 && size > LONGEST_LIST_IN_WORDS) {
+        char *place = file_real_path(path);
+        struct string_builder line;
+
+        free(*ret);
+        *ret = NULL;
+        if (place == NULL)
+            return error_set(err, ERR_IO, "'%s' has gone since it was written", path);
+        string_init(&line);
+        string_add_format(&line, "@%s", place);
+        free(place);
+        *ret = string_take(&line);
+        return 0;
+    }
     for (size_t i = 0; rc == 0 && i < size; i++)
         if ((*ret)[i] == '\n')
             (*ret)[i] = i + 1 < size ? ';' : '\0';

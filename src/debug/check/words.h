@@ -17,8 +17,10 @@
 /* In the environment of a check: where the candidate is. */
 #define CHECK_ARTIFACT_VARIABLE "POLYGRAPHY_ARTIFACT"
 
-/* Where the candidate is a list, in its environment, too: what is switched off, with ';' between. */
+/* Where the candidate is a list, in its environment, too: what is switched off, with ';' between. A list that is too
+ * long for that is @ and the file that has it, a name a line. */
 #define CHECK_DISABLED_VARIABLE "POLYGRAPHY_DISABLED"
+#define CHECK_LONGEST_LIST ((size_t)16 << 20) /* bytes of such a file */
 
 struct check_words {
     char *program;      /* what is executed; NULL when there is no command */

@@ -3,21 +3,32 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
+#include "onnx/model/mark_outputs.h"
 #include "search/set_isolation.h"
+
+/* With more decisions than that, those of a kind are one to begin with. */
+#define MOST_SINGLE 16
+
+/* Where that many rounds have found places, whole kinds are taken from then on: they fail in most of their places. */
+#define MOST_ROUNDS_OF_PLACES 4
+
+#define UNIT_NONE UINT32_MAX
 
 struct hunt {
     struct words decisions;
     struct log *log;
     struct passes_result *result;
-    struct set_isolation search; /* over `open` */
-    struct {
-        uint32_t *items;
-        size_t count, capacity;
-    } open; /* decisions that no earlier round has found */
+    uint32_t *kinds;             /* of each decision: the first one of its kind */
+    struct set_isolation search; /* over units: single decisions, or kinds */
+    uint32_t *units;             /* of each decision: its unit in the search; UNIT_NONE: it stays off */
+    size_t unit_count;
+    struct bitset whole; /* decisions that were found with all of their kind, not by themselves */
 };
 
 /* A candidate apart from a search, in place of its state. */
@@ -54,9 +65,9 @@ static void take_off(const struct hunt *hunt, const struct set_isolation *search
 {
     bitset_init(ret, hunt->decisions.count);
     bitset_fill(ret);
-    for (size_t i = 0; i < hunt->open.count; i++)
-        if (bitset_has(&search->candidate, i))
-            bitset_remove(ret, hunt->open.items[i]);
+    for (size_t i = 0; i < hunt->decisions.count; i++)
+        if (hunt->units[i] != UNIT_NONE && bitset_has(&search->candidate, hunt->units[i]))
+            bitset_remove(ret, i);
 }
 
 static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
@@ -195,17 +206,48 @@ static int check_ends(struct hunt *hunt, struct loop *loop, struct error *err)
 
 /* ---- Rounds ---- */
 
-static void list_open(struct hunt *hunt)
+/* The part of a name that those of its kind share. */
+static struct text kind_of(const char *name)
 {
-    hunt->open.count = 0;
-    for (uint32_t i = 0; i < hunt->decisions.count; i++)
-        if (!bitset_has(&hunt->result->off, i))
-            *VECTOR_APPEND(&hunt->open) = i;
+    size_t barrier = sizeof(BARRIER_PREFIX) - 1;
+
+    return (struct text){name, strncmp(name, BARRIER_PREFIX, barrier) == 0 ? barrier : strcspn(name, "@")};
 }
 
-/* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
- * VERDICT_SKIP also when the search has ended before its time. */
-static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, enum verdict *ret, struct error *err)
+static void find_kinds(struct hunt *hunt)
+{
+    struct name_map map;
+
+    name_map_init(&map);
+    for (uint32_t i = 0; i < hunt->decisions.count; i++)
+        hunt->kinds[i] = name_map_add(&map, kind_of(hunt->decisions.items[i]), i);
+    name_map_release(&map);
+}
+
+/* The decisions of a set that no earlier round has found, each by itself or together with its kind. */
+static void make_units(struct hunt *hunt, const struct bitset *among, bool by_kind)
+{
+    uint32_t *unit_of = memory_alloc_zero(hunt->decisions.count + 1, sizeof(*unit_of));
+
+    hunt->unit_count = 0;
+    for (size_t i = 0; i < hunt->decisions.count; i++)
+        unit_of[i] = hunt->units[i] = UNIT_NONE;
+    for (size_t i = 0; i < hunt->decisions.count; i++) {
+        size_t leader = by_kind ? hunt->kinds[i] : i;
+
+        if (bitset_has(&hunt->result->off, i) || !bitset_has(among, i))
+            continue;
+        if (unit_of[leader] == UNIT_NONE)
+            unit_of[leader] = (uint32_t)hunt->unit_count++;
+        hunt->units[i] = unit_of[leader];
+    }
+    free(unit_of);
+}
+
+/* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
+ * what was seen with them off, of those among which they are, and of earlier rounds. */
+static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, struct bitset *found, enum verdict *ret,
+                   struct error *err)
 {
     struct loop_subject subject = {.data = hunt,
                                    .ops = &set_isolation_ops,
@@ -214,24 +256,96 @@ static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, enu
                                    .kind = "list",
                                    .describe = describe,
                                    .write = write};
-    struct bitset *culprits;
     int rc = 0;
 
     *ret = VERDICT_SKIP;
-    list_open(hunt);
-    if (set_isolation_start(&hunt->search, hunt->open.count))
+    if (set_isolation_start(&hunt->search, hunt->unit_count))
         rc = loop_run(loop, &subject, err);
     if (rc == 0 && hunt->search.phase == ISOLATION_DONE) {
-        culprits = VECTOR_APPEND(&hunt->result->culprits);
-        bitset_init(culprits, hunt->decisions.count);
-        for (size_t i = 0; i < hunt->open.count; i++)
-            if (bitset_has(&hunt->search.found, i))
-                bitset_add(culprits, hunt->open.items[i]);
-        bitset_unite(&hunt->result->off, culprits);
+        for (size_t i = 0; i < hunt->decisions.count; i++)
+            if (hunt->units[i] != UNIT_NONE && bitset_has(&hunt->search.found, hunt->units[i]))
+                bitset_add(found, i);
         *ret = hunt->search.without;
     }
     set_isolation_ops.release(&hunt->search);
     return rc;
+}
+
+/* Of kinds that fail with all else off, the decisions that do: `found` becomes them. `*ret`: what was seen with only
+ * these off, and those of earlier rounds. */
+static int isolate_places(struct hunt *hunt, struct loop *loop, size_t round, struct bitset *found, enum verdict *ret,
+                          struct error *err)
+{
+    struct given_list given = {.expectation = EXPECT_BOUNDARY};
+    struct loop_subject subject = given_subject(hunt, &given);
+    struct bitset places;
+    char name[32];
+    int rc;
+
+    make_units(hunt, found, false);
+    if (hunt->unit_count == 1)
+        return 0;
+    log_message(hunt->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", hunt->unit_count);
+    bitset_init(&places, hunt->decisions.count);
+    snprintf(name, sizeof(name), "places%zu", round);
+    rc = isolate(hunt, loop, name, &places, ret, err);
+    if (rc < 0 || bitset_count(&places) == 0)
+        goto done;
+    bitset_clear(found);
+    bitset_unite(found, &places);
+    bitset_init_copy(&given.off, &hunt->result->off);
+    bitset_unite(&given.off, found);
+    snprintf(name, sizeof(name), "_without_places%zu", round);
+    rc = loop_check_apart(loop, &subject, name, "what was found switched off", ret, err);
+    bitset_release(&given.off);
+done:
+    bitset_release(&places);
+    return rc;
+}
+
+/* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
+ * VERDICT_SKIP also when the search has ended before its time. */
+static int find_culprits(struct hunt *hunt, struct loop *loop, size_t round, enum verdict *ret, struct error *err)
+{
+    bool by_kind = hunt->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
+    struct bitset found, all;
+    char suffix[32];
+    int rc;
+
+    bitset_init(&all, hunt->decisions.count);
+    bitset_init(&found, hunt->decisions.count);
+    bitset_fill(&all);
+    make_units(hunt, &all, by_kind);
+    snprintf(suffix, sizeof(suffix), "round%zu", round);
+    rc = isolate(hunt, loop, round > 1 ? suffix : NULL, &found, ret, err);
+    if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
+        rc = isolate_places(hunt, loop, round, &found, ret, err);
+    if (rc == 0 && bitset_count(&found) > 0) {
+        struct bitset *culprits = VECTOR_APPEND(&hunt->result->culprits);
+
+        bitset_init_copy(culprits, &found);
+        bitset_unite(&hunt->result->off, &found);
+        if (by_kind && !places)
+            bitset_unite(&hunt->whole, &found);
+    }
+    bitset_release(&all);
+    bitset_release(&found);
+    return rc;
+}
+
+/* Switches on what was found together with this decision, and its like. False: that is done with an earlier one. */
+static bool switch_on(const struct hunt *hunt, size_t decision, struct bitset *off)
+{
+    bitset_remove(off, decision);
+    if (!bitset_has(&hunt->whole, decision))
+        return true;
+    for (size_t i = bitset_next(&hunt->whole, 0); i < hunt->whole.size; i = bitset_next(&hunt->whole, i + 1)) {
+        if (hunt->kinds[i] == hunt->kinds[decision] && i < decision && bitset_has(off, i))
+            return false;
+        if (hunt->kinds[i] == hunt->kinds[decision])
+            bitset_remove(off, i);
+    }
+    return true;
 }
 
 /* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
@@ -241,7 +355,7 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
     struct passes_result *result = hunt->result;
     size_t number = 0, i = bitset_next(&result->off, 0);
 
-    result->is_minimal = true;
+    result->is_minimal = bitset_count(&hunt->whole) == 0; /* what is found by kinds is switched on by kinds */
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct given_list given = {.expectation = EXPECT_BOUNDARY};
         struct loop_subject subject = given_subject(hunt, &given);
@@ -250,19 +364,24 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
         enum verdict verdict;
         int rc;
 
+        bitset_init_copy(&given.off, &result->off);
+        if (!switch_on(hunt, i, &given.off) || bitset_count(&given.off) == 0) {
+            bitset_release(&given.off);
+            i = bitset_next(&result->off, i + 1);
+            continue;
+        }
         snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
-        string_add_format(&what, "what was found, without %s", hunt->decisions.items[i]);
-        bitset_init_copy(&given.off, &result->off);
-        bitset_remove(&given.off, i);
+        string_add_format(&what, "what was found, without %s%s", hunt->decisions.items[i],
+                          bitset_has(&hunt->whole, i) ? " and its like" : "");
         rc = loop_check_apart(loop, &subject, key, what.data, &verdict, err);
-        bitset_release(&given.off);
         string_release(&what);
+        if (rc == 0 && verdict == VERDICT_PASS)
+            bitset_intersect(&result->off, &given.off);
+        bitset_release(&given.off);
         if (rc < 0)
             return rc;
         result->is_minimal = verdict == VERDICT_PASS || (result->is_minimal && verdict == VERDICT_FAIL);
-        if (verdict == VERDICT_PASS)
-            bitset_remove(&result->off, i);
         i = bitset_next(&result->off, verdict == VERDICT_PASS ? 0 : i + 1);
     }
     return 0;
@@ -312,10 +431,7 @@ static int run_rounds(struct hunt *hunt, struct loop *loop, struct error *err)
     if (rc < 0 || hunt->result->outcome != PASSES_FOUND)
         return rc;
     for (size_t round = 1; without == VERDICT_FAIL; round++) {
-        char suffix[32];
-
-        snprintf(suffix, sizeof(suffix), "round%zu", round);
-        rc = isolate(hunt, loop, round > 1 ? suffix : NULL, &without, err);
+        rc = find_culprits(hunt, loop, round, &without, err);
         if (rc < 0)
             return rc;
     }
@@ -335,8 +451,14 @@ int passes_run(struct words decisions, struct loop *loop, struct log *log, struc
 
     *ret = (struct passes_result){.outcome = PASSES_FOUND};
     bitset_init(&ret->off, decisions.count);
+    bitset_init(&hunt.whole, decisions.count);
+    hunt.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*hunt.kinds));
+    hunt.units = memory_alloc_zero(decisions.count + 1, sizeof(*hunt.units));
+    find_kinds(&hunt);
     rc = run_rounds(&hunt, loop, err);
-    free(hunt.open.items);
+    bitset_release(&hunt.whole);
+    free(hunt.kinds);
+    free(hunt.units);
     return rc;
 }
 

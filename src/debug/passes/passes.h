@@ -9,6 +9,10 @@
  * for decisions that fail with all others off. Where the check still fails with these alone off, others do harm as
  * well: they stay off, and it looks again. So every set was seen to fail alone, and what is off in the end was seen to
  * be enough.
+ *
+ * Where there are many, those of a kind (names that are the same up to an '@', and all barriers) are looked at as one,
+ * and then, where that kind does harm, by themselves; with all else off in either case. After some rounds that have
+ * found single ones, kinds are taken as they are: they do harm nearly everywhere.
  */
 #ifndef DEBUG_PASSES_PASSES_H
 #define DEBUG_PASSES_PASSES_H

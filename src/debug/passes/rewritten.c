@@ -32,8 +32,9 @@ static void add_signature(const struct model *model, uint32_t index, struct stri
     add_names(model, node->outputs, ret);
 }
 
-/* Nodes of `model` that `other` does not have. */
-static void list_others(struct model *model, const struct model *other, struct arena *texts, struct rewritten_list *ret)
+/* Nodes of `model` that `other` does not have; `indices` are theirs in the model. */
+static void list_others(struct model *model, const struct model *other, struct arena *texts, struct rewritten_list *ret,
+                        struct value_list *indices)
 {
     struct string_builder signature;
     struct arena arena;
@@ -55,18 +56,109 @@ static void list_others(struct model *model, const struct model *other, struct a
         VECTOR_APPEND(ret);
         ret->items[ret->count - 1].name = arena_strdup(texts, model_node_label(model, i));
         ret->items[ret->count - 1].op_type = arena_text(texts, model->nodes.items[i].op_type);
+        *VECTOR_APPEND(indices) = i;
     }
     string_release(&signature);
     name_map_release(&map);
     arena_release(&arena);
 }
 
+/* ---- Regions ---- */
+
+/* Nodes of both lists, those before first, as a forest: each has another of its region, or itself. */
+struct regions {
+    uint32_t *parents;
+    size_t count;
+};
+
+static uint32_t root_of(struct regions *regions, uint32_t node)
+{
+    while (regions->parents[node] != node) {
+        regions->parents[node] = regions->parents[regions->parents[node]];
+        node = regions->parents[node];
+    }
+    return node;
+}
+
+/* Joins each node with those that make what it reads, as far as they are of the same list, and leaves in `makers` who
+ * makes which tensor. With `others`, also with those that make the same in the other model. */
+static void join(struct regions *regions, const struct model *model, const struct value_list *indices, uint32_t first,
+                 const struct name_map *others, struct name_map *makers)
+{
+    for (uint32_t i = 0; i < indices->count; i++) {
+        const struct node *node = &model->nodes.items[indices->items[i]];
+
+        for (size_t k = 0; k < node->outputs.count; k++) {
+            uint32_t value = model_edge(model, node->outputs, k);
+            uint32_t other = NAME_MAP_NONE;
+
+            if (value == VALUE_NONE)
+                continue;
+            name_map_add(makers, model->values.items[value].name, first + i);
+            if (others != NULL)
+                other = name_map_find(others, model->values.items[value].name);
+            if (other != NAME_MAP_NONE)
+                regions->parents[root_of(regions, first + i)] = root_of(regions, other);
+        }
+    }
+    for (uint32_t i = 0; i < indices->count; i++) {
+        const struct node *node = &model->nodes.items[indices->items[i]];
+
+        for (size_t k = 0; k < node->inputs.count; k++) {
+            uint32_t value = model_edge(model, node->inputs, k);
+            uint32_t maker =
+                value != VALUE_NONE ? name_map_find(makers, model->values.items[value].name) : NAME_MAP_NONE;
+
+            if (maker != NAME_MAP_NONE)
+                regions->parents[root_of(regions, first + i)] = root_of(regions, maker);
+        }
+    }
+}
+
+/* Numbers them in the order of their first nodes. */
+static void number_regions(struct regions *regions, struct rewritten_nodes *ret)
+{
+    uint32_t *numbers = memory_alloc_zero(regions->count, sizeof(*numbers));
+
+    for (uint32_t i = 0; i < regions->count; i++)
+        numbers[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < regions->count; i++) {
+        uint32_t *number = &numbers[root_of(regions, i)];
+
+        if (*number == UINT32_MAX)
+            *number = ret->regions++;
+        if (i < ret->before.count)
+            ret->before.items[i].region = *number;
+        else
+            ret->after.items[i - ret->before.count].region = *number;
+    }
+    free(numbers);
+}
+
 void rewritten_nodes_find(struct model *without, struct model *with, struct rewritten_nodes *ret)
 {
+    struct value_list before = {0}, after = {0};
+    struct name_map makers_before, makers_after;
+    struct regions regions;
+
     *ret = (struct rewritten_nodes){0};
     arena_init(&ret->arena);
-    list_others(without, with, &ret->arena, &ret->before);
-    list_others(with, without, &ret->arena, &ret->after);
+    list_others(without, with, &ret->arena, &ret->before, &before);
+    list_others(with, without, &ret->arena, &ret->after, &after);
+    regions.count = before.count + after.count;
+    regions.parents = memory_alloc_zero(regions.count, sizeof(*regions.parents));
+    for (uint32_t i = 0; i < regions.count; i++)
+        regions.parents[i] = i;
+    name_map_init(&makers_before);
+    name_map_init(&makers_after);
+    join(&regions, without, &before, 0, NULL, &makers_before);
+    join(&regions, with, &after, (uint32_t)before.count, &makers_before, &makers_after);
+    number_regions(&regions, ret);
+    name_map_release(&makers_before);
+    name_map_release(&makers_after);
+    free(regions.parents);
+    free(before.items);
+    free(after.items);
 }
 
 void rewritten_nodes_release(struct rewritten_nodes *nodes)

@@ -11,6 +11,7 @@
 struct rewritten_list {
     struct {
         const char *name, *op_type;
+        uint32_t region; /* 0, 1, ...: nodes before and after with the same number replace each other */
     } * items;
     size_t count, capacity;
 };
@@ -18,11 +19,13 @@ struct rewritten_list {
 /* To be released. */
 struct rewritten_nodes {
     struct rewritten_list before, after; /* of the model without the decision; of the one with it */
+    uint32_t regions;                    /* how many there are; 0: not known */
     struct arena arena;                  /* of texts */
 };
 
 /* A node is the same in both when operator, domain and names of inputs and outputs are. Bodies of nodes are not
- * looked into. */
+ * looked into. Nodes are of one region when one reads what the other makes, or when one makes in one model what the
+ * other makes in the other. */
 void rewritten_nodes_find(struct model *without, struct model *with, struct rewritten_nodes *ret);
 void rewritten_nodes_release(struct rewritten_nodes *nodes);
 

@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/system.h"
+#include "base/text/names.h"
+#include "engine/build/decisions.h"
 #include "engine/build/inputs.h"
 #include "engine/build/state.h"
 #include "engine/precision/words.h"
@@ -215,8 +217,49 @@ static void log_exclusions(const struct build *build)
                 rules->items[i]);
     if (build->freed > 0)
         log_message(build->settings->log, LOG_INFO,
-                    "%zu layer%s another tactic than the replay says, which --exclude-tactics leaves out", build->freed,
+                    "%zu layer%s another tactic than the replay says, which is not to be taken", build->freed,
                     build->freed == 1 ? " has" : "s have");
+}
+
+/* Of interest to who asks for details, and where something is not as it usually is. */
+static void log_decisions(const struct build *build)
+{
+    struct decision_list decisions = {0};
+    struct string_builder text;
+    bool any_off = false;
+    struct arena arena;
+
+    arena_init(&arena);
+    string_init(&text);
+    engine_decisions(build->engine, build->settings, &arena, &decisions);
+    engine_decisions_text(&decisions, &text);
+    for (size_t i = 0; i < decisions.count; i++)
+        any_off |= decisions.items[i].state == DECISION_OFF;
+    log_message(build->settings->log, any_off ? LOG_INFO : LOG_VERBOSE, "Decisions: %s", text.data);
+    string_release(&text);
+    free(decisions.items);
+    arena_release(&arena);
+}
+
+static int check_sources_off(const struct builder_settings *settings, struct error *err)
+{
+    for (size_t i = 0; i < settings->sources_off.count; i++) {
+        struct close_names close;
+        struct string_builder hint;
+
+        if (providers_find(&settings->providers, text_of(settings->sources_off.items[i])) != NULL)
+            continue;
+        close_names_start(&close, text_of(settings->sources_off.items[i]));
+        for (size_t k = 0; k < settings->providers.count; k++)
+            close_names_offer(&close, text_of(settings->providers.items[k]->name));
+        string_init(&hint);
+        close_names_add_to(&close, &hint);
+        error_set(err, ERR_INVALID, "'" TACTICS_OF "%s' cannot be switched off: there is no such source of tactics%s",
+                  settings->sources_off.items[i], hint.size > 0 ? hint.data : "");
+        string_release(&hint);
+        return ERR_INVALID;
+    }
+    return 0;
 }
 
 /* They pin nothing, which may not be what was meant: another model, or another version of it. */
@@ -270,6 +313,9 @@ int engine_build(const struct network *network, const struct builder_settings *s
     layer_walk_init(&build.walk, network);
     layout_wishes_init(&build.wishes, network);
     warn_of_foreign_replay(network, settings);
+    rc = check_sources_off(settings, err);
+    if (rc < 0)
+        goto done;
     rc = assign_precisions(&build, err);
     if (rc < 0)
         goto done;
@@ -291,6 +337,7 @@ done:
         log_summary(&build, stopwatch_now() - start);
         log_sources(&build);
         log_exclusions(&build);
+        log_decisions(&build);
         *ret = build.engine;
     } else {
         engine_free(build.engine);

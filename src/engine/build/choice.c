@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "engine/build/decisions.h"
 #include "engine/build/timing.h"
 #include "engine/plan/replay.h"
 #include "onnx/proto/value_info.h"
@@ -95,23 +96,54 @@ static void name_all(const struct tactic_list *tactics, struct string_builder *r
                           tactics->items[i].name);
 }
 
+/* Whether a decision that is switched off would be one for this tactic. */
+static bool is_switched_off(const struct build *build, const struct layer *layer, const struct tactic *tactic)
+{
+    const struct builder_settings *settings = build->settings;
+
+    for (size_t i = 0; i < settings->sources_off.count; i++)
+        if (strcmp(settings->sources_off.items[i], tactic->provider->name) == 0)
+            return true;
+    return settings->plain_layouts && !tactic_is_plain(tactic, build->engine->network, layer);
+}
+
+static void leave_out_switched_off(const struct build *build, const struct layer *layer, struct tactic_list *tactics)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < tactics->count; i++)
+        if (is_switched_off(build, layer, &tactics->items[i]))
+            tactic_release(&tactics->items[i]);
+        else
+            tactics->items[kept++] = tactics->items[i];
+    tactics->count = kept;
+}
+
+static const char *what_leaves_out(const struct builder_settings *settings)
+{
+    if (settings->sources_off.count == 0 && !settings->plain_layouts)
+        return "--exclude-tactics";
+    return settings->excluded.count > 0 ? "--exclude-tactics, with what is switched off," : "what is switched off";
+}
+
 /* Leaves out what nobody wants to be taken. A layer that has nothing else cannot be built. */
 static int exclude(const struct build *build, const struct layer *layer, struct tactic_list *tactics, struct error *err)
 {
+    const struct builder_settings *settings = build->settings;
     struct string_builder names;
     int rc;
 
-    if (build->settings->excluded.count == 0)
+    if (settings->excluded.count == 0 && settings->sources_off.count == 0 && !settings->plain_layouts)
         return 0;
     string_init(&names);
     name_all(tactics, &names);
-    tactic_list_exclude(tactics, &build->settings->excluded, build->exclusions);
+    tactic_list_exclude(tactics, &settings->excluded, build->exclusions);
+    leave_out_switched_off(build, layer, tactics);
     rc = tactics->count > 0
              ? 0
              : error_set(err, ERR_BACKEND,
-                         "layer '%s': --exclude-tactics leaves no tactic; it has %s: name fewer, or add tactics with "
-                         "--plugins",
-                         layer->name, names.data);
+                         "layer '%s': %s leaves no tactic; it has %s: name fewer, or add tactics with --plugins",
+                         layer->name, what_leaves_out(settings), names.data);
     string_release(&names);
     return rc;
 }
@@ -158,7 +190,7 @@ static int pin(struct build *build, const struct kernel_request *request, const 
 
     if (rc < 0)
         return rc;
-    if (tactic_is_excluded(tactic, &build->settings->excluded)) {
+    if (tactic_is_excluded(tactic, &build->settings->excluded) || is_switched_off(build, request->layer, tactic)) {
         build->freed++;
         tactic_list_release(&candidates->tactics); /* they may be for inputs in other layouts */
         return list_tactics(build, request, &candidates->tactics, false, err);

@@ -33,6 +33,10 @@ struct builder_settings {
      * is timed. ERR_BACKEND names a layer that has no other tactic; a word that means nothing in the whole network is a
      * warning. */
     struct words excluded;
+    /* Sources, by name, whose tactics are not taken, whatever a replay says; ERR_INVALID when there is none of a
+     * name. */
+    struct words sources_off;
+    bool plain_layouts; /* nor are tactics that read or make a tensor in another layout than row by row */
     /* Draws at random among the tactics whose time is at most `explore_within` that of the fastest. Each layer draws on
      * its own, from the seed and its name; but with an odd seed half of the algorithms are avoided in all layers, as
      * far as there are others that are bearable, so that builds tell of kernels, too. */

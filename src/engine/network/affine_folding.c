@@ -42,61 +42,17 @@ struct folding_state {
     struct fusion fusion; /* who uses what, and what is kept */
     struct unused_names names;
     struct node_labels *labels;
+    struct network_decisions *decisions;
     struct span *fields; /* of each node: what becomes of it; size 0: it is gone */
     size_t folded;
     size_t *ret_prevented;
 };
 
-/* ---- Labels ---- */
-
-/* Names become part of JSON files, and end with a NUL: bytes that are neither UTF-8 nor visible become '?'. */
-static struct text make_visible(struct model *model, struct text label)
-{
-    char *copy = arena_text(&model->arena, label);
-
-    for (size_t i = 0, length; i < label.size; i += length) {
-        length = text_utf8_length(label.data + i, label.size - i);
-        if (length == 0 || (length == 1 && (unsigned char)label.data[i] < ' ')) {
-            copy[i] = '?';
-            length = 1;
-        }
-    }
-    return (struct text){copy, label.size};
-}
-
-void node_labels_init(struct node_labels *labels, struct model *model)
-{
-    *labels = (struct node_labels){0};
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        const struct node *node = &model->nodes.items[i];
-        struct text label = node->name;
-
-        for (size_t k = 0; label.size == 0 && k < node->outputs.count; k++) {
-            uint32_t output = model_edge(model, node->outputs, k);
-
-            if (output != VALUE_NONE)
-                label = text_of(
-                    arena_printf(&model->arena, "node_of_" TEXT_FORMAT, TEXT_ARGS(model->values.items[output].name)));
-        }
-        if (label.size == 0)
-            label = text_of(model_node_label(model, (uint32_t)i));
-        *VECTOR_APPEND(labels) = make_visible(model, label);
-    }
-}
-
-void node_labels_release(struct node_labels *labels)
-{
-    free(labels->items);
-    *labels = (struct node_labels){0};
-}
-
 /* ---- Constants ---- */
 
 static uint32_t input_of(const struct model *model, uint32_t node, size_t i)
 {
-    const struct node *n = &model->nodes.items[node];
-
-    return i < n->inputs.count ? model_edge(model, n->inputs, i) : VALUE_NONE;
+    return node_input(model, &model->nodes.items[node], i);
 }
 
 /* Where a float32 constant is written; NULL when `value` is none. */
@@ -318,6 +274,8 @@ static bool extend_chain(const struct folding_state *state, struct chain *chain,
         *state->ret_prevented += bitset_has(&fusion->marked, value);
         return false;
     }
+    if (!network_decisions_allow(state->decisions, FOLDING_OF_AFFINE_NODES, state->labels->items[next]))
+        return false;
     for (size_t i = 0; i < chain->channels; i++) {
         chain->scale[i] *= scale[i];
         chain->shift[i] = chain->shift[i] * scale[i] + shift[i];
@@ -499,9 +457,10 @@ static int put_together(struct folding_state *state, struct error *err)
 }
 
 int affine_nodes_fold(struct model *model, const struct bitset *own_outputs, struct node_labels *labels,
-                      size_t *ret_prevented, struct error *err)
+                      struct network_decisions *decisions, size_t *ret_prevented, struct error *err)
 {
-    struct folding_state state = {.model = model, .labels = labels, .ret_prevented = ret_prevented};
+    struct folding_state state = {
+        .model = model, .labels = labels, .decisions = decisions, .ret_prevented = ret_prevented};
     int rc;
 
     fusion_init(&state.fusion, model, own_outputs);

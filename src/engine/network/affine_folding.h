@@ -10,23 +10,13 @@
 #define ENGINE_NETWORK_AFFINE_FOLDING_H
 
 #include "base/container/bitset.h"
-#include "engine/network/network.h"
-
-/* What nodes are called. The texts live as long as the model. */
-struct node_labels {
-    struct text *items;
-    size_t count, capacity;
-};
-
-/* Labels every node by its name, or "node_of_<first output>": UTF-8 without control characters. */
-void node_labels_init(struct node_labels *labels, struct model *model);
-void node_labels_release(struct node_labels *labels);
+#include "engine/network/decisions.h"
 
 /* Folds what can be folded into new constants, computed in double. The nodes that did it are gone then, and nodes are
- * numbered anew; `labels` follow: "conv1 + bn1". Outputs of the model stay. `ret_prevented` is increased for each place
- * where an output that is not among `own_outputs` (values) stands in the way. After an error the model can only be
- * freed. */
+ * numbered anew; `labels` follow: "conv1 + bn1". `decisions` are asked about each of them. Outputs of the model stay.
+ * `ret_prevented` is increased for each place where an output that is not among `own_outputs` (values) stands in the
+ * way. After an error the model can only be freed. */
 int affine_nodes_fold(struct model *model, const struct bitset *own_outputs, struct node_labels *labels,
-                      size_t *ret_prevented, struct error *err);
+                      struct network_decisions *decisions, size_t *ret_prevented, struct error *err);
 
 #endif

@@ -49,19 +49,23 @@ static int refuse_output(const struct model *model, const char *name, struct err
     return rc;
 }
 
-/* --trt-outputs with names, while all of them are still there. */
+/* --trt-outputs with names, and barriers, while all of them are still there. */
 static int name_outputs(struct model *model, const struct network_settings *settings, struct error *err)
 {
+    size_t count = settings->outputs.mark_all ? 0 : settings->outputs.names.count;
     struct subgraph whole;
-    int rc;
+    int rc = 0;
 
-    if (settings->outputs.mark_all || settings->outputs.names.count == 0)
+    if (count == 0 && settings->barriers.count == 0)
         return 0;
-    for (size_t i = 0; i < settings->outputs.names.count; i++)
+    for (size_t i = 0; i < count; i++)
         if (model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
             return refuse_output(model, settings->outputs.names.items[i], err);
     subgraph_init_whole(&whole, model);
-    rc = outputs_mark_named(&whole, settings->outputs.names.items, settings->outputs.names.count, err);
+    if (count > 0)
+        rc = outputs_mark_named(&whole, settings->outputs.names.items, count, err);
+    if (rc == 0)
+        rc = outputs_add_barriers(&whole, settings->barriers, NULL, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
     subgraph_release(&whole);
@@ -69,10 +73,13 @@ static int name_outputs(struct model *model, const struct network_settings *sett
 }
 
 /* What folding reports is of interest to who asks for details only. */
-static int fold_constants(struct model *model, const struct network_settings *settings, struct error *err)
+static int fold_constants(struct model *model, const struct network_settings *settings, bool *ret_any,
+                          struct error *err)
 {
     struct folding_settings folding = settings->folding;
+    struct folding_counts counts = {0};
     struct log quiet;
+    int rc;
 
     if (folding.log != NULL && !log_shows(folding.log, LOG_VERBOSE)) {
         quiet = *folding.log;
@@ -85,7 +92,34 @@ static int fold_constants(struct model *model, const struct network_settings *se
     folding.keep_shapes = false;
     if (folding.size_limit == 0)
         folding.size_limit = UINT64_MAX;
-    return constants_fold(model, &folding, err);
+    folding.counts = &counts;
+    rc = constants_fold(model, &folding, err);
+    *ret_any = rc == 0 && counts.shapes + counts.computed + counts.casts + counts.branches > 0;
+    return rc;
+}
+
+/* Whether anything can be folded is known only once it has been; switched off, it counts as a decision all the same. */
+static int fold_unless_off(struct network_builder *builder, struct error *err)
+{
+    struct model *model = builder->network->model;
+    struct network_decisions *decisions = &builder->network->decisions;
+    bool any = false;
+    int rc;
+
+    if (network_decisions_are_off(decisions, FOLDING_OF_CONSTANTS, TEXT(""))) {
+        network_decisions_allow(decisions, FOLDING_OF_CONSTANTS, TEXT(""));
+        if (builder->settings->branch_sample != NULL)
+            return error_set(err, ERR_INVALID,
+                             "%s: branches are decided by folding constants, and '" FOLDING_OF_CONSTANTS
+                             "' is switched off: leave out one of them",
+                             model->display_name);
+        rc = model_lower_constants(model, err);
+        return rc == 0 ? model_sort_nodes(model, err) : rc;
+    }
+    rc = fold_constants(model, builder->settings, &any, err);
+    if (rc == 0 && any)
+        network_decisions_allow(decisions, FOLDING_OF_CONSTANTS, TEXT(""));
+    return rc;
 }
 
 /* Each round brings to light what was inside the branches of the one before. */
@@ -93,13 +127,13 @@ static int decide_branches(struct network_builder *builder, struct error *err)
 {
     const struct network_settings *settings = builder->settings;
     struct model *model = builder->network->model;
-    bool any = settings->branch_sample != NULL;
+    bool any = settings->branch_sample != NULL, folded;
     int rc = 0;
 
     while (rc == 0 && any) {
         rc = branches_decide(model, &settings->folding, settings->branch_sample, &builder->guards, &any, err);
         if (rc == 0 && any)
-            rc = fold_constants(model, settings, err);
+            rc = fold_constants(model, settings, &folded, err);
     }
     return rc;
 }
@@ -166,7 +200,7 @@ static int prepare(struct network_builder *builder, struct error *err)
     rc = model_respell_four_bit_identities(model, NULL, err);
     if (rc < 0)
         return rc;
-    rc = computes ? fold_constants(model, settings, err) : model_lower_constants(model, err);
+    rc = computes ? fold_unless_off(builder, err) : model_lower_constants(model, err);
     if (rc < 0)
         return rc;
     rc = computes ? decide_branches(builder, err) : model_sort_nodes(model, err);
@@ -359,6 +393,45 @@ static void add_layers(struct network_builder *builder, struct fusion *fusion)
     }
 }
 
+static void fuse_layers(struct network_builder *builder, struct fusion *fusion)
+{
+    fusion->decisions = &builder->network->decisions;
+    fusion->labels = &builder->labels;
+    add_layers(builder, fusion);
+}
+
+/* What would be fused if nothing were off and no output marked: names of decisions that depend on one another. */
+static void rehearse_fusion(struct network_builder *builder)
+{
+    struct network *network = builder->network;
+    struct fusion fusion;
+
+    fusion_init(&fusion, network->model, &builder->own_outputs);
+    bitset_subtract(&fusion.kept, &fusion.marked);
+    network_decisions_rehearse(&network->decisions, true);
+    fuse_layers(builder, &fusion);
+    network_decisions_rehearse(&network->decisions, false);
+    fusion_release(&fusion);
+    for (size_t i = 0; i < network->layers.count; i++)
+        layer_release(&network->layers.items[i]);
+    network->layers.count = 0;
+}
+
+/* Which layer each decision was about. */
+static void place_decisions(struct network *network)
+{
+    struct layer_names names;
+
+    layer_names_init(&names, network);
+    for (size_t i = 0; i < network->decisions.count; i++) {
+        struct decision *decision = &network->decisions.items[i];
+        const struct layer *layer = layer_names_find(&names, decision->label);
+
+        decision->layer = layer != NULL ? layer->name : NULL;
+    }
+    layer_names_release(&names);
+}
+
 static int make_layers(struct network_builder *builder, struct error *err)
 {
     struct network *network = builder->network;
@@ -366,8 +439,10 @@ static int make_layers(struct network_builder *builder, struct error *err)
     struct name_map names;
     int rc;
 
+    if (builder->settings->disabled.count > 0)
+        rehearse_fusion(builder);
     fusion_init(&fusion, network->model, &builder->own_outputs);
-    add_layers(builder, &fusion);
+    fuse_layers(builder, &fusion);
     builder->prevented += fusion.prevented;
     fusion_release(&fusion);
     rc = layers_sort(network, err);
@@ -375,7 +450,22 @@ static int make_layers(struct network_builder *builder, struct error *err)
     for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
         network->layers.items[i].name = layer_name(&builder->labels, &network->layers.items[i], &names);
     name_map_release(&names);
+    if (rc < 0)
+        return rc;
+    place_decisions(network);
+    if (!builder->settings->keep_nodes_apart)
+        rc = network_decisions_check(&network->decisions, builder->settings->log, err);
     return rc == 0 ? layers_check(network, err) : rc;
+}
+
+static int fold_affine_nodes(struct network_builder *builder, struct error *err)
+{
+    struct network *network = builder->network;
+    int rc = network_decisions_set_labels(&network->decisions, &builder->labels, err);
+
+    return rc == 0 ? affine_nodes_fold(network->model, &builder->own_outputs, &builder->labels, &network->decisions,
+                                       &builder->prevented, err)
+                   : rc;
 }
 
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret, struct error *err)
@@ -387,6 +477,9 @@ int network_build(struct model *model, const struct network_settings *settings, 
     network->model = model;
     bitset_init(&builder.own_outputs, model->values.count);
     add_all(&model->outputs, &builder.own_outputs);
+    rc = network_decisions_init(&network->decisions, model, settings->disabled, err);
+    if (rc < 0)
+        goto done;
     rc = prepare(&builder, err);
     if (rc < 0)
         goto done;
@@ -398,7 +491,7 @@ int network_build(struct model *model, const struct network_settings *settings, 
         goto done;
     node_labels_init(&builder.labels, model);
     if (!settings->keep_nodes_apart)
-        rc = affine_nodes_fold(model, &builder.own_outputs, &builder.labels, &builder.prevented, err);
+        rc = fold_affine_nodes(&builder, err);
     if (rc < 0)
         goto done;
     value_list_assign(&network->inputs, &model->inputs);

@@ -13,11 +13,15 @@ struct network_settings {
     struct folding_settings folding;
     struct output_names outputs; /* --trt-outputs; no names: the model's own */
     struct words excluded;       /* --trt-exclude-outputs */
+    struct words barriers;       /* tensors that are outputs as well, so that nothing is folded or fused across them */
     /* Not NULL: If nodes that depend on sizes and on inputs that are no floating-point numbers take the branch of this
      * sample for good (engine/network/branch_decision.h). Other inputs are an error then when the engine runs. Needs a
      * backend. */
     const struct sample_source *branch_sample;
     bool keep_nodes_apart; /* no fusion, nothing folded but constants */
+    /* What is not to be decided (engine/network/decisions.h): "fusion:relu@relu1". With nodes that are kept apart words
+     * about anything but constants have nothing to say. */
+    struct words disabled;
     /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
     struct log *log;
 };
@@ -25,7 +29,8 @@ struct network_settings {
 /* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
  * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
  * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked
- * for by name, when there are no others, and for inputs. */
+ * for by name, when there are no others, and for inputs. ERR_INVALID for a word of `disabled` that switches off
+ * nothing. */
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
                   struct error *err);
 

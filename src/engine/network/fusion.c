@@ -116,9 +116,7 @@ static const struct node *node_at(const struct fusion *fusion, uint32_t node)
 
 static uint32_t input_of(const struct fusion *fusion, uint32_t node, size_t i)
 {
-    const struct node *n = node_at(fusion, node);
-
-    return i < n->inputs.count ? model_edge(fusion->model, n->inputs, i) : VALUE_NONE;
+    return node_input(fusion->model, node_at(fusion, node), i);
 }
 
 /* The only output of a node; VALUE_NONE when it has others. */
@@ -463,6 +461,30 @@ static bool is_free(struct fusion *fusion, const struct extension *extension, bo
     return hidden;
 }
 
+/* "fusion:bias" and so on. */
+static const char *kind_of(const struct fusion *fusion, const struct extension *extension)
+{
+    static const char *const activations[] = {
+        [ACTIVATION_RELU] = "fusion:relu",    [ACTIVATION_LEAKY_RELU] = "fusion:leaky_relu",
+        [ACTIVATION_CLIP] = "fusion:clip",    [ACTIVATION_SIGMOID] = "fusion:sigmoid",
+        [ACTIVATION_TANH] = "fusion:tanh",    [ACTIVATION_ELU] = "fusion:elu",
+        [ACTIVATION_SWISH] = "fusion:swish",  [ACTIVATION_HARD_SWISH] = "fusion:hard_swish",
+        [ACTIVATION_GELU_ERF] = "fusion:gelu"};
+
+    if (extension->operation.kind == FUSED_ADD)
+        return is_constant(fusion->model, extension->operand) ? "fusion:bias" : "fusion:sum";
+    return activations[extension->operation.activation];
+}
+
+/* By the last of its nodes, whose result is that of the layer. */
+static bool is_allowed(struct fusion *fusion, const struct extension *extension)
+{
+    uint32_t last = extension->nodes[extension->node_count - 1];
+
+    return fusion->decisions == NULL ||
+           network_decisions_allow(fusion->decisions, kind_of(fusion, extension), fusion->labels->items[last]);
+}
+
 static int compare_nodes(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -475,7 +497,7 @@ bool fusion_extend(struct fusion *fusion, struct layer *layer, bool any_order)
     struct extension extension;
 
     if (!is_extensible(fusion, layer) || !match_any(fusion, layer, layer->outputs.items[0], any_order, &extension) ||
-        !is_free(fusion, &extension, any_order))
+        !is_free(fusion, &extension, any_order) || !is_allowed(fusion, &extension))
         return false;
     if (extension.operation.kind == FUSED_ADD) {
         extension.operation.operand = layer->inputs.count;

@@ -8,6 +8,7 @@
 #define ENGINE_NETWORK_FUSION_H
 
 #include "base/container/bitset.h"
+#include "engine/network/decisions.h"
 #include "engine/network/network.h"
 
 struct fusion {
@@ -18,6 +19,8 @@ struct fusion {
     uint32_t *first_use;  /* of each value, its position in `users`; one more at the end */
     uint32_t *users;      /* nodes, as often as they use the value */
     size_t prevented;     /* extensions that were possible but for an output on request */
+    struct network_decisions *decisions; /* asked before layers are extended; NULL: all that is possible is done */
+    const struct node_labels *labels;    /* with decisions */
 };
 
 /* The model's outputs are those to keep. `own_outputs` (values; NULL: all of these) are not on request. */

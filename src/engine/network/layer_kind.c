@@ -74,11 +74,6 @@ static const char *const movers[] = {
     "Trilu",         "Unsqueeze", "Where",
 };
 
-static uint32_t input_of(const struct model *model, const struct node *node, size_t i)
-{
-    return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
-}
-
 static bool attribute_is_text(struct span node, const char *name, const char *expected)
 {
     struct span message;
@@ -116,10 +111,10 @@ static bool read_bounds(const struct model *model, const struct node *node, floa
 
     *minimum = node_attribute_float(node->message, "min", -INFINITY);
     *maximum = node_attribute_float(node->message, "max", INFINITY);
-    return (input_of(model, node, 1) == VALUE_NONE ||
-            constant_scalar(model, input_of(model, node, 1), minimum, &shape)) &&
-           (input_of(model, node, 2) == VALUE_NONE ||
-            constant_scalar(model, input_of(model, node, 2), maximum, &shape));
+    return (node_input(model, node, 1) == VALUE_NONE ||
+            constant_scalar(model, node_input(model, node, 1), minimum, &shape)) &&
+           (node_input(model, node, 2) == VALUE_NONE ||
+            constant_scalar(model, node_input(model, node, 2), maximum, &shape));
 }
 
 static bool read_activation(const struct model *model, const struct node *node, enum activation activation,
@@ -182,7 +177,7 @@ static bool is_false_constant(const struct model *model, uint32_t value)
 static bool moves_data(const struct model *model, const struct node *node)
 {
     if (node_is(node, "Dropout")) /* told to train, it throws dice; else it does nothing */
-        return input_of(model, node, 2) == VALUE_NONE || is_false_constant(model, input_of(model, node, 2));
+        return node_input(model, node, 2) == VALUE_NONE || is_false_constant(model, node_input(model, node, 2));
     if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
         !attribute_is_text(node->message, "reduction", "none"))
         return false;

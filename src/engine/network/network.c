@@ -46,6 +46,7 @@ void network_free(struct network *network)
     free(network->layers.items);
     free(network->inputs.items);
     free(network->outputs.items);
+    network_decisions_release(&network->decisions);
     model_free(network->model);
     free(network);
 }

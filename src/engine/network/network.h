@@ -14,6 +14,7 @@
 #define ENGINE_NETWORK_NETWORK_H
 
 #include "base/container/name_map.h"
+#include "engine/network/decisions.h"
 #include "onnx/model/model.h"
 #include "tensor/values/tensor.h"
 
@@ -93,9 +94,10 @@ struct network {
     struct {
         struct layer *items;
         size_t count, capacity;
-    } layers;                  /* in an order in which they can run */
-    struct value_list inputs;  /* to feed */
-    struct value_list outputs; /* of the model, too; some may be constants, or inputs, that no layer makes */
+    } layers;                           /* in an order in which they can run */
+    struct value_list inputs;           /* to feed */
+    struct value_list outputs;          /* of the model, too; some may be constants, or inputs, that no layer makes */
+    struct network_decisions decisions; /* by which it was made; none of a network out of a plan file */
 };
 
 void layer_release(struct layer *layer);

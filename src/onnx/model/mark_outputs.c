@@ -57,8 +57,8 @@ static void add_missing(struct missing_names *missing, const char *name)
 }
 
 /* Ends a call that looked names up: an error when any are missing, with what is close to the first. */
-static int refuse_missing(const struct subgraph *subgraph, const struct missing_names *missing, const char *hint,
-                          struct error *err)
+static int refuse_missing(const struct subgraph *subgraph, const struct missing_names *missing, const char *what,
+                          const char *hint, struct error *err)
 {
     struct string_builder close;
 
@@ -66,7 +66,7 @@ static int refuse_missing(const struct subgraph *subgraph, const struct missing_
         return 0;
     string_init(&close);
     tensor_suggestion(&close, subgraph->model, text_of(missing->first));
-    error_set(err, ERR_INVALID, "The following outputs were not found in the model: [%s] (%s): %s%s",
+    error_set(err, ERR_INVALID, "The following %s were not found in the model: [%s] (%s): %s%s", what,
               missing->list.data, subgraph->model->display_name, hint, close.size > 0 ? close.data : "");
     string_release(&close);
     return ERR_INVALID;
@@ -92,11 +92,60 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
         }
     }
     bitset_release(&listed);
-    rc = refuse_missing(subgraph, &missing, "'--onnx-outputs mark all' shows which tensors there are", err);
+    rc = refuse_missing(subgraph, &missing, "outputs", "'--onnx-outputs mark all' shows which tensors there are", err);
     if (rc == 0)
         value_list_assign(&subgraph->outputs, &outputs);
     string_release(&missing.list);
     free(outputs.items);
+    return rc;
+}
+
+static int add_barrier(struct subgraph *subgraph, uint32_t value, struct value_list *ret_added, struct error *err)
+{
+    if (value_list_has(&subgraph->outputs, value))
+        return 0;
+    if (!is_tensor(subgraph, value))
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' of %s is no tensor, and cannot be given out to keep a compiler from "
+                         "working across it",
+                         TEXT_ARGS(subgraph->model->values.items[value].name), subgraph->model->display_name);
+    value_list_add(&subgraph->outputs, value);
+    if (ret_added != NULL)
+        value_list_add(ret_added, value);
+    return 0;
+}
+
+/* Where that is no tensor that a node makes, there is nothing across which anything could be done. */
+static int add_barrier_if_made(struct subgraph *subgraph, const char *name, struct value_list *ret_added,
+                               struct error *err)
+{
+    uint32_t value = model_find_tensor(subgraph->model, text_of(name));
+
+    return value != VALUE_NONE && subgraph->model->values.items[value].producer != NODE_NONE &&
+                   is_tensor(subgraph, value)
+               ? add_barrier(subgraph, value, ret_added, err)
+               : 0;
+}
+
+int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct value_list *ret_added, struct error *err)
+{
+    struct missing_names missing = {0};
+    int rc = 0;
+
+    string_init(&missing.list);
+    for (size_t i = 0; i < names.count && rc == 0; i++) {
+        uint32_t value = model_find_tensor(subgraph->model, text_of(names.items[i]));
+
+        if (value == VALUE_NONE && *names.items[i] == NAME_MAY_MISS)
+            rc = add_barrier_if_made(subgraph, names.items[i] + 1, ret_added, err);
+        else if (value == VALUE_NONE)
+            add_missing(&missing, names.items[i]);
+        else
+            rc = add_barrier(subgraph, value, ret_added, err);
+    }
+    if (rc == 0)
+        rc = refuse_missing(subgraph, &missing, "tensors", "so nothing across them can be switched off", err);
+    string_release(&missing.list);
     return rc;
 }
 
@@ -119,7 +168,7 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
         else
             bitset_add(&excluded, value);
     }
-    rc = refuse_missing(subgraph, &missing, "only outputs can be excluded", err);
+    rc = refuse_missing(subgraph, &missing, "outputs", "only outputs can be excluded", err);
     if (rc < 0)
         goto done;
     for (size_t i = 0; i < subgraph->outputs.count; i++)

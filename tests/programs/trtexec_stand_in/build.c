@@ -343,8 +343,10 @@ static void find_debug_tensors(const struct building *building, struct name_vect
 static int read_network(struct building *building, struct error *err)
 {
     struct model *model;
+    const char *route = option("setBuildRoute");
     int rc = model_open(option("onnx"), NULL, &model, err);
 
+    building->request.network.keep_nodes_apart = route != NULL && strstr(route, "-cask_fusion=off") != NULL;
     return rc == 0 ? network_build(model, &building->request.network, &building->network, err) : rc;
 }
 
@@ -435,6 +437,8 @@ static int check_route(struct error *err)
                              "IBuilderConfig::setBuildRoute: Error Code 3: API Usage Error (unknown option '%s')",
                              word);
     }
+    if (trap("routes-refused") && route != NULL && strstr(route, "conv_lowering=off") && strstr(route, "tiling=0"))
+        return error_set(err, ERR_INVALID, "Error Code 9: Internal Error (without conv_lowering there are tiles)");
     return 0;
 }
 

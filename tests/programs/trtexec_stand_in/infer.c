@@ -308,6 +308,33 @@ static void clear(struct tensor *values)
     *values = zeros;
 }
 
+/* The fault of a fusion: the layer of this name, which TensorRT makes of several nodes as a rule, computes wrongly. */
+static bool has_wrong_layer(const struct network *network)
+{
+    const char *wrong = getenv("TRTEXEC_STAND_IN_WRONG_LAYER");
+    bool found = false;
+
+    for (size_t i = 0; wrong != NULL && i < network->layers.count; i++)
+        found = found || strcmp(network->layers.items[i].name, wrong) == 0;
+    return found;
+}
+
+/* The exponent of its last element. */
+static void spoil(struct tensor *values)
+{
+    struct tensor copy;
+    struct error err = {0};
+    uint8_t *data;
+
+    if (tensor_copy(values, &copy, &err) < 0)
+        exit(1);
+    data = tensor_writable(&copy);
+    if (copy.size > 0)
+        data[copy.size - 1] ^= 0x40;
+    tensor_release(values);
+    *values = copy;
+}
+
 static void take_outputs(struct inference *inference, struct tensor_list *outputs)
 {
     for (size_t i = 0; i < inference->count; i++) {
@@ -325,6 +352,8 @@ static void take_outputs(struct inference *inference, struct tensor_list *output
         }
         if (inference->loaded->stripped)
             clear(&binding->values);
+        if (has_wrong_layer(inference->loaded->engine->network))
+            spoil(&binding->values);
         if (!binding->is_dynamic)
             binding->shape = binding->values.shape;
     }

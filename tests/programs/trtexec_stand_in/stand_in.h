@@ -8,6 +8,9 @@
  *   TRTEXEC_STAND_IN_TRAPS     names out of the list in trtexec_stand_in.c, with commas between them
  *   TRTEXEC_STAND_IN_SEED      a number: times of tactics are drawn by lot, so that builds differ; @FILE: another
  *                              number for each build
+ *   TRTEXEC_STAND_IN_WRONG_LAYER   the name of a layer, "conv + relu": engines that have it compute wrongly
+ *
+ * From 11.1 on builds without the knob cask_fusion fuse nothing.
  */
 #ifndef TRTEXEC_STAND_IN_H
 #define TRTEXEC_STAND_IN_H

@@ -3,7 +3,9 @@
 
 #include "backend/trtexec/settings.h"
 #include "base/memory.h"
+#include "cli/options/runners/disabled.h"
 #include "cli/options/runners/engine.h"
+#include "debug/check/words.h"
 
 static const char *const constraints[] = {"prefer", "obey", "none", NULL};
 static const int constraint_values[] = {PRECISION_CONSTRAINTS_PREFER, PRECISION_CONSTRAINTS_OBEY,
@@ -147,6 +149,60 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
                      words.items[0]);
 }
 
+/* ---- Decisions that are switched off ---- */
+
+/* `marked`: names may have NAME_MAY_MISS in front, which otherwise is a pattern's. */
+static int switch_off(struct parse *parse, const char *family, const struct words *names, bool marked,
+                      struct error *err)
+{
+    struct engine_request *request = PARSE_VALUES(parse, struct engine_request);
+    const char **items = arena_alloc_zero(parse_arena(parse), names->count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < names->count; i++) {
+        bool may_miss = marked && *names->items[i] == NAME_MAY_MISS;
+
+        items[i] = arena_printf(parse_arena(parse), "%.*s%s:%s", may_miss, names->items[i], family,
+                                names->items[i] + may_miss);
+    }
+    return engine_request_switch_off(request, (struct words){items, names->count}, parse_arena(parse), err);
+}
+
+static int obey_option(struct parse *parse, const char *option, const char *family, const struct words *names,
+                       struct error *err)
+{
+    static const char *const all[] = {"*", NULL};
+
+    if (!parse_given(parse, option))
+        return 0;
+    return switch_off(parse, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
+}
+
+/* What a check of `debug passes` is to do without. */
+static int obey_environment(struct parse *parse, struct error *err)
+{
+    static const char *const families[] = {"fusion", "folding", "layout", "tactics"};
+
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        struct words names;
+
+        if (disabled_names_read(parse, families[i], &names, err) < 0)
+            return err->code;
+        if (switch_off(parse, families[i], &names, true, err) < 0)
+            return error_context(err, CHECK_DISABLED_VARIABLE);
+    }
+    return 0;
+}
+
+static int finish_decisions(struct parse *parse, struct error *err)
+{
+    const struct engine_file_values *values = PARSE_VALUES(parse, struct engine_file_values);
+
+    if (obey_option(parse, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
+        obey_option(parse, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
+        return err->code;
+    return obey_environment(parse, err);
+}
+
 static int finish(struct parse *parse, struct error *err)
 {
     const struct engine_file_values *values = PARSE_VALUES(parse, struct engine_file_values);
@@ -168,7 +224,7 @@ static int finish(struct parse *parse, struct error *err)
     if (check_profiles(values, err) < 0)
         return err->code;
     set_profiles(parse, values, builder);
-    return 0;
+    return finish_decisions(parse, err);
 }
 
 #define NO_CONFIG_SCRIPTS                                                                                              \
@@ -342,6 +398,38 @@ static const struct option rows[] = {
             "in many. Names are those of --save-tactics, \"onednn:jit_wino_4x3:avx512_core aBcd16b\"; the "
             "beginning of one up to a colon or a blank stands for all that begin like it, and * and ? for any "
             "characters",
+    },
+    {
+        .names = {"--disable-fusions"},
+        .yields = true,
+        .kind = OPTION_ANY,
+        .value_name = "NAME",
+        .append = true,
+        .hints = (const char *const[]){"bias", "sum", "relu", "clip", "sigmoid", "tanh", "swish", "gelu", NULL},
+        OPTION_FIELD(struct engine_file_values, disabled_fusions),
+        .help =
+            "built-in engine: do not compute these nodes together with what is before them. A name is a kind (bias, "
+            "sum, relu, leaky_relu, clip, sigmoid, tanh, elu, swish, hard_swish, gelu), a kind at a node "
+            "(relu@/layer1/Relu), or a pattern for some (*@/layer1/*); all of them unless any is named",
+    },
+    {
+        .names = {"--disable-foldings"},
+        .yields = true,
+        .kind = OPTION_ANY,
+        .value_name = "NAME",
+        .append = true,
+        .hints = (const char *const[]){"constants", "affine", NULL},
+        OPTION_FIELD(struct engine_file_values, disabled_foldings),
+        .help =
+            "built-in engine: do not compute beforehand what depends on constants alone (constants), and do not put "
+            "batch normalizations and other scales and shifts of channels into the weights before them (affine; "
+            "affine@NODE for one); both unless one is named",
+    },
+    {
+        .names = {"--plain-layouts"},
+        .kind = OPTION_FLAG,
+        OPTION_FIELD(struct engine_request, builder.plain_layouts),
+        .help = "built-in engine: no tactic that reads or makes a tensor which does not lie in memory row by row",
     },
     {
         .names = {"--builder-optimization-level"},

@@ -32,6 +32,7 @@ struct engine_file_values {
     bool strongly_typed; /* types are those of the model: nothing is lowered */
     bool decide_branches;
     const char *save_engine;
+    struct words disabled_fusions, disabled_foldings; /* as they are given */
 };
 
 extern const struct option_group engine_config_options;           /* run, convert, debug build and tactics */

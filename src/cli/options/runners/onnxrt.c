@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
+#include "cli/options/runners/disabled.h"
 #include "debug/check/words.h"
 
 static const char *const optimizations[] = {"none", "basic", "extended", "all", NULL};
@@ -153,55 +154,49 @@ static int convert_threads(struct parse *parse, const char *spelling, struct wor
 struct configuration {
     struct backend_setting *items;
     size_t count, capacity;
+    struct string_builder disabled; /* names of optimizers with ';' in between, which become one entry */
 };
 
-/* Adds to those that an entry of the user's, or an earlier call, has switched off. */
-static int disable_optimizer(struct parse *parse, struct text name, struct configuration *configuration,
-                             struct error *err)
+static void disable_optimizers(struct configuration *configuration, const char *names)
 {
-    struct backend_setting *entry = NULL;
-
-    for (size_t i = 0; i < configuration->count; i++)
-        if (strcmp(configuration->items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
-            entry = &configuration->items[i];
-    if (entry == NULL) {
-        entry = VECTOR_APPEND(configuration);
-        *entry = (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
-    }
-    entry->value = arena_printf(parse_arena(parse), "%s%s" TEXT_FORMAT, entry->value, *entry->value != '\0' ? ";" : "",
-                                TEXT_ARGS(name));
-    if (strlen(entry->value) > LONGEST_SETTING)
-        return error_set(
-            err, ERR_INVALID,
-            "names of optimizers to be switched off may have %d bytes together, which is what ONNX Runtime "
-            "takes",
-            LONGEST_SETTING);
-    return 0;
+    string_add_format(&configuration->disabled, "%s%s", configuration->disabled.size > 0 ? ";" : "", names);
 }
 
-/* What a check of `debug passes` has to do without: names of optimizers, and KEY=VALUE entries of the session
- * configuration. */
-static int obey_environment(struct parse *parse, struct configuration *configuration, struct error *err)
+static void add_setting(struct configuration *configuration, const struct backend_setting *setting)
 {
-    const char *rest = getenv(CHECK_DISABLED_VARIABLE);
-    int rc = 0;
+    if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+        disable_optimizers(configuration, setting->value);
+    else
+        *VECTOR_APPEND(configuration) = *setting;
+}
 
-    if (rest == NULL || *rest == '\0')
-        return 0;
-    log_message(parse_log(parse), LOG_INFO, "Switched off in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s", rest);
-    while (rc == 0 && *rest != '\0') {
-        struct text part = {rest, strcspn(rest, ";")};
+/* What a check of `debug passes` has to do without, as far as it is ONNX Runtime's. */
+static int obey_environment(struct parse *parse, struct backend_request *request, struct configuration *configuration,
+                            struct error *err)
+{
+    struct string_builder obeyed;
+    struct words names;
+    int rc = disabled_names_read(parse, NULL, &names, err);
+
+    string_init(&obeyed);
+    for (size_t i = 0; rc == 0 && i < names.count; i++) {
+        const char *name = names.items[i];
         struct backend_setting setting = {0};
 
-        rest += part.size + (rest[part.size] == ';');
-        if (part.size > 0 && memchr(part.data, '=', part.size) == NULL)
-            rc = disable_optimizer(parse, part, configuration, err);
-        else if (part.size > 0 && read_setting(parse, part, &setting))
-            *VECTOR_APPEND(configuration) = setting;
-        else if (part.size > 0)
-            rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '" TEXT_FORMAT "' is no name and no KEY=VALUE",
-                           TEXT_ARGS(part));
+        string_add_format(&obeyed, "%s%s", obeyed.size > 0 ? ";" : "", name);
+        if (strcmp(name, "threads") == 0)
+            request->intra_threads = request->inter_threads = 1;
+        else if (strchr(name, '=') == NULL)
+            disable_optimizers(configuration, name);
+        else if (read_setting(parse, text_of(name), &setting))
+            add_setting(configuration, &setting);
+        else
+            rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '%s' is no name and no KEY=VALUE", name);
     }
+    if (rc == 0 && obeyed.size > 0)
+        log_message(parse_log(parse), LOG_INFO, "Switched off in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s",
+                    obeyed.data);
+    string_release(&obeyed);
     return rc;
 }
 
@@ -211,27 +206,30 @@ static int finish(struct parse *parse, struct error *err)
     const struct words *disabled = &PARSE_VALUES(parse, struct onnxrt_values)->disabled_optimizers;
     struct backend_settings *settings = &request->execution.session_config;
     struct configuration configuration = {0};
-    int rc = 0;
+    struct backend_setting *items;
+    int rc;
 
+    string_init(&configuration.disabled);
     if (!parse_given(parse, "--onnxrt-optimization-level"))
         request->optimization_level = -1;
     for (size_t i = 0; i < settings->count; i++)
-        *VECTOR_APPEND(&configuration) = settings->items[i];
-    for (size_t i = 0; i < disabled->count; i++) {
-        rc = disable_optimizer(parse, text_of(disabled->items[i]), &configuration, err);
-        if (rc < 0)
-            goto done;
-    }
-    rc = obey_environment(parse, &configuration, err);
+        add_setting(&configuration, &settings->items[i]);
+    for (size_t i = 0; i < disabled->count; i++)
+        disable_optimizers(&configuration, disabled->items[i]);
+    rc = disabled_names_doubt(parse, err);
     if (rc < 0)
         goto done;
-    if (configuration.count > 0) {
-        struct backend_setting *items = arena_alloc_zero(parse_arena(parse), configuration.count, sizeof(*items));
-
-        memcpy(items, configuration.items, configuration.count * sizeof(*items));
-        *settings = (struct backend_settings){items, configuration.count};
-    }
+    rc = obey_environment(parse, request, &configuration, err);
+    if (rc < 0)
+        goto done;
+    if (configuration.disabled.size > 0)
+        *VECTOR_APPEND(&configuration) =
+            (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY,
+                                     .value = arena_strdup(parse_arena(parse), configuration.disabled.data)};
+    items = arena_copy(parse_arena(parse), configuration.items, configuration.count * sizeof(*items));
+    *settings = (struct backend_settings){items, configuration.count};
 done:
+    string_release(&configuration.disabled);
     free(configuration.items);
     return rc;
 }

@@ -67,6 +67,16 @@ static const struct option rows[] = {
         "devices that the engine runs on: none, ampere_plus, same_compute_capability"),
     ROW(OPTION_ONE, OPTION_TEXT, profiling_verbosity, "--profiling-verbosity",
         "what the engine tells of its layers: detailed unless given, layer_names_only, none"),
+    {
+        .names = {"--build-route"},
+        .yields = true,
+        .kind = OPTION_MANY,
+        .value_name = "KNOB=VALUE",
+        .append = true,
+        OPTION_FIELD(struct trtexec_settings, build_route),
+        .help = "how its compiler goes about the network, from 11.1 on: conv_lowering=off kgen:tiling=0. "
+                "`trtexec --helpBuildRoute` lists the knobs; `debug passes --trt` finds those that make the difference",
+    },
     ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "the system that it is built for"),
     ROW(OPTION_ONE, OPTION_TEXT, tiling_optimization_level, "--tiling-optimization-level",
         "how much is tried with tiles: none, fast, moderate, full"),

@@ -5,6 +5,7 @@
 
 #include "backend/onnxrt/apart.h"
 #include "backend/onnxrt/library.h"
+#include "backend/onnxrt/optimizers.h"
 
 static const char *const models[] = {"symbolic_dimensions", "sequence_output", "scalar_and_unknown_shape", "every_type",
                                      "strings"};
@@ -46,6 +47,31 @@ static void make_feed(const struct backend_io *inputs, size_t count, struct tens
             memset(tensor_writable(&tensor), 0, tensor.size);
         tensor_list_add(ret, text_of(inputs[i].name), &tensor);
     }
+}
+
+static void it_tells_which_optimizers_are_applied(void **state)
+{
+    struct onnxrt_optimizers here, apart;
+    struct backend_request request = {
+        .model_path = model_path("symbolic_dimensions"), .optimization_level = -1, .optimizers = &here};
+    struct backend_session *session;
+
+    (void)state;
+    require_onnxruntime();
+    onnxrt_optimizers_init(&here);
+    onnxrt_optimizers_init(&apart);
+    onnxrt_backend.close(open_request(&request));
+    request.optimizers = &apart;
+    assert_int_equal(onnxrt_apart_backend.open(&request, &session, NULL), 0);
+    onnxrt_apart_backend.close(session);
+    assert_true(here.count > 0);
+    assert_int_equal(apart.count, here.count);
+    for (size_t i = 0; i < here.count; i++) {
+        assert_string_equal(apart.items[i].name, here.items[i].name);
+        assert_int_equal(apart.items[i].has_changed, here.items[i].has_changed);
+    }
+    onnxrt_optimizers_release(&here);
+    onnxrt_optimizers_release(&apart);
 }
 
 static void sessions_say_and_compute_the_same(void **state)
@@ -142,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_say_and_compute_the_same),
+        cmocka_unit_test(it_tells_which_optimizers_are_applied),
         cmocka_unit_test(refusal_is_the_runtime_s_own),
         cmocka_unit_test(sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_another),
     };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "engine/build/decisions.h"
 #include "engine/plan/replay.h"
 
 /* ---- Replays ---- */
@@ -272,6 +273,54 @@ static void test_exploration_avoids_each_kernel_in_all_layers_of_some_builds(voi
     builder_fixture_release(&fixture);
 }
 
+static void test_a_source_is_switched_off_by_its_name(void **state)
+{
+    struct fake_tactic tactics[] = {{.name = "fast"}};
+    struct builder_fixture fixture;
+
+    builder_fixture_init(&fixture, tactics, 1);
+    fixture.settings.sources_off = (struct words){(const char *const[]){"fake"}, 1};
+    builder_fixture_fails(&fixture, ERR_BACKEND, "what is switched off leaves no tactic", "'fake:fast'");
+    fixture.settings.sources_off = (struct words){(const char *const[]){"fakes"}, 1};
+    builder_fixture_fails(&fixture, ERR_INVALID, "'tactics:fakes' cannot be switched off", "did you mean 'fake'?");
+    builder_fixture_release(&fixture);
+}
+
+/* A replay does not bring them back. */
+static void test_layouts_that_are_not_row_by_row_are_switched_off(void **state)
+{
+    struct fake_tactic tactics[] = {{.name = "blocked", .layout = "aB8b"}, {.name = "plain"}};
+    struct decision_list decisions = {0};
+    struct builder_fixture fixture;
+    struct engine *engine;
+    struct tactic_replay replay;
+    struct arena arena;
+
+    arena_init(&arena);
+    builder_fixture_init(&fixture, tactics, 2);
+    tactic_replay_init(&replay);
+    pin(&replay, "second", "fake:blocked", 0, 0);
+    fixture.settings.replay = &replay;
+    fixture.settings.deterministic = true;
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "blocked", "blocked", "blocked");
+    engine_decisions(engine, &fixture.settings, &arena, &decisions);
+    assert_int_equal(decisions.count, 2);
+    assert_string_equal(decisions.items[0].name, "tactics:fake");
+    assert_string_equal(decisions.items[1].name, "layout:blocked");
+    assert_int_equal(decisions.items[1].state, DECISION_TAKEN);
+    engine_free(engine);
+    fixture.settings.plain_layouts = true;
+    engine = builder_fixture_build(&fixture);
+    builder_fixture_chose(engine, "plain", "plain", "plain");
+    assert_true(captured_log_has(&fixture.log, "Decisions: tactics:fake; switched off: layout:blocked"));
+    engine_free(engine);
+    free(decisions.items);
+    tactic_replay_release(&replay);
+    builder_fixture_release(&fixture);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +330,8 @@ int main(void)
         cmocka_unit_test(test_a_replayed_tactic_that_does_not_exist_is_named_with_its_layer),
         cmocka_unit_test(test_rules_cover_names_their_beginnings_and_patterns),
         cmocka_unit_test(test_excluded_tactics_are_neither_taken_nor_timed),
+        cmocka_unit_test(test_a_source_is_switched_off_by_its_name),
+        cmocka_unit_test(test_layouts_that_are_not_row_by_row_are_switched_off),
         cmocka_unit_test(test_a_layer_that_has_no_other_tactic_is_named),
         cmocka_unit_test(test_an_exclusion_outweighs_a_replay),
         cmocka_unit_test(test_exploration_draws_among_those_that_are_fast_enough),

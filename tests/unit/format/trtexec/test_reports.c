@@ -1,4 +1,4 @@
-/* Profiles, summaries of debug tensors and the start of an engine: what trtexec wrote, and damage. */
+/* Profiles, summaries of debug tensors, lists of knobs and the start of an engine: what trtexec wrote, and damage. */
 #include "support/format_fixture.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "format/trtexec/build_knobs.h"
 #include "format/trtexec/plan_header.h"
 #include "format/trtexec/profile.h"
 #include "format/trtexec/tensor_summary.h"
@@ -147,6 +148,42 @@ static void an_engine_tells_who_has_built_it(void **state)
     assert_int_equal(plan_header_read(path, &header, &error), ERR_MISSING);
 }
 
+static void knobs_have_a_name_values_and_a_default(void **state)
+{
+    struct build_knobs knobs;
+    struct error error = {0};
+    size_t size;
+    char *content = content_of("tests/fuzz/corpus/fuzz_trtexec_json/build_knobs.txt", &size);
+
+    assert_int_equal(build_knobs_parse(&knobs, (struct text){content, size}, &error), 0);
+    free(content);
+    assert_int_equal(knobs.count, 5);
+    assert_int_equal(knobs.unread, 6);
+    assert_string_equal(knobs.items[0].name, "kgen:tiling");
+    assert_int_equal(knobs.items[0].value_count, 3);
+    assert_string_equal(knobs.items[0].standard, "1");
+    assert_string_equal(build_knob_least(&knobs.items[0]), "0");
+    assert_ptr_equal(build_knobs_find(&knobs, TEXT("conv_lowering")), &knobs.items[1]);
+    assert_string_equal(build_knob_least(&knobs.items[1]), "off");
+    assert_null(build_knob_least(&knobs.items[2])); /* off anyway */
+    assert_string_equal(knobs.items[3].values[0], "-1");
+    assert_string_equal(build_knob_least(&knobs.items[3]), "-1");
+    assert_null(build_knob_least(&knobs.items[4])); /* words that nothing is known of */
+    assert_null(build_knobs_find(&knobs, TEXT("nothing")));
+    build_knobs_release(&knobs);
+}
+
+static void what_lists_no_knobs_is_told(void **state)
+{
+    static const char *const texts[] = {
+        "", "&&&& RUNNING\n", "}\n{", "x {\"tuner_options\":[]}", "{\"tuner_options\":7}", "{\"tuner_options\":[}"};
+    struct build_knobs knobs;
+    struct error error = {0};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(build_knobs_parse(&knobs, text_of(texts[i]), &error), ERR_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +193,8 @@ int main(void)
         cmocka_unit_test(debug_tensors_of_all_inferences_are_read),
         cmocka_unit_test(a_name_with_quotes_and_a_scalar_are_read),
         cmocka_unit_test(a_summary_that_is_damaged_or_leads_elsewhere_is_refused),
+        cmocka_unit_test(knobs_have_a_name_values_and_a_default),
+        cmocka_unit_test(what_lists_no_knobs_is_told),
         cmocka_unit_test(an_engine_tells_who_has_built_it),
     };
 

@@ -147,6 +147,31 @@ static void only_outputs_can_be_excluded_and_one_has_to_stay(void **state)
     marked_release(&marked);
 }
 
+static void barriers_are_outputs_behind_the_others(void **state)
+{
+    static const char *const names[] = {"e", "g", "a", "e"}, *const unknown[] = {"a", "nothing"},
+                             *const may_miss[] = {"?e", "?nothing", "?x"}, /* an input */
+                                 *const sequence[] = {"sequence"};
+    struct value_list added = {0};
+    struct marked marked;
+
+    marked_init(&marked, "branches"); /* whose outputs are g and f */
+    assert_int_equal(outputs_add_barriers(&marked.whole, (struct words){names, 4}, &added, &marked.err), 0);
+    assert_outputs(&marked, "g f e a");
+    assert_string_equal(names_of_values(marked.model, &added), "e a");
+    assert_int_equal(outputs_add_barriers(&marked.whole, (struct words){unknown, 2}, NULL, &marked.err), ERR_INVALID);
+    assert_non_null(strstr(marked.err.message, "['nothing']"));
+    assert_int_equal(outputs_add_barriers(&marked.whole, (struct words){may_miss, 3}, NULL, &marked.err), 0);
+    assert_outputs(&marked, "g f e a");
+    free(added.items);
+    marked_release(&marked);
+    marked_init(&marked, "sequences");
+    assert_int_equal(outputs_add_barriers(&marked.whole, (struct words){sequence, 1}, NULL, &marked.err), ERR_INVALID);
+    assert_non_null(strstr(marked.err.message, "'sequence' of"));
+    assert_outputs(&marked, "length pair");
+    marked_release(&marked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +183,7 @@ int main(void)
         cmocka_unit_test(name_that_is_only_described_is_no_tensor),
         cmocka_unit_test(excluded_tensors_are_outputs_no_more),
         cmocka_unit_test(only_outputs_can_be_excluded_and_one_has_to_stay),
+        cmocka_unit_test(barriers_are_outputs_behind_the_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,106 @@
+/* cli/debug/own_check.c: see own_check.h. */
+#include "cli/debug/own_check.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/process/process.h"
+#include "base/text/string_builder.h"
+#include "cli/options/groups.h"
+
+static void add_two(struct word_list *words, const char *option, const char *value)
+{
+    *VECTOR_APPEND(words) = option;
+    *VECTOR_APPEND(words) = value;
+}
+
+static const char *in_folder(const struct own_check *check, const char *name)
+{
+    return arena_printf(parse_arena((struct parse *)check->context->parse), "%s/%s", check->folder, name);
+}
+
+int own_check_begin(const struct command_context *context, const char *folder, struct own_check *ret, struct error *err)
+{
+    *ret = (struct own_check){.context = context, .folder = folder, .lock = {.fd = -1}, .has_begun = true};
+    return own_check_needs_reference(ret) ? session_lock_take(&ret->lock, in_folder(ret, "golden.json"),
+                                                              "has its reference at", "-o", context->log, err)
+                                          : 0;
+}
+
+bool own_check_is_asked_for(const struct command_context *context)
+{
+    struct string_builder given;
+    bool ret;
+
+    string_init(&given);
+    parse_list_given_of_group(context->parse, &comparison_options, &given);
+    ret = given.size > 0;
+    string_release(&given);
+    return ret;
+}
+
+int own_check_refuse(const struct command_context *context, struct error *err)
+{
+    struct string_builder given;
+    int rc = 0;
+
+    string_init(&given);
+    parse_list_given_of_group(context->parse, &comparison_options, &given);
+    if (given.size > 0)
+        rc = error_set(err, ERR_INVALID, "%s: with --check the check alone compares; give it these", given.data);
+    string_release(&given);
+    return rc;
+}
+
+bool own_check_needs_reference(const struct own_check *check)
+{
+    return parse_given(check->context->parse, "--load-outputs") == NULL;
+}
+
+int own_check_make_reference(struct own_check *check, struct word_list *words, const char *const *environment,
+                             const char *model, struct error *err)
+{
+    struct process_result result;
+    int rc;
+
+    check->inputs = in_folder(check, "inputs.json");
+    parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
+    add_two(words, "--save-inputs", check->inputs);
+    add_two(words, "--save-outputs", in_folder(check, "golden.json"));
+    *VECTOR_APPEND(words) = NULL;
+    rc = process_run(&(struct process_request){.arguments = words->items,
+                                               .program = check->context->program,
+                                               .environment = environment,
+                                               .without_input = true},
+                     &result, err);
+    if (rc < 0)
+        return rc;
+    if (result.end != PROCESS_EXITED || result.code != 0)
+        rc = error_set(err, ERR_BACKEND, "there is no reference: `polygraphy run` of %s has failed. It said:\n%s",
+                       model, result.error_out.size > 0 ? result.error_out.data : "nothing");
+    process_result_release(&result);
+    return rc;
+}
+
+void own_check_finish(struct own_check *check, struct check_settings *settings)
+{
+    struct word_list *words = &check->words;
+
+    if (check->inputs != NULL) {
+        add_two(words, "--load-inputs", check->inputs);
+        add_two(words, "--load-outputs", in_folder(check, "golden.json"));
+    } else {
+        parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
+    }
+    parse_add_given_of_group(check->context->parse, &comparison_options, NULL, words);
+    settings->command.count = words->count;
+    *VECTOR_APPEND(words) = NULL;
+    settings->command.items = words->items;
+}
+
+void own_check_release(struct own_check *check)
+{
+    free(check->words.items);
+    if (check->has_begun)
+        session_lock_release(&check->lock);
+}

@@ -1,0 +1,425 @@
+/* cli/debug/passes/builtin.c: what the built-in engine decides: what it fuses and folds, in which layouts layers
+ * exchange tensors, and whose tactics they have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/process/bounded.h"
+#include "base/text/shell_line.h"
+#include "cli/debug/passes/kernels.h"
+#include "cli/debug/passes/runner.h"
+#include "cli/engine_file.h"
+#include "cli/model_file.h"
+#include "engine/build/decisions.h"
+
+/* Everything that has a kernel for any operator, and so cannot be done without. */
+#define LAST_RESORT "onnxrt"
+
+/* Checks have tactics that do not depend on time, so that a switched-off fusion is what makes the difference and not
+ * another tactic; layers that a replay names have its. */
+static const char *const fixed[] = {"--deterministic", NULL};
+
+static bool begins_with(const char *name, const char *beginning)
+{
+    return text_begins_with(text_of(name), beginning);
+}
+
+static bool is_fusion(const char *decision)
+{
+    return begins_with(decision, "fusion:");
+}
+
+static bool is_folding(const char *decision)
+{
+    return begins_with(decision, "folding:");
+}
+
+static bool is_layout(const char *decision)
+{
+    return begins_with(decision, "layout:");
+}
+
+static bool is_source(const char *decision)
+{
+    return begins_with(decision, TACTICS_OF);
+}
+
+/* ---- Builds ---- */
+
+/* An engine with some decisions switched off, or a network alone. */
+struct build {
+    struct log log; /* nothing is shown: what is built here is not what anybody runs */
+    struct command_context context;
+    struct engine_file file;
+    struct network *network;
+    struct engine *engine;
+};
+
+static void build_release(struct build *build)
+{
+    engine_free(build->engine);
+    network_free(build->network);
+    engine_file_release(&build->file);
+}
+
+/* `replay` may be NULL: what the command line says. It is to be released in any case, and must not be moved. */
+static int build_without(const struct passes_subject *subject, struct words off, const struct tactic_replay *replay,
+                         bool network_only, struct build *build, struct error *err)
+{
+    struct engine_request *request = &build->file.request;
+    struct model *model;
+    int rc;
+
+    *build = (struct build){.log = {.threshold = LOG_CRITICAL}, .context = *subject->context};
+    build->context.log = &build->log;
+    rc = engine_file_init(&build->file, &build->context, err);
+    if (rc < 0)
+        return rc;
+    build->file.shows_progress = false;
+    request->builder.deterministic = true;
+    if (replay != NULL)
+        request->builder.replay = replay;
+    rc = engine_request_switch_off(request, off, subject->arena, err);
+    if (rc < 0)
+        return rc;
+    rc = model_file_load(&build->context, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = network_build(model, &request->network, &build->network, err);
+    if (rc < 0 || network_only)
+        return rc;
+    return engine_request_build(request, build->network, &build->engine, err);
+}
+
+/* ---- What it decides ---- */
+
+/* Sources that layers take tactics of, and layouts: what the engine's layers have. Then what was fused and folded. */
+static void add_taken(const struct build *build, struct arena *arena, struct word_list *ret)
+{
+    struct decision_list decisions = {0};
+    bool has_last_resort = false;
+
+    engine_decisions(build->engine, &build->file.request.builder, arena, &decisions);
+    for (size_t i = 0; i < build->engine->providers.count; i++)
+        has_last_resort |= strcmp(build->engine->providers.items[i]->name, LAST_RESORT) == 0;
+    for (size_t i = 0; i < decisions.count; i++) {
+        const struct decision *decision = &decisions.items[i];
+
+        if (decision->state == DECISION_TAKEN &&
+            (!is_source(decision->name) || (has_last_resort && strcmp(decision->name, TACTICS_OF LAST_RESORT))))
+            *VECTOR_APPEND(ret) = arena_strdup(arena, decision->name);
+    }
+    free(decisions.items);
+}
+
+/* What would be fused and folded with all of these off. */
+static int add_hidden(const struct passes_subject *subject, struct word_list *known, struct error *err)
+{
+    struct build build;
+    int rc = build_without(subject, (struct words){known->items, known->count}, NULL, true, &build, err);
+
+    for (size_t i = 0; rc == 0 && i < build.network->decisions.count; i++)
+        if (build.network->decisions.items[i].state == DECISION_TAKEN)
+            *VECTOR_APPEND(known) = arena_strdup(subject->arena, build.network->decisions.items[i].name);
+    build_release(&build);
+    return rc;
+}
+
+/* What is switched off lets others act: a bias that is not folded into weights is fused. So that is asked for, too,
+ * until with everything off nothing is decided. */
+static int list_all(const struct passes_subject *subject, struct word_list *ret, struct error *err)
+{
+    struct build build;
+    size_t before;
+    int rc = build_without(subject, (struct words){0}, NULL, false, &build, err);
+
+    if (rc == 0)
+        add_taken(&build, subject->arena, ret);
+    build_release(&build);
+    for (before = 0; rc == 0 && ret->count > before;) {
+        before = ret->count;
+        rc = add_hidden(subject, ret, err);
+    }
+    return rc;
+}
+
+/* ---- In a process of its own ---- */
+
+/* In the copy: the question is the address of the subject, which is the same there. The answer is a byte that says how
+ * it went, and names with line breaks in between, or what went wrong. */
+static void answer(int answer_to, char *question, size_t size)
+{
+    const struct passes_subject *subject = NULL;
+    struct word_list names = {0};
+    struct string_builder text;
+    struct error err = {0};
+    int rc;
+
+    if (size == sizeof(subject))
+        memcpy(&subject, question, size);
+    free(question);
+    rc = subject != NULL ? list_all(subject, &names, &err) : ERR_CORRUPT;
+    string_init(&text);
+    string_add(&text, rc == 0 ? "+" : "-");
+    for (size_t i = 0; rc == 0 && i < names.count; i++)
+        string_add_format(&text, "%s\n", names.items[i]);
+    if (rc < 0)
+        string_add(&text, err.message);
+    bounded_process_answer(answer_to, &(struct text){text.data, text.size}, 1);
+    string_release(&text);
+    free(names.items);
+}
+
+static const char *const *read_names(struct text lines, struct arena *arena)
+{
+    struct word_list list = {0};
+    const char *const *ret;
+
+    while (lines.size > 0) {
+        const char *end = memchr(lines.data, '\n', lines.size);
+        size_t size = end != NULL ? (size_t)(end - lines.data) : lines.size;
+
+        *VECTOR_APPEND(&list) = arena_text(arena, (struct text){lines.data, size});
+        size += end != NULL;
+        lines = (struct text){lines.data + size, lines.size - size};
+    }
+    *VECTOR_APPEND(&list) = NULL;
+    ret = arena_copy(arena, list.items, list.count * sizeof(*list.items));
+    free(list.items);
+    return ret;
+}
+
+/* Kernels leave threads behind, and of a program that has threads no copies can be made, which run the checks
+ * (base/process/fork_server.h). */
+static int list_apart(const struct passes_subject *subject, const char *const **ret, struct error *err)
+{
+    static const struct bounded_work work = {.name = "the built-in engine", .answer = answer};
+    const struct text question = {(const char *)&subject, sizeof(subject)};
+    struct bounded_process *process;
+    struct text given = {0};
+    int rc = bounded_process_start(&work, &process, err);
+
+    if (rc < 0)
+        return rc;
+    rc = bounded_process_ask(process, &question, 1, &(struct bounds){0}, &given, err);
+    bounded_process_stop(process);
+    if (rc == 0 && (given.size == 0 || given.data[0] != '+'))
+        rc = error_set(err, ERR_BACKEND, TEXT_FORMAT, (int)(given.size > 0 ? given.size - 1 : 0),
+                       given.size > 0 ? given.data + 1 : "");
+    if (rc == 0)
+        *ret = read_names((struct text){given.data + 1, given.size - 1}, subject->arena);
+    free((char *)given.data);
+    return rc;
+}
+
+/* All of them are found together, for the first kind that is asked about. */
+static int find(const struct passes_subject *subject, bool (*owns)(const char *decision), struct decisions *ret,
+                struct error *err)
+{
+    const char *const *known = *subject->memory;
+    int rc = known == NULL ? list_apart(subject, &known, err) : 0;
+
+    if (rc < 0)
+        return rc;
+    *subject->memory = (void *)known;
+    for (; *known != NULL; known++)
+        if (owns(*known))
+            decisions_add(ret, *known);
+    return 0;
+}
+
+static int find_sources(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    return find(subject, is_source, ret, err);
+}
+
+static int find_layouts(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    return find(subject, is_layout, ret, err);
+}
+
+static int find_foldings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    return find(subject, is_folding, ret, err);
+}
+
+static int find_fusions(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    return find(subject, is_fusion, ret, err);
+}
+
+/* ---- To do without ---- */
+
+/* An option with what follows the colon of each name. */
+static void add_option(const char *option, struct words off, struct remedies *ret)
+{
+    struct string_builder line;
+
+    string_init(&line);
+    string_add(&line, option);
+    for (size_t i = 0; i < off.count; i++)
+        shell_add_argument(&line, strchr(off.items[i], ':') + 1);
+    remedies_add(ret, REMEDY_OPTION, "%s", line.data);
+    string_release(&line);
+}
+
+static void add_remedies_of_sources(struct words off, struct remedies *ret)
+{
+    add_option("--exclude-tactics", off, ret);
+}
+
+static void add_remedies_of_layouts(struct words off, struct remedies *ret)
+{
+    (void)off;
+    remedies_add(ret, REMEDY_OPTION, "--plain-layouts");
+}
+
+static void add_remedies_of_foldings(struct words off, struct remedies *ret)
+{
+    add_option("--disable-foldings", off, ret);
+}
+
+static void add_remedies_of_fusions(struct words off, struct remedies *ret)
+{
+    add_option("--disable-fusions", off, ret);
+}
+
+static void add_remedies_of_barriers(struct words off, struct remedies *ret)
+{
+    barriers_add_option("--trt-outputs", off, ret);
+}
+
+/* ---- What an engine consists of ---- */
+
+/* A layer is the same in both when its name and its tactic are. */
+static void list_other_layers(const struct engine *engine, const struct engine *other, struct arena *arena,
+                              struct rewritten_list *ret)
+{
+    struct name_map names;
+
+    name_map_init(&names);
+    for (size_t i = 0; i < other->network->layers.count; i++)
+        name_map_add(&names, text_of(other->network->layers.items[i].name), (uint32_t)i);
+    for (size_t i = 0; i < engine->network->layers.count; i++) {
+        const char *name = engine->network->layers.items[i].name;
+        const struct tactic *tactic = &engine->layers[i].tactic;
+        uint32_t twin = name_map_find(&names, text_of(name));
+
+        if (twin != NAME_MAP_NONE && tactic->number == other->layers[twin].tactic.number)
+            continue;
+        VECTOR_APPEND(ret);
+        ret->items[ret->count - 1].name = arena_strdup(arena, name);
+        ret->items[ret->count - 1].op_type = arena_printf(arena, "%s:%s", tactic->provider->name, tactic->name);
+    }
+    name_map_release(&names);
+}
+
+/* Saves the replay if the layers can have all of these tactics. */
+static int force_kernels(const struct passes_subject *subject, struct words off, const struct engine *with,
+                         const struct tactic_replay *replay, const char *path, struct error *err)
+{
+    struct tactic_replay again = {0};
+    struct string_builder left = {0};
+    struct build build;
+    int rc = build_without(subject, off, replay, false, &build, err);
+
+    if (rc < 0)
+        goto done;
+    rc = kernels_find(with, build.engine, &again, &left, err);
+    if (rc < 0)
+        goto done;
+    rc = left.size > 0 ? error_set(err, ERR_MISSING, "not all layers can have them: %s", left.data)
+                       : tactic_replay_save(replay, path, err);
+done:
+    tactic_replay_release(&again);
+    string_release(&left);
+    build_release(&build);
+    return rc;
+}
+
+static bool has_tactics_of_its_own(struct words off)
+{
+    for (size_t i = 0; i < off.count; i++)
+        if (!is_fusion(off.items[i]) && !is_folding(off.items[i]) && !barriers_own(off.items[i]))
+            return true;
+    return false;
+}
+
+/* Whether it is the kernels, as far as that is known without a check. What goes wrong here is why it is not. */
+static void compare_kernels(const struct passes_subject *subject, struct words off, const struct build *with,
+                            const struct build *without, const char *folder, struct other_kernels *ret)
+{
+    const char *path = arena_printf(subject->arena, "%s/kernels.json", folder);
+    struct string_builder differences = {0};
+    struct tactic_replay replay = {0};
+    struct error error;
+    int rc = kernels_find(with->engine, without->engine, &replay, &differences, &error);
+
+    ret->evidence = KERNELS_NOT_RULED_OUT;
+    if (rc < 0)
+        goto done;
+    if (differences.size == 0) {
+        ret->evidence = KERNELS_SAME;
+        goto done;
+    }
+    ret->differences = arena_strdup(subject->arena, differences.data);
+    rc = with->file.replay != NULL ? error_set(&error, ERR_UNSUPPORTED, "--load-tactics says which they are")
+                                   : force_kernels(subject, off, with->engine, &replay, path, &error);
+    ret->replay = rc == 0 ? path : NULL;
+done:
+    if (rc < 0)
+        ret->why_not = arena_strdup(subject->arena, error.message);
+    tactic_replay_release(&replay);
+    string_release(&differences);
+}
+
+static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
+                   struct error *err)
+{
+    struct build with, without;
+    int rc = build_without(subject, (struct words){0}, NULL, false, &with, err);
+    int rc_without = rc == 0 ? build_without(subject, off, NULL, false, &without, err) : rc;
+
+    if (rc_without == 0) {
+        if (!has_tactics_of_its_own(off))
+            compare_kernels(subject, off, &with, &without, folder, &ret->kernels);
+        arena_init(&ret->nodes.arena);
+        list_other_layers(without.engine, with.engine, &ret->nodes.arena, &ret->nodes.before);
+        list_other_layers(with.engine, without.engine, &ret->nodes.arena, &ret->nodes.after);
+    }
+    if (rc == 0)
+        build_release(&without);
+    build_release(&with);
+    return rc_without;
+}
+
+/* ---- The runner ---- */
+
+static const struct option_group *const groups[] = {&engine_config_options, &engine_network_options, &tensorrt_options,
+                                                    NULL};
+
+static const struct decision_source sources[] = {
+    {.name = "tactics", .owns = is_source, .find = find_sources, .add_remedies = add_remedies_of_sources},
+    {.name = "layouts", .owns = is_layout, .find = find_layouts, .add_remedies = add_remedies_of_layouts},
+    {.name = "foldings", .owns = is_folding, .find = find_foldings, .add_remedies = add_remedies_of_foldings},
+    {.name = "fusions", .owns = is_fusion, .find = find_fusions, .add_remedies = add_remedies_of_fusions},
+    {.name = "barriers",
+     .on_request = true, /* fusions have names and places of their own */
+     .owns = barriers_own,
+     .find = barriers_find,
+     .add_remedies = add_remedies_of_barriers},
+};
+
+/* In this order: of a fusion and the kernel that computes what is fused, either of which is enough, the first one stays
+ * on. */
+static const struct decision_source *const source_list[] = {&sources[0], &sources[1], &sources[2],
+                                                            &sources[3], &sources[4], NULL};
+
+const struct passes_runner builtin_passes_runner = {
+    .name = "the built-in engine",
+    .option = "--trt",
+    .fixed = fixed,
+    .groups = groups,
+    .sources = source_list,
+    .compare = compare,
+};

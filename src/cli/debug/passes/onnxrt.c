@@ -1,0 +1,420 @@
+/* cli/debug/passes/onnxrt.c: what ONNX Runtime decides: which optimizers change a model, and how kernels compute. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/optimizers.h"
+#include "base/file/file.h"
+#include "base/process/bounded.h"
+#include "base/system.h"
+#include "base/memory.h"
+#include "cli/debug/passes/runner.h"
+#include "cli/options/groups.h"
+#include "cli/options/runners/disabled.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
+
+/* ---- Optimizers ---- */
+
+static bool is_setting(const char *decision)
+{
+    return !disabled_name_has_kind(decision) && strchr(decision, '=') != NULL;
+}
+
+static bool is_threads(const char *decision)
+{
+    return strcmp(decision, "threads") == 0;
+}
+
+static bool is_optimizer(const char *decision)
+{
+    return !disabled_name_has_kind(decision) && !is_setting(decision) && !is_threads(decision);
+}
+
+/* A session that flushes denormal numbers sets the processor for all that this process computes, and for checks that
+ * are forked off it. Here sessions are only looked at. */
+#define DENORMALS_KEY "session.set_denormal_as_zero"
+
+/* The session configuration with these switched off; also sets the threads of the request. */
+static struct backend_settings switch_off(struct arena *arena, struct words off, struct backend_request *request)
+{
+    const struct backend_settings *given = &request->execution.session_config;
+    struct backend_setting *items = arena_alloc_zero(arena, given->count + off.count + 1, sizeof(*items));
+    struct backend_settings ret = {items, given->count + 1};
+    struct backend_setting *names = &items[given->count];
+
+    *names = (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
+    for (size_t i = 0; i < given->count; i++) {
+        items[i] = given->items[i];
+        if (strcmp(items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+            names->value = arena_printf(arena, "%s;", items[i].value);
+        if (strcmp(items[i].key, DENORMALS_KEY) == 0)
+            items[i].value = "0";
+    }
+    for (size_t i = 0; i < off.count; i++) {
+        const char *name = off.items[i], *equals = strchr(name, '=');
+
+        if (is_threads(name))
+            request->intra_threads = request->inter_threads = 1;
+        else if (is_optimizer(name))
+            names->value = arena_printf(arena, "%s%s;", names->value, name);
+        else if (is_setting(name))
+            items[ret.count++] = (struct backend_setting){
+                .key = arena_text(arena, (struct text){name, (size_t)(equals - name)}), .value = equals + 1};
+    }
+    return ret;
+}
+
+/* Some rules belong to several optimizers, and are switched off in all of them. */
+static void add_optimizer(const char *name, struct decisions *ret)
+{
+    const char *const *rules = onnxrt_optimizer_rules(name);
+
+    if (rules == NULL)
+        decisions_add(ret, name);
+    for (; rules != NULL && *rules != NULL; rules++)
+        decisions_add(ret, *rules);
+}
+
+/* In a process of its own: a runtime that crashes on this model is what somebody may be after. */
+static int open_session(const struct passes_subject *subject, struct backend_request *request, struct error *err)
+{
+    struct backend_session *opened;
+    int rc;
+
+    request->model_path = request->model_data == NULL ? subject->model : NULL;
+    rc = onnxrt_apart_backend.open(request, &opened, err);
+    if (rc == 0)
+        onnxrt_apart_backend.close(opened);
+    return rc;
+}
+
+/* Adds those that change the model with these switched off. */
+static int find_more_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    struct backend_request request = *PARSE_VALUES(subject->context->parse, struct backend_request);
+    struct words off = {.items = ret->names.items, .count = ret->names.count};
+    struct onnxrt_optimizers optimizers;
+    int rc;
+
+    onnxrt_optimizers_init(&optimizers);
+    request.log = subject->context->log;
+    request.optimizers = &optimizers;
+    request.execution.session_config = switch_off(subject->arena, off, &request);
+    rc = open_session(subject, &request, err);
+    if (rc < 0 && bounded_process_is_end(err)) {
+        log_message(request.log, LOG_WARNING,
+                    "Which optimizers change the model is not known, so that all that are known are tried: %s",
+                    err->message);
+        onnxrt_optimizers_suspect_all(&optimizers);
+        rc = 0;
+    }
+    for (size_t i = 0; rc == 0 && i < optimizers.count; i++)
+        if (optimizers.items[i].has_changed)
+            add_optimizer(optimizers.items[i].name, ret);
+    onnxrt_optimizers_release(&optimizers);
+    return rc;
+}
+
+/* Those that change the model, in the order in which they are applied, as the log of a session says; then those that
+ * would if these did not, and so on: only with all of them off is the model left as it is written. */
+static int find_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    const struct command_context *context = subject->context;
+    struct decisions found = {.arena = subject->arena};
+    struct string_builder names;
+    size_t before;
+    int rc;
+
+    string_init(&names);
+    do {
+        before = found.names.count;
+        rc = find_more_optimizers(subject, &found, err);
+        if (rc < 0)
+            goto done;
+    } while (found.names.count > before);
+    for (size_t i = 0; i < found.names.count; i++) {
+        string_add_format(&names, "%s%s", i > 0 ? ", " : "", found.names.items[i]);
+        decisions_add(ret, found.names.items[i]);
+    }
+    log_message(context->log, LOG_INFO, "%s '%s': %s",
+                found.names.count == 1 ? "One optimizer changes" : "Optimizers, or rules of them, that change",
+                parse_positional_word(context->parse, "model_file"), names.size > 0 ? names.data : "none");
+done:
+    string_release(&names);
+    free(found.names.items);
+    free(found.unfit.items);
+    return rc;
+}
+
+static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
+{
+    struct string_builder options, names, python;
+
+    string_init(&options);
+    string_init(&names);
+    string_init(&python);
+    for (size_t i = 0; i < off.count; i++) {
+        string_add_format(&options, " %s", off.items[i]);
+        string_add_format(&names, "%s%s", i > 0 ? ";" : "", off.items[i]);
+        string_add_format(&python, "%s\"%s\"", i > 0 ? ", " : "", off.items[i]);
+    }
+    remedies_add(ret, REMEDY_OPTION, "--onnxrt-disable-optimizers%s", options.data);
+    remedies_add(ret, REMEDY_C, "AddSessionConfigEntry(options, \"%s\", \"%s\")", ONNXRT_DISABLED_OPTIMIZERS_KEY,
+                 names.data);
+    remedies_add(ret, REMEDY_PYTHON, "InferenceSession(..., disabled_optimizers=[%s])", python.data);
+    string_release(&options);
+    string_release(&names);
+    string_release(&python);
+}
+
+static const struct decision_source optimizer_source = {
+    .name = "optimizers", .owns = is_optimizer, .find = find_optimizers, .add_remedies = add_remedies_of_optimizers};
+
+/* ---- Settings ---- */
+
+/* Constants that kernels may lay out anew before the first run. */
+static bool has_weights(const struct model *model)
+{
+    for (size_t i = 0; i < model->initializers.count; i++) {
+        struct tensor_header header;
+
+        if (!model->initializers.items[i].sparse &&
+            tensor_proto_read(model->initializers.items[i].message, &header, NULL) == 0 && header.shape.rank >= 2)
+            return true;
+    }
+    return false;
+}
+
+/* Unless one of both factors has 7 bits. */
+static bool has_saturating_products(const struct model *model)
+{
+    if (!system_saturates_products())
+        return false;
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        struct text type = model->nodes.items[i].op_type;
+
+        if (text_contains(type, TEXT("QuantizeLinear")) || text_contains(type, TEXT("DequantizeLinear")) ||
+            text_begins_with(type, "QLinear") || text_contains(type, TEXT("Integer")))
+            return true;
+    }
+    return false;
+}
+
+static bool has_functions(const struct model *model)
+{
+    return model->function_count > 0;
+}
+
+/* 4-bit weights of a MatMul, in blocks: their kernel rounds the other factor to 8 bits, unless it is told not to. */
+static bool has_blocked_weights(const struct model *model)
+{
+    for (size_t i = 0; i < model->nodes.count; i++)
+        if (text_equal_string(model->nodes.items[i].op_type, "MatMulNBits") ||
+            (text_equal_string(model->nodes.items[i].op_type, "DequantizeLinear") &&
+             node_attribute_integer(model->nodes.items[i].message, "block_size", 0) > 0))
+            return true;
+    return false;
+}
+
+/* Entries that change what is computed, not only how fast, and for which models. Others that do switch single
+ * optimizers, which are told apart by their own names. */
+static const struct {
+    const char *entry;
+    bool (*can_act)(const struct model *model);
+} settings[] = {
+    {"session.disable_prepacking=1", has_weights},
+    {"session.x64quantprecision=1", has_saturating_products},
+    {"session.disable_aot_function_inlining=1", has_functions},
+    {"session.qdq_matmulnbits_accuracy_level=1", has_blocked_weights},
+};
+
+/* Those that only a user switches on. */
+static const char *const requests[] = {
+    "session.enable_quant_qdq_cleanup",
+    DENORMALS_KEY,
+    "session.enable_dq_matmulnbits_fusion",
+    "optimization.enable_gelu_approximation",
+    "optimization.enable_cast_chain_elimination",
+    "mlas.enable_gemm_fastmath_arm64_bfloat16",
+    "mlas.use_lut_gemm",
+};
+
+/* Whether the user has said something of this key, and the value. */
+static const char *given_value(const struct backend_settings *config, const char *key)
+{
+    const char *ret = NULL;
+
+    for (size_t i = 0; i < config->count; i++)
+        if (strlen(config->items[i].key) == strcspn(key, "=") &&
+            strncmp(config->items[i].key, key, strcspn(key, "=")) == 0)
+            ret = config->items[i].value;
+    return ret;
+}
+
+static int find_settings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    const struct backend_settings *config =
+        &PARSE_VALUES(subject->context->parse, struct backend_request)->execution.session_config;
+    struct model *model;
+    int rc = model_open(subject->model, NULL, &model, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        if (given_value(config, settings[i].entry) == NULL && settings[i].can_act(model))
+            decisions_add(ret, settings[i].entry);
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+        const char *value = given_value(config, requests[i]);
+
+        if (value != NULL && strcmp(value, "0") != 0)
+            decisions_add(ret, arena_printf(subject->arena, "%s=0", requests[i]));
+    }
+    model_free(model);
+    return 0;
+}
+
+static void add_remedies_of_settings(struct words off, struct remedies *ret)
+{
+    for (size_t i = 0; i < off.count; i++) {
+        const char *setting = off.items[i];
+        int key = (int)strcspn(setting, "=");
+        const char *value = setting + key + 1;
+
+        remedies_add(ret, REMEDY_OPTION, "--session-config %s", setting);
+        remedies_add(ret, REMEDY_C, "AddSessionConfigEntry(options, \"%.*s\", \"%s\")", key, setting, value);
+        remedies_add(ret, REMEDY_PYTHON, "options.add_session_config_entry(\"%.*s\", \"%s\")", key, setting, value);
+    }
+}
+
+static const struct decision_source setting_source = {
+    .name = "settings", .owns = is_setting, .find = find_settings, .add_remedies = add_remedies_of_settings};
+
+/* ---- Threads ---- */
+
+static int find_threads(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    const struct backend_request *request = PARSE_VALUES(subject->context->parse, struct backend_request);
+
+    (void)err;
+    if (request->intra_threads > 1 || (request->intra_threads == 0 && system_processors() > 1))
+        decisions_add(ret, "threads");
+    return 0;
+}
+
+static void add_remedies_of_threads(struct words off, struct remedies *ret)
+{
+    (void)off;
+    remedies_add(ret, REMEDY_OPTION, "--onnxrt-threads 1");
+    remedies_add(ret, REMEDY_C, "SetIntraOpNumThreads(options, 1)");
+    remedies_add(ret, REMEDY_PYTHON, "options.intra_op_num_threads = 1");
+}
+
+static const struct decision_source thread_source = {
+    .name = "threads", .owns = is_threads, .find = find_threads, .add_remedies = add_remedies_of_threads};
+
+/* ---- What it makes of a model ---- */
+
+/* What the runtime makes of the model, as a file. */
+static int save_rewritten(const struct passes_subject *subject, struct words off, const char *path, struct model **ret,
+                          struct error *err)
+{
+    struct backend_request request = *PARSE_VALUES(subject->context->parse, struct backend_request);
+    char *bytes = NULL, *folder;
+    struct stat model, other;
+    int rc;
+
+    if (stat(subject->model, &model) == 0 && stat(path, &other) == 0 && model.st_ino == other.st_ino &&
+        model.st_dev == other.st_dev)
+        return error_set(err, ERR_EXISTS, "'%s', where it would go, is the model itself; -o names another folder",
+                         path);
+    rc = barriers_write(subject, off, &bytes, &request.model_size, err);
+    if (rc < 0)
+        return rc;
+    request.model_data = bytes;
+    request.external_folder = folder = file_folder(subject->model);
+    request.optimized_path = path;
+    request.execution.session_config = switch_off(subject->arena, off, &request);
+    rc = open_session(subject, &request, err);
+    if (rc == 0)
+        rc = model_open(path, NULL, ret, err);
+    free(folder);
+    free(bytes);
+    return rc;
+}
+
+/* ---- Barriers ---- */
+
+/* An optimizer hides tensors, so its places are found among those that are gone. */
+static int find_barriers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    struct model *rewritten = NULL;
+    char *folder = NULL, *path = NULL;
+    int rc = file_make_temporary_folder("passes", &folder, err);
+
+    if (rc < 0)
+        goto done;
+    path = file_join(folder, "rewritten.onnx");
+    rc = save_rewritten(subject, (struct words){0}, path, &rewritten, err);
+    if (rc < 0 && bounded_process_is_end(err))
+        log_message(subject->context->log, LOG_WARNING,
+                    "Which tensors the runtime hides is not known, so that all are tried: %s", err->message);
+    else if (rc < 0)
+        goto done;
+    rc = barriers_find_hidden(subject, rewritten, ret, err);
+done:
+    model_free(rewritten);
+    if (folder != NULL)
+        file_remove_tree(folder, NULL);
+    free(folder);
+    free(path);
+    return rc;
+}
+
+static void add_remedies_of_barriers(struct words off, struct remedies *ret)
+{
+    barriers_add_option("--onnx-outputs", off, ret);
+}
+
+/* An optimizer that acts in one place only and the tensor there are one cause under two names: tried together, they
+ * would make the answer longer and the search, too. */
+static const struct decision_source barrier_source = {.name = "barriers",
+                                                      .on_request = true,
+                                                      .owns = barriers_own,
+                                                      .find = find_barriers,
+                                                      .add_remedies = add_remedies_of_barriers};
+
+/* ---- Before and after ---- */
+
+static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
+                   struct error *err)
+{
+    struct model *with = NULL, *without = NULL;
+    int rc;
+
+    ret->with_path = arena_printf(subject->arena, "%s/rewritten.onnx", folder);
+    ret->without_path = arena_printf(subject->arena, "%s/rewritten_without.onnx", folder);
+    rc = save_rewritten(subject, (struct words){0}, ret->with_path, &with, err);
+    if (rc == 0)
+        rc = save_rewritten(subject, off, ret->without_path, &without, err);
+    if (rc == 0)
+        rewritten_nodes_find(without, with, &ret->nodes);
+    model_free(with);
+    model_free(without);
+    return rc;
+}
+
+static const char *const undecided[] = {"--onnxrt-optimization-level", "none", NULL};
+static const struct option_group *const groups[] = {&onnxrt_options, NULL};
+static const struct decision_source *const sources[] = {&optimizer_source, &setting_source, &thread_source,
+                                                        &barrier_source, NULL};
+
+const struct passes_runner onnxrt_passes_runner = {
+    .name = "ONNX Runtime",
+    .option = "--onnxrt",
+    .groups = groups,
+    .undecided = undecided,
+    .sources = sources,
+    .compare = compare,
+};

@@ -1,0 +1,393 @@
+/* cli/debug/passes/reduction.c: see reduction.h. */
+#include "cli/debug/passes/reduction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/text/shell_line.h"
+#include "cli/debug/session.h"
+#include "cli/options/groups.h"
+#include "cli/options/runners/disabled.h"
+#include "debug/check/words.h"
+
+#define EXIT_STATUS_SAYS_NOTHING "125" /* of a check */
+
+/* The files of one reduction. */
+struct paths {
+    const char *all_off, *others_off, *off; /* lists of what is switched off */
+    const char *model, *tensors, *inputs, *golden;
+};
+
+static const char *path_of(const struct passes_question *question, const char *name)
+{
+    struct arena *arena = question->subject->arena;
+
+    return question->number > 1 ? arena_printf(arena, "%s/reduced_%zu%s", question->folder, question->number, name)
+                                : arena_printf(arena, "%s/reduced%s", question->folder, name);
+}
+
+static struct paths paths_of(const struct passes_question *question)
+{
+    return (struct paths){.all_off = path_of(question, "_all_off.txt"),
+                          .others_off = path_of(question, "_others_off.txt"),
+                          .off = path_of(question, "_off.txt"),
+                          .model = path_of(question, ".onnx"),
+                          .tensors = path_of(question, "_tensors.json"),
+                          .inputs = path_of(question, "_inputs.json"),
+                          .golden = path_of(question, "_golden.json")};
+}
+
+/* Parts have few of the nodes and tensors that decisions are called after. */
+static struct words let_miss(struct arena *arena, struct words decisions)
+{
+    const char **items = arena_alloc_zero(arena, decisions.count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < decisions.count; i++)
+        items[i] = disabled_name_has_kind(decisions.items[i])
+                       ? arena_printf(arena, "%c%s", NAME_MAY_MISS, decisions.items[i])
+                       : decisions.items[i];
+    return (struct words){.items = items, .count = decisions.count};
+}
+
+static int write_lists(const struct passes_question *question, const struct paths *paths, struct error *err)
+{
+    struct arena *arena = question->subject->arena;
+    struct words decisions = let_miss(arena, question->decisions);
+    int rc = decisions_write(decisions, NULL, paths->all_off, err);
+
+    if (rc == 0)
+        rc = decisions_write(decisions, question->culprits, paths->others_off, err);
+    return rc == 0 ? decisions_write(let_miss(arena, question->off), NULL, paths->off, err) : rc;
+}
+
+static void add(struct word_list *words, const char *word)
+{
+    *VECTOR_APPEND(words) = word;
+}
+
+/* Of a command that has to work. */
+static int run(const struct passes_question *question, struct word_list *words, const char *list, struct error *err)
+{
+    struct process_result result;
+    int rc = passes_run_command(question->subject, words, list, &result, err);
+
+    if (rc < 0)
+        return rc;
+    if (result.end != PROCESS_EXITED || result.code != 0)
+        rc = error_set(err, ERR_BACKEND, "`polygraphy %s` has failed. It said:\n%s", words->items[1],
+                       result.error_out.size > 0 ? result.error_out.data : "nothing");
+    process_result_release(&result);
+    return rc;
+}
+
+/* ---- The search ---- */
+
+/* Appends `polygraphy run` of a candidate; placeholders of files stay as they are. */
+static void add_run(const struct passes_question *question, const char *list, bool undecided,
+                    struct string_builder *ret)
+{
+    struct word_list words = {0};
+
+    string_add_format(ret, "%s" CHECK_DISABLED_VARIABLE "=@", ret->size > 0 ? " " : "");
+    shell_add_word(ret, list, &(struct shell_quotes){0});
+    passes_add_run(question->subject, question->runner, "{artifact}", undecided, &words);
+    for (size_t i = 0; i < words.count; i++)
+        if (i == 2)
+            string_add(ret, " {artifact}");
+        else
+            shell_add_argument(ret, words.items[i]);
+    string_add(ret, " --load-inputs {inputs}");
+    free(words.items);
+}
+
+/* Not what the whole model is compared with. */
+static void add_tolerance(const struct passes_question *question, struct word_list *ret)
+{
+    static const char *const except[] = {"--load-outputs", NULL};
+
+    parse_add_given_of_group(question->subject->context->parse, &comparison_options, except, ret);
+}
+
+/* With the culprits on and all else off, does it differ from all off? A part that does not even run with all off says
+ * nothing. */
+static void add_check(const struct passes_question *question, const struct paths *paths, struct string_builder *ret)
+{
+    struct word_list tolerance = {0};
+
+    add_run(question, paths->all_off, true, ret);
+    string_add(ret, " --save-outputs {artifact}.golden.json || exit " EXIT_STATUS_SAYS_NOTHING ";");
+    add_run(question, paths->others_off, false, ret);
+    string_add(ret, " --load-outputs {artifact}.golden.json");
+    add_tolerance(question, &tolerance);
+    for (size_t i = 0; i < tolerance.count; i++)
+        shell_add_argument(ret, tolerance.items[i]);
+    free(tolerance.items);
+}
+
+/* ONNX Runtime, which computes what the inputs of a part hold: as the model is written. */
+static void add_runtime(const struct passes_question *question, bool reduces, struct word_list *ret)
+{
+    static const char *const except[] = {"--providers",
+                                         "--provider-options",
+                                         "--onnxrt-optimization-level",
+                                         "--onnxrt-disable-optimizers",
+                                         "--session-config",
+                                         NULL};
+
+    if (!reduces)
+        add(ret, "--onnxrt");
+    add(ret, "--onnxrt-optimization-level");
+    add(ret, "none");
+    parse_add_given_of_group(question->subject->context->parse, &onnxrt_options, except, ret);
+}
+
+/* What the command line says of input data, as a file. */
+static int save_inputs(const struct passes_question *question, const struct paths *paths, const char **ret,
+                       struct error *err)
+{
+    struct word_list words = {0};
+    int rc;
+
+    *ret = arena_printf(question->subject->arena, "%s/inputs.json", question->folder);
+    passes_add_run(question->subject, question->runner, question->subject->model, true, &words);
+    parse_add_given_of_group(question->subject->context->parse, &data_loader_options, NULL, &words);
+    add(&words, "--save-inputs");
+    add(&words, *ret);
+    rc = run(question, &words, paths->all_off, err);
+    free(words.items);
+    return rc;
+}
+
+/* With files of the session in `folder`. Writes why there is no part, or NULL. */
+static int search(const struct passes_question *question, const struct paths *paths, const char *folder,
+                  const char **ret_why_not, struct error *err)
+{
+    struct arena *arena = question->subject->arena;
+    struct process_result result;
+    struct string_builder check;
+    struct word_list words = {0};
+    int rc;
+
+    string_init(&check);
+    add_check(question, paths, &check);
+    add(&words, "polygraphy");
+    add(&words, "debug");
+    add(&words, "reduce");
+    add(&words, question->subject->model);
+    add(&words, "-o");
+    add(&words, paths->model);
+    add(&words, "--mode");
+    add(&words, "minimal");
+    add(&words, "--exit-code");
+    add(&words, "--load-inputs");
+    add(&words, question->inputs);
+    add(&words, "--iter-artifact");
+    add(&words, arena_printf(arena, "%s/candidate.onnx", folder));
+    add(&words, "--iter-inputs");
+    add(&words, arena_printf(arena, "%s/inputs.json", folder));
+    add(&words, "--save-debug-replay");
+    add(&words, arena_printf(arena, "%s/replay.json", folder));
+    add_runtime(question, true, &words);
+    add(&words, "--check");
+    add(&words, check.data);
+    rc = passes_run_command(question->subject, &words, paths->all_off, &result, err);
+    free(words.items);
+    string_release(&check);
+    if (rc < 0)
+        return rc;
+    if (result.end == PROCESS_EXITED && result.code == EXIT_STATUS_NOT_REPRODUCED)
+        *ret_why_not = "with it alone, and all else switched off, the outputs do not differ";
+    else if (result.end != PROCESS_EXITED || result.code != 0)
+        *ret_why_not = arena_printf(arena, "`polygraphy debug reduce` has failed. It said:\n%s",
+                                    result.error_out.size > 0 ? result.error_out.data : "nothing");
+    process_result_release(&result);
+    return 0;
+}
+
+/* ---- The answer ---- */
+
+static bool has_input(const struct model *model, struct text name)
+{
+    for (size_t i = 0; i < model->inputs.count; i++)
+        if (text_equal(model->values.items[model->inputs.items[i]].name, name))
+            return true;
+    return false;
+}
+
+/* What inputs of the part hold that are none of the whole model. `*ret`: there are some. */
+static int compute_tensors(const struct passes_question *question, const struct paths *paths, const struct model *whole,
+                           const struct model *part, bool *ret, struct error *err)
+{
+    struct word_list words = {0};
+    size_t before;
+    int rc = 0;
+
+    add(&words, "polygraphy");
+    add(&words, "run");
+    add(&words, question->subject->model);
+    add_runtime(question, false, &words);
+    add(&words, "--load-inputs");
+    add(&words, question->inputs);
+    add(&words, "--save-outputs");
+    add(&words, paths->tensors);
+    add(&words, "--onnx-outputs");
+    before = words.count;
+    for (size_t i = 0; i < part->inputs.count; i++) {
+        struct text name = part->values.items[part->inputs.items[i]].name;
+
+        if (!has_input(whole, name))
+            add(&words, arena_text(question->subject->arena, name));
+    }
+    *ret = words.count > before;
+    if (*ret)
+        rc = run(question, &words, paths->all_off, err);
+    free(words.items);
+    return rc;
+}
+
+static int make_inputs(const struct passes_question *question, const struct paths *paths, const struct model *whole,
+                       const struct model *part, struct error *err)
+{
+    struct word_list words = {0};
+    bool has_tensors;
+    int rc = compute_tensors(question, paths, whole, part, &has_tensors, err);
+
+    if (rc < 0)
+        return rc;
+    add(&words, "polygraphy");
+    add(&words, "data");
+    add(&words, "to-input");
+    add(&words, question->inputs);
+    if (has_tensors)
+        add(&words, paths->tensors);
+    add(&words, "-o");
+    add(&words, paths->inputs);
+    add(&words, "--only");
+    for (size_t i = 0; i < part->inputs.count; i++)
+        add(&words, arena_text(question->subject->arena, part->values.items[part->inputs.items[i]].name));
+    rc = run(question, &words, paths->all_off, err);
+    free(words.items);
+    return rc;
+}
+
+static int make_golden(const struct passes_question *question, const struct paths *paths, struct error *err)
+{
+    struct word_list words = {0};
+    int rc;
+
+    passes_add_run(question->subject, question->runner, paths->model, true, &words);
+    add(&words, "--load-inputs");
+    add(&words, paths->inputs);
+    add(&words, "--save-outputs");
+    add(&words, paths->golden);
+    rc = run(question, &words, paths->all_off, err);
+    free(words.items);
+    return rc;
+}
+
+static struct word_list comparison_of(const struct passes_question *question, const struct paths *paths)
+{
+    struct word_list ret = {0};
+
+    passes_add_run(question->subject, question->runner, paths->model, false, &ret);
+    add(&ret, "--load-inputs");
+    add(&ret, paths->inputs);
+    add(&ret, "--load-outputs");
+    add(&ret, paths->golden);
+    add_tolerance(question, &ret);
+    return ret;
+}
+
+/* Compares the part with its golden outputs. `*ret`: whether the exit status is `expected`. */
+static int compare(const struct passes_question *question, const struct paths *paths, const char *list, int expected,
+                   bool *ret, struct error *err)
+{
+    struct word_list words = comparison_of(question, paths);
+    struct process_result result;
+    int rc = passes_run_command(question->subject, &words, list, &result, err);
+
+    free(words.items);
+    if (rc < 0)
+        return rc;
+    *ret = result.end == PROCESS_EXITED && result.code == expected;
+    process_result_release(&result);
+    return 0;
+}
+
+static const char *command_line(const struct passes_question *question, const struct paths *paths)
+{
+    struct word_list words = comparison_of(question, paths);
+    struct string_builder line;
+    const char *ret;
+
+    string_init(&line);
+    string_add(&line, CHECK_DISABLED_VARIABLE "=@");
+    shell_add_word(&line, paths->others_off, &(struct shell_quotes){0});
+    for (size_t i = 0; i < words.count; i++)
+        shell_add_argument(&line, words.items[i]);
+    ret = arena_strdup(question->subject->arena, line.data);
+    string_release(&line);
+    free(words.items);
+    return ret;
+}
+
+static int look_at_both_sides(const struct passes_question *question, const struct paths *paths,
+                              struct passes_reduction *ret, struct error *err)
+{
+    struct model *whole = NULL, *part = NULL;
+    int rc = model_open(question->subject->model, NULL, &whole, err);
+
+    if (rc < 0)
+        goto done;
+    rc = model_open(paths->model, NULL, &part, err);
+    if (rc < 0)
+        goto done;
+    rc = make_inputs(question, paths, whole, part, err);
+    if (rc < 0)
+        goto done;
+    rc = make_golden(question, paths, err);
+    if (rc < 0)
+        goto done;
+    rc = compare(question, paths, paths->others_off, 1, &ret->alone_fails, err);
+    if (rc < 0)
+        goto done;
+    rc = compare(question, paths, paths->off, 0, &ret->without_passes, err);
+    if (rc < 0)
+        goto done;
+    ret->command = command_line(question, paths);
+    ret->original_nodes = whole->nodes.count;
+    for (uint32_t i = 0; i < part->nodes.count; i++) {
+        VECTOR_APPEND(&ret->nodes);
+        ret->nodes.items[i].name = arena_strdup(question->subject->arena, model_node_label(part, i));
+        ret->nodes.items[i].op_type = arena_text(question->subject->arena, part->nodes.items[i].op_type);
+    }
+done:
+    model_free(whole);
+    model_free(part);
+    return rc;
+}
+
+int passes_reduce(const struct passes_question *given, struct passes_reduction *ret, struct error *err)
+{
+    struct passes_question whole = *given;
+    const struct passes_question *question = &whole;
+    struct paths paths = paths_of(question);
+    struct error ignored;
+    char *folder;
+    int rc = write_lists(question, &paths, err);
+
+    *ret = (struct passes_reduction){.model = paths.model, .inputs = paths.inputs, .golden = paths.golden};
+    if (rc == 0 && whole.inputs == NULL)
+        rc = save_inputs(question, &paths, &whole.inputs, err);
+    if (rc < 0)
+        return rc;
+    rc = file_make_temporary_folder("passes", &folder, err);
+    if (rc < 0)
+        return rc;
+    rc = search(question, &paths, folder, &ret->why_not, err);
+    file_remove_tree(folder, &ignored);
+    free(folder);
+    return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(question, &paths, ret, err);
+}

@@ -1,0 +1,154 @@
+/* cli/debug/passes/runner.h: what `debug passes` knows of a runner: a table of functions, in a file of its own.
+ *
+ * The room cli/debug/passes/ is what `debug passes` asks runners for and how it tells what it found; the search
+ * is in debug/passes/.
+ *
+ * A runner has sources of decisions, and a source may belong to several runners:
+ *
+ *   const struct decision_source optimizer_source = {.name = "optimizers", .owns = is_optimizer, ...};
+ *
+ * A decision is a name without ';' and line breaks. `polygraphy run` of that runner does without those that it finds in
+ * POLYGRAPHY_DISABLED (cli/options/runners/disabled.h), which is all that the search needs to know.
+ */
+#ifndef CLI_DEBUG_PASSES_RUNNER_H
+#define CLI_DEBUG_PASSES_RUNNER_H
+
+#include "base/container/bitset.h"
+#include "base/process/process.h"
+#include "base/text/text.h"
+#include "cli/parse/command.h"
+#include "debug/passes/passes.h"
+#include "debug/passes/rewritten.h"
+
+/* What the session is about. */
+struct passes_subject {
+    const struct command_context *context;
+    const char *model;   /* its path */
+    struct arena *arena; /* lives as long as the session */
+    void **memory; /* the runner's: what one of its sources has found, for the others; in the arena. At first NULL */
+};
+
+/* Decisions in the order in which they are tried: neighbours are switched off together first. */
+struct decisions {
+    struct arena *arena;
+    struct word_list names; /* each once */
+    struct word_list unfit; /* that cannot be names, and are left out */
+};
+
+/* Copies the name, unless it is there. */
+void decisions_add(struct decisions *decisions, const char *name);
+
+/* How something is switched off for good: in this program's words, and as others spell it. */
+enum remedy_form { REMEDY_OPTION, REMEDY_C, REMEDY_PYTHON, REMEDY_TRTEXEC, REMEDY_FORMS };
+
+struct remedies {
+    struct arena *arena;
+    struct remedy {
+        enum remedy_form form;
+        const char *line; /* an option: "--fp16", what it is added to being known */
+    } * items;
+    size_t count, capacity;
+};
+
+void remedies_add(struct remedies *remedies, enum remedy_form form, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Decisions of one kind. */
+struct decision_source {
+    const char *name; /* as --among takes it: "optimizers" */
+    bool on_request;  /* only where --among names it */
+    bool (*owns)(const char *decision);
+
+    /* Adds those that may act on the model. */
+    int (*find)(const struct passes_subject *subject, struct decisions *ret, struct error *err);
+
+    /* `off` are all decisions of this source that have to be off, at least one. */
+    void (*add_remedies)(struct words off, struct remedies *ret);
+};
+
+/* What is known of another reason that would look the same: that kernels which layers have with what was found, and
+ * others without it, are wrong by themselves. */
+struct other_kernels {
+    enum kernel_evidence {
+        KERNELS_NOT_ASKED,    /* the runner does not tell, or kernels are what was found */
+        KERNELS_SAME,         /* layers that begin with the same node have the same */
+        KERNELS_FORCED_PASS,  /* forced upon the layers that there are without it, they pass */
+        KERNELS_FORCED_FAIL,  /* so they fail as well: it is them */
+        KERNELS_NOT_RULED_OUT /* and `why_not` */
+    } evidence;
+    const char *why_not;
+    const char *differences; /* "'conv' (onednn:jit)": where they are others without it */
+    const char *replay;      /* that forces them; NULL: there is none */
+};
+
+/* What a runner makes of the model with and without what was found. */
+struct rewriting {
+    bool is_known;                        /* else nothing below is */
+    struct rewritten_nodes nodes;         /* to be released in any case */
+    const char *with_path, *without_path; /* models that have these nodes; NULL: there are none */
+    struct other_kernels kernels;
+};
+
+struct passes_runner {
+    const char *name;                         /* "ONNX Runtime" */
+    const char *option;                       /* that chooses it in `polygraphy run` */
+    const char *const *fixed;                 /* NULL-terminated options that it always has; NULL: none */
+    const struct option_group *const *groups; /* NULL-terminated: what it takes of the command line */
+
+    /* An option and its value with which it decides no more than with all decisions switched off, in place of the
+     * user's, for the reference. NULL-terminated; NULL: there is none. */
+    const char *const *undecided;
+    const struct decision_source *const *sources; /* NULL-terminated */
+
+    /* With `off` switched off and with nothing. Files may go to `folder`, which is there. Where a replay of tactics was
+     * made, whether the model passes with it is left to be seen. NULL: that is not known. */
+    int (*compare)(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
+                   struct error *err);
+};
+
+/* NULL: no source of the runner has such decisions. */
+const struct decision_source *decision_source_find(const struct passes_runner *runner, const char *decision);
+
+/* ---- Commands of this program ---- */
+
+/* Appends `polygraphy run MODEL` of the runner, with what the command line says to it; `undecided`: but for these
+ * words. */
+void passes_add_run(const struct passes_subject *subject, const struct passes_runner *runner, const char *model,
+                    bool undecided, struct word_list *ret);
+
+/* Writes a list for POLYGRAPHY_DISABLED=@FILE, without those of the set `left_out` (NULL: all are in it). */
+int decisions_write(struct words names, const struct bitset *left_out, const char *path, struct error *err);
+
+/* Runs the words, which begin with "polygraphy", without what the file `list` names. Any end is no error. */
+int passes_run_command(const struct passes_subject *subject, struct word_list *words, const char *list,
+                       struct process_result *ret, struct error *err);
+
+/* ---- Barriers ---- */
+
+/* Of any runner (barriers.c): what it does across a tensor inside of the model. Whether a decision is that. */
+bool barriers_own(const char *decision);
+
+/* Adds all tensors that one node makes and another reads, up to a bound, which is said; or of these the ones that are
+ * gone in the model as it is rewritten: as a rule, nothing is done across those that are left. */
+int barriers_find(const struct passes_subject *subject, struct decisions *ret, struct error *err);
+int barriers_find_hidden(const struct passes_subject *subject, const struct model *rewritten, struct decisions *ret,
+                         struct error *err);
+
+/* The option of `polygraphy run` that gives these tensors out for good. */
+void barriers_add_option(const char *option, struct words off, struct remedies *ret);
+
+/* The tensors that are barriers by the decisions that are off; and these with `separator` in between. */
+struct words barriers_of(struct arena *arena, struct words off);
+void barriers_list(struct words off, const char *separator, struct string_builder *ret);
+
+/* The model with those of `off` that are barriers, malloc'd; NULL where none is. */
+int barriers_write(const struct passes_subject *subject, struct words off, char **ret, size_t *ret_size,
+                   struct error *err);
+
+/* ---- Runners ---- */
+
+extern const struct passes_runner onnxrt_passes_runner;  /* onnxrt.c */
+extern const struct passes_runner builtin_passes_runner; /* builtin.c */
+extern const struct passes_runner trtexec_passes_runner; /* trtexec.c */
+
+#endif

@@ -1,0 +1,201 @@
+/* cli/debug/passes/trtexec.c: what TensorRT decides, as far as trtexec can tell it otherwise: knobs of its compiler,
+ * and what it does across tensors.
+ */
+#include <string.h>
+
+#include "backend/trtexec/build.h"
+#include "backend/trtexec/build_route.h"
+#include "backend/trtexec/installation.h"
+#include "base/container/name_map.h"
+#include "base/memory.h"
+#include "cli/debug/passes/runner.h"
+#include "cli/options/runners/engine.h"
+#include "cli/trt.h"
+#include "format/trtexec/layer_info.h"
+
+/* ---- Build routes ---- */
+
+#define ROUTE_PREFIX "route:"
+
+static bool is_route(const char *decision)
+{
+    return strncmp(decision, ROUTE_PREFIX, sizeof(ROUTE_PREFIX) - 1) == 0;
+}
+
+/* Knobs that have another value than the one that asks least: off, they have that. */
+static int find_routes(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    struct log *log = subject->context->log;
+    const struct trtexec *program;
+    struct build_knobs knobs;
+    size_t count = 0;
+    int rc = trtexec_find(&program, err);
+
+    if (rc < 0)
+        return rc;
+    if (!trtexec_has(program, "--setBuildRoute")) {
+        log_message(log, LOG_INFO,
+                    "TensorRT %d.%d has no build routes, which are there from 11.1 on: only barriers are tried",
+                    program->major, program->minor);
+        return 0;
+    }
+    rc = trtexec_list_knobs(program, &knobs, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < knobs.count; i++) {
+        const char *least = build_knob_least(&knobs.items[i]);
+
+        if (least != NULL)
+            decisions_add(ret, arena_printf(subject->arena, ROUTE_PREFIX "-%s=%s", knobs.items[i].name, least));
+        count += least != NULL;
+    }
+    log_message(log, LOG_INFO, "%zu of %zu knobs of TensorRT's compiler can be turned down", count,
+                knobs.count + knobs.unread);
+    if (knobs.unread > 0)
+        log_message(log, LOG_WARNING, "%zu knobs are not tried, because their values are not understood", knobs.unread);
+    build_knobs_release(&knobs);
+    return 0;
+}
+
+static void add_remedies_of_routes(struct words off, struct remedies *ret)
+{
+    struct string_builder option, route;
+
+    string_init(&option);
+    string_init(&route);
+    for (size_t i = 0; i < off.count; i++) {
+        const char *word = off.items[i] + sizeof(ROUTE_PREFIX) - 1;
+
+        string_add_format(&route, "%s%s", i > 0 ? " " : "", word);
+        string_add_format(&option, " %s", word + (*word == '-'));
+    }
+    remedies_add(ret, REMEDY_OPTION, "--build-route%s", option.data);
+    remedies_add(ret, REMEDY_TRTEXEC, "--setBuildRoute='%s'", route.data);
+    string_release(&option);
+    string_release(&route);
+}
+
+static const struct decision_source route_source = {
+    .name = "routes", .owns = is_route, .find = find_routes, .add_remedies = add_remedies_of_routes};
+
+/* ---- Barriers ---- */
+
+/* From 10.0 on a tensor can be a barrier and no output. */
+static void add_remedies_of_barriers(struct words off, struct remedies *ret)
+{
+    struct string_builder list;
+
+    barriers_add_option("--trt-outputs", off, ret);
+    string_init(&list);
+    barriers_list(off, ",", &list);
+    remedies_add(ret, REMEDY_TRTEXEC, "--markDebug=%s (from TensorRT 10.0 on)", list.data);
+    string_release(&list);
+}
+
+static const struct decision_source barrier_source = {
+    .name = "barriers", .owns = barriers_own, .find = barriers_find, .add_remedies = add_remedies_of_barriers};
+
+/* ---- Before and after ---- */
+
+/* Knobs of the command line, and those that are off. */
+static struct words add_routes(struct arena *arena, struct words given, struct words off)
+{
+    const char **items = arena_alloc_zero(arena, given.count + off.count + 1, sizeof(*items));
+    size_t count = 0;
+
+    for (size_t i = 0; i < given.count; i++)
+        items[count++] = given.items[i];
+    for (size_t i = 0; i < off.count; i++)
+        if (is_route(off.items[i]))
+            items[count++] = off.items[i] + sizeof(ROUTE_PREFIX) - 1;
+    return (struct words){.items = items, .count = count};
+}
+
+static int build_layers(const struct passes_subject *subject, struct words off, struct layer_info *ret,
+                        struct error *err)
+{
+    struct command_context quiet = *subject->context;
+    struct backend_request source = {.model_path = subject->model};
+    struct trtexec_products products = {0};
+    struct trt_request request = {0};
+    const struct trtexec *program;
+    int rc = trtexec_find(&program, err);
+
+    if (rc < 0)
+        return rc;
+    quiet.log = NULL;
+    rc = trt_request_init(&request, &quiet, program, err);
+    if (rc < 0)
+        goto done;
+    request.request.settings.barriers = barriers_of(subject->arena, off);
+    request.request.settings.build_route = add_routes(subject->arena, request.request.settings.build_route, off);
+    rc = trtexec_build(&request.request.settings, &source, &products, err);
+    if (rc == 0)
+        rc = layer_info_open(ret, products.layers, err);
+    trtexec_products_release(&products);
+done:
+    trt_request_release(&request);
+    return rc;
+}
+
+/* Layers of the first that the second has not. */
+static void list_others(const struct layer_info *of, const struct layer_info *other, struct arena *texts,
+                        struct rewritten_list *ret)
+{
+    struct name_map names;
+
+    name_map_init(&names);
+    for (size_t i = 0; i < other->layers.count; i++)
+        name_map_add(&names, text_of(other->layers.items[i].name), (uint32_t)i);
+    for (size_t i = 0; i < of->layers.count; i++) {
+        const struct layer_info_layer *layer = &of->layers.items[i];
+
+        if (name_map_find(&names, text_of(layer->name)) != NAME_MAP_NONE)
+            continue;
+        VECTOR_APPEND(ret);
+        ret->items[ret->count - 1].name = arena_strdup(texts, layer->name);
+        ret->items[ret->count - 1].op_type = arena_strdup(texts, layer->type != NULL ? layer->type : "layer");
+    }
+    name_map_release(&names);
+}
+
+/* By two builds more. What makes no other layers may act within kernels, or not at all. */
+static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
+                   struct error *err)
+{
+    struct layer_info with = {0}, without = {0};
+    int rc = build_layers(subject, (struct words){0}, &with, err);
+
+    (void)folder;
+    if (rc == 0)
+        rc = build_layers(subject, off, &without, err);
+    if (rc < 0)
+        goto done;
+    arena_init(&ret->nodes.arena);
+    list_others(&without, &with, &ret->nodes.arena, &ret->nodes.before);
+    list_others(&with, &without, &ret->nodes.arena, &ret->nodes.after);
+    ret->kernels = (struct other_kernels){.evidence = KERNELS_NOT_RULED_OUT,
+                                          .why_not = "which tactics TensorRT takes is not held fixed"};
+    if (ret->nodes.before.count + ret->nodes.after.count == 0)
+        log_message(subject->context->log, LOG_WARNING,
+                    "Engines with it and without have the same layers: it acts within kernels, or TensorRT has "
+                    "decided otherwise and builds differ by themselves (--flaky tells)");
+done:
+    layer_info_release(&with);
+    layer_info_release(&without);
+    return rc;
+}
+
+/* ---- The runner ---- */
+
+static const struct option_group *const groups[] = {&engine_config_options, &engine_network_options, &tensorrt_options,
+                                                    NULL};
+static const struct decision_source *const sources[] = {&route_source, &barrier_source, NULL};
+
+const struct passes_runner trtexec_passes_runner = {
+    .name = "TensorRT",
+    .option = "--trt",
+    .groups = groups,
+    .sources = sources,
+    .compare = compare,
+};

@@ -1,0 +1,125 @@
+/* cli/options/runners/disabled.c: see disabled.h. */
+#include "cli/options/runners/disabled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "debug/check/words.h"
+#include "onnx/model/mark_outputs.h"
+
+bool disabled_name_has_kind(const char *name)
+{
+    size_t length;
+
+    name += *name == NAME_MAY_MISS;
+    length = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    return length > 0 && name[length] == ':';
+}
+
+/* What is to be known of a name: without its kind. NULL: it is of another. */
+static const char *part_of_kind(struct arena *arena, const char *name, const char *kind)
+{
+    bool may_miss = *name == NAME_MAY_MISS;
+    const char *whole = name + may_miss;
+    size_t length;
+
+    if (kind == NULL)
+        return *name != '\0' && !disabled_name_has_kind(name) ? name : NULL;
+    length = strlen(kind);
+    if (strncmp(whole, kind, length) != 0 || whole[length] != ':')
+        return NULL;
+    whole += length + 1;
+    return may_miss ? arena_printf(arena, "%c%s", NAME_MAY_MISS, whole) : whole;
+}
+
+static struct words words_of(struct arena *arena, const struct word_list *names)
+{
+    const char **items = arena_alloc_zero(arena, names->count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < names->count; i++)
+        items[i] = names->items[i];
+    return (struct words){.items = items, .count = names->count};
+}
+
+static void split(struct arena *arena, const char *list, const char *separator, struct word_list *ret)
+{
+    while (*list != '\0') {
+        size_t size = strcspn(list, separator);
+
+        if (size > 0)
+            *VECTOR_APPEND(ret) = arena_text(arena, (struct text){list, size});
+        list += size + (list[size] != '\0');
+    }
+}
+
+/* All names in the environment. `ret` is to be freed, the names live as long as the parse. */
+static int read_all(struct parse *parse, struct word_list *ret, struct error *err)
+{
+    const char *list = getenv(CHECK_DISABLED_VARIABLE);
+    char *content;
+    size_t size;
+    int rc;
+
+    *ret = (struct word_list){0};
+    if (list == NULL || *list != '@') {
+        split(parse_arena(parse), list != NULL ? list : "", ";", ret);
+        return 0;
+    }
+    rc = file_read(list + 1, CHECK_LONGEST_LIST, &content, &size, err);
+    if (rc < 0)
+        return error_context(err, CHECK_DISABLED_VARIABLE);
+    split(parse_arena(parse), content, "\n", ret);
+    free(content);
+    return 0;
+}
+
+int disabled_names_read(struct parse *parse, const char *kind, struct words *ret, struct error *err)
+{
+    struct word_list all, names = {0};
+    int rc = read_all(parse, &all, err);
+
+    *ret = (struct words){0};
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < all.count; i++) {
+        const char *name = part_of_kind(parse_arena(parse), all.items[i], kind);
+
+        if (name != NULL)
+            *VECTOR_APPEND(&names) = name;
+    }
+    *ret = words_of(parse_arena(parse), &names);
+    free(names.items);
+    free(all.items);
+    return 0;
+}
+
+static bool is_known(struct arena *arena, const char *name)
+{
+    static const char *const kinds[] = {NULL, "fusion", "folding", "layout", "tactics", BARRIER_KIND, "route"};
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (part_of_kind(arena, name, kinds[i]) != NULL)
+            return true;
+    return false;
+}
+
+int disabled_names_doubt(struct parse *parse, struct error *err)
+{
+    struct word_list all;
+    int rc = read_all(parse, &all, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < all.count; i++)
+        if (!is_known(parse_arena(parse), all.items[i])) {
+            log_message(parse_log(parse), LOG_WARNING,
+                        CHECK_DISABLED_VARIABLE
+                        ": no runner of this program has decisions of the kind of '%s': nothing comes of it here",
+                        all.items[i]);
+            break;
+        }
+    free(all.items);
+    return 0;
+}

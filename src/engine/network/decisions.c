@@ -1,0 +1,267 @@
+/* engine/network/decisions.c: see decisions.h. */
+#include "engine/network/decisions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/names.h"
+
+static const char *const kinds[] = {
+    FOLDING_OF_CONSTANTS, FOLDING_OF_AFFINE_NODES, "fusion:bias",    "fusion:sum",  "fusion:relu",
+    "fusion:leaky_relu",  "fusion:clip",           "fusion:sigmoid", "fusion:tanh", "fusion:elu",
+    "fusion:swish",       "fusion:hard_swish",     "fusion:gelu",
+};
+
+/* A word of what is to be off, as its parts around the '@'. */
+struct decision_rule {
+    const char *word;
+    struct text kind, label; /* label.data is NULL without an '@' */
+    bool is_exact;           /* the label is that of a node, whatever characters it has */
+    bool may_miss;           /* the model needs not have it */
+    bool used;
+};
+
+static bool is_pattern(struct text text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (strchr("*?[", text.data[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* ---- Labels ---- */
+
+/* Names become part of JSON files, and end with a NUL: bytes that are neither UTF-8 nor visible become '?'. */
+static struct text make_visible(struct model *model, struct text label)
+{
+    char *copy = arena_text(&model->arena, label);
+
+    for (size_t i = 0, length; i < label.size; i += length) {
+        length = text_utf8_length(label.data + i, label.size - i);
+        if (length == 0 || (length == 1 && (unsigned char)label.data[i] < ' ')) {
+            copy[i] = '?';
+            length = 1;
+        }
+    }
+    return (struct text){copy, label.size};
+}
+
+void node_labels_init(struct node_labels *labels, struct model *model)
+{
+    *labels = (struct node_labels){0};
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        struct text label = node->name;
+
+        for (size_t k = 0; label.size == 0 && k < node->outputs.count; k++) {
+            uint32_t output = model_edge(model, node->outputs, k);
+
+            if (output != VALUE_NONE)
+                label = text_of(
+                    arena_printf(&model->arena, "node_of_" TEXT_FORMAT, TEXT_ARGS(model->values.items[output].name)));
+        }
+        if (label.size == 0)
+            label = text_of(model_node_label(model, (uint32_t)i));
+        *VECTOR_APPEND(labels) = make_visible(model, label);
+    }
+}
+
+void node_labels_release(struct node_labels *labels)
+{
+    free(labels->items);
+    *labels = (struct node_labels){0};
+}
+
+/* ---- What is to be off ---- */
+
+static int refuse_word(const char *word, const char *why, const struct close_names *close, struct error *err)
+{
+    struct string_builder hint;
+    int rc;
+
+    string_init(&hint);
+    close_names_add_to(close, &hint);
+    rc = error_set(err, ERR_INVALID, "'%s' cannot be switched off: %s%s", word, why, hint.size > 0 ? hint.data : "");
+    string_release(&hint);
+    return rc;
+}
+
+static int read_rule(const char *word, struct decision_rule *ret, struct error *err)
+{
+    bool may_miss = *word == NAME_MAY_MISS;
+    size_t size;
+    struct close_names close;
+
+    word += may_miss;
+    size = strcspn(word, "@");
+    *ret = (struct decision_rule){.word = word, .kind = {word, size}, .may_miss = may_miss};
+    if (word[size] == '@')
+        ret->label = text_of(word + size + 1);
+    close_names_start(&close, ret->kind);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (text_matches_pattern(text_of(kinds[i]), ret->kind))
+            return 0;
+        close_names_offer(&close, text_of(kinds[i]));
+    }
+    return refuse_word(word, "the engine decides nothing of that kind", &close, err);
+}
+
+int network_decisions_init(struct network_decisions *decisions, struct model *model, struct words disabled,
+                           struct error *err)
+{
+    int rc = 0;
+
+    *decisions = (struct network_decisions){.model = model, .rule_count = disabled.count};
+    name_map_init(&decisions->names);
+    decisions->rules = memory_alloc_zero(disabled.count, sizeof(*decisions->rules));
+    for (size_t i = 0; rc == 0 && i < disabled.count; i++)
+        rc = read_rule(disabled.items[i], &decisions->rules[i], err);
+    return rc;
+}
+
+void network_decisions_release(struct network_decisions *decisions)
+{
+    name_map_release(&decisions->names);
+    free(decisions->rules);
+    free(decisions->items);
+    *decisions = (struct network_decisions){0};
+}
+
+static int refuse_label(const struct decision_rule *rule, const struct node_labels *labels, struct error *err)
+{
+    struct close_names close;
+
+    close_names_start(&close, rule->label);
+    for (size_t i = 0; i < labels->count; i++)
+        close_names_offer(&close, labels->items[i]);
+    return refuse_word(rule->word, "no node of the engine's network has that name", &close, err);
+}
+
+int network_decisions_set_labels(struct network_decisions *decisions, const struct node_labels *labels,
+                                 struct error *err)
+{
+    struct name_map map;
+    int rc = 0;
+
+    name_map_init(&map);
+    for (size_t i = 0; decisions->rule_count > 0 && i < labels->count; i++)
+        name_map_add(&map, labels->items[i], 0);
+    for (size_t i = 0; rc == 0 && i < decisions->rule_count; i++) {
+        struct decision_rule *rule = &decisions->rules[i];
+        bool covers = rule->label.data == NULL;
+
+        rule->is_exact = rule->label.data != NULL && name_map_find(&map, rule->label) != NAME_MAP_NONE;
+        for (size_t k = 0; !covers && !rule->is_exact && k < labels->count && is_pattern(rule->label); k++)
+            covers = text_matches_pattern(labels->items[k], rule->label);
+        if (!covers && !rule->is_exact && !rule->may_miss)
+            rc = refuse_label(rule, labels, err);
+    }
+    name_map_release(&map);
+    return rc;
+}
+
+static bool rule_covers(const struct decision_rule *rule, const char *kind, struct text label)
+{
+    if (rule->is_exact && !text_equal(label, rule->label))
+        return false;
+    return text_matches_pattern(text_of(kind), rule->kind) &&
+           (rule->is_exact || rule->label.data == NULL || text_matches_pattern(label, rule->label));
+}
+
+/* ---- Deciding ---- */
+
+static struct decision *find_or_add(struct network_decisions *decisions, const char *kind, struct text label,
+                                    bool *ret_added)
+{
+    struct arena *arena = &decisions->model->arena;
+    const char *name =
+        label.size > 0 ? arena_printf(arena, "%s@" TEXT_FORMAT, kind, TEXT_ARGS(label)) : arena_strdup(arena, kind);
+    uint32_t number = name_map_add(&decisions->names, text_of(name), (uint32_t)decisions->count);
+
+    *ret_added = number == decisions->count;
+    if (*ret_added)
+        *VECTOR_APPEND(decisions) = (struct decision){.name = name, .kind = kind, .label = label};
+    return &decisions->items[number];
+}
+
+bool network_decisions_are_off(const struct network_decisions *decisions, const char *kind, struct text label)
+{
+    for (size_t i = 0; i < decisions->rule_count; i++)
+        if (rule_covers(&decisions->rules[i], kind, label))
+            return true;
+    return false;
+}
+
+bool network_decisions_allow(struct network_decisions *decisions, const char *kind, struct text label)
+{
+    bool is_off = false, is_new;
+    struct decision *decision = find_or_add(decisions, kind, label, &is_new);
+
+    for (size_t i = 0; i < decisions->rule_count; i++)
+        if (rule_covers(&decisions->rules[i], kind, label))
+            is_off = decisions->rules[i].used = true;
+    if (is_off)
+        decision->state = DECISION_OFF;
+    else if (!decisions->rehearses)
+        decision->state = DECISION_TAKEN;
+    else if (is_new)
+        decision->state = DECISION_PREVENTED;
+    return decisions->rehearses || !is_off;
+}
+
+void network_decisions_rehearse(struct network_decisions *decisions, bool rehearses)
+{
+    decisions->rehearses = rehearses;
+}
+
+/* ---- In the end ---- */
+
+static bool has_folding_off(const struct network_decisions *decisions)
+{
+    for (size_t i = 0; i < decisions->count; i++)
+        if (decisions->items[i].state == DECISION_OFF &&
+            text_begins_with(text_of(decisions->items[i].kind), "folding:"))
+            return true;
+    return false;
+}
+
+/* "fusion:*" asks for none of them, whether there are any or not. */
+static bool is_whole_family(const struct decision_rule *rule)
+{
+    return rule->label.data == NULL &&
+           (text_equal(rule->kind, TEXT("fusion:*")) || text_equal(rule->kind, TEXT("folding:*")));
+}
+
+static int refuse_idle_rule(const struct network_decisions *decisions, const struct decision_rule *rule,
+                            struct error *err)
+{
+    struct close_names close;
+
+    close_names_start(&close, text_of(rule->word));
+    for (size_t i = 0; i < decisions->count; i++)
+        close_names_offer(&close, text_of(decisions->items[i].name));
+    return refuse_word(rule->word, "nothing like that is decided for this model", &close, err);
+}
+
+int network_decisions_check(const struct network_decisions *decisions, struct log *log, struct error *err)
+{
+    const struct decision_rule *first = NULL;
+    size_t idle = 0;
+
+    for (size_t i = 0; i < decisions->rule_count; i++) {
+        const struct decision_rule *rule = &decisions->rules[i];
+
+        if (rule->used || rule->may_miss || is_whole_family(rule))
+            continue;
+        if (!has_folding_off(decisions))
+            return refuse_idle_rule(decisions, rule, err);
+        first = idle++ == 0 ? rule : first;
+    }
+    if (idle > 0)
+        log_message(log, LOG_INFO,
+                    "While foldings are off there is nothing to switch off for %zu name%s, such as '%s': whether there "
+                    "would be otherwise was not looked at",
+                    idle, idle > 1 ? "s" : "", first->word);
+    return 0;
+}
