@@ -310,6 +310,10 @@ for model in light_squeezenet light_resnet50 light_densenet121; do
 done
 echo
 "$tools/search_table" 12 200 "${models[@]}"
+if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
+    echo
+    "$root/bench/searches.sh" "$build"
+fi
 
 (
     IFS=,

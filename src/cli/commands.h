@@ -20,6 +20,7 @@ extern const struct command cmd_debug_accuracy;
 extern const struct command cmd_debug_build;
 extern const struct command cmd_debug_passes;
 extern const struct command cmd_debug_precision;
+extern const struct command cmd_debug_quantization;
 extern const struct command cmd_debug_reduce;
 extern const struct command cmd_debug_repeat;
 extern const struct command cmd_debug_tactics;

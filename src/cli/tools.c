@@ -38,9 +38,9 @@ const struct command cmd_data = {
 
 /* In early versions of Polygraphy diff-tactics was one of these, and documents still call it so. */
 
-static const struct command *const debug_tools[] = {&cmd_debug_accuracy, &cmd_debug_reduce,        &cmd_debug_build,
-                                                    &cmd_debug_passes,   &cmd_debug_precision,     &cmd_debug_repeat,
-                                                    &cmd_debug_tactics,  &cmd_inspect_diff_tactics};
+static const struct command *const debug_tools[] = {
+    &cmd_debug_accuracy,     &cmd_debug_reduce, &cmd_debug_build,   &cmd_debug_passes,        &cmd_debug_precision,
+    &cmd_debug_quantization, &cmd_debug_repeat, &cmd_debug_tactics, &cmd_inspect_diff_tactics};
 
 const struct command cmd_debug = {
     .name = "debug",

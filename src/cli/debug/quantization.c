@@ -1,0 +1,231 @@
+/* cli/debug/quantization.c: what each quantizer of a model costs. */
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/system.h"
+#include "cli/commands.h"
+#include "cli/debug/quantization/result.h"
+#include "cli/debug/quantization/search.h"
+#include "cli/debug/session.h"
+#include "cli/debug/session_page.h"
+#include "cli/options/groups.h"
+#include "cli/terminal/progress_line.h"
+#include "debug/quantization/subject.h"
+#include "debug/quantization/table.h"
+
+struct quantization_values {
+    const char *float_model;
+};
+
+static const struct option quantization_rows[] = {
+    {
+        .names = {"--float"},
+        .kind = OPTION_ONE,
+        .value_name = "MODEL",
+        .file = OPTION_READS,
+        .extensions = "onnx",
+        OPTION_FIELD(struct quantization_values, float_model),
+        .help = "the float model that the quantized one was made of: its outputs are the reference, and its weights "
+                "those of constants that are stored as integers. Without it the reference is the quantized model with "
+                "all quantizers switched off that can be",
+    },
+};
+
+static const struct option_group quantization_options = {
+    .title = "Quantization",
+    .options = quantization_rows,
+    .count = ARRAY_LEN(quantization_rows),
+};
+
+struct session {
+    const struct command_context *context;
+    struct quantization_study study;
+    struct quantization_subject subject;
+    struct quantization_table table;
+    struct quantization_rewriting rewriting;
+    struct quantization_traps traps;
+    struct debug_report report;
+    struct session_page page;
+    struct quantization_session search;
+    bool data_are_generated;
+};
+
+static void warn_of_bodies(const struct session *session)
+{
+    if (session->subject.quantizers.inside > 0)
+        log_message(session->context->log, LOG_WARNING,
+                    "%zu QuantizeLinear and DequantizeLinear in bodies of nodes and in functions are not looked at",
+                    session->subject.quantizers.inside);
+}
+
+static int measure(struct session *session, struct error *err)
+{
+    const struct command_context *context = session->context;
+    const struct quantization_values *values = PARSE_VALUES(context->parse, struct quantization_values);
+    const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
+    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    struct quantization_study *study = &session->study;
+    int rc = data_loader_from_options(context, model, &study->loader, err);
+
+    if (rc < 0)
+        return rc;
+    session->data_are_generated = data_loader_generates(study->loader);
+    if (session->data_are_generated)
+        log_message(context->log, LOG_WARNING,
+                    "Input data are made up: what activations reach, and so what clips and what it costs, may be "
+                    "otherwise with real ones (--load-inputs)");
+    warn_of_bodies(session);
+    study->subject = &session->subject;
+    study->backend = &onnxrt_backend;
+    study->request = *PARSE_VALUES(context->parse, struct backend_request);
+    study->request.model_path = model->path;
+    study->request.log = context->log;
+    study->float_path = values->float_model;
+    study->log = context->log;
+    if (context->progress != NULL && logging->settings.threshold <= LOG_INFO) {
+        study->progress = progress_line_show;
+        study->progress_data = context->progress;
+    }
+    return quantization_measure(study, &session->table, err);
+}
+
+/* What --json has: the table, and the answer of the search. */
+struct result {
+    struct quantization_report table;
+    const struct quantization_session *search; /* NULL: there was none */
+};
+
+static void write_result(const void *data, struct json_writer *writer)
+{
+    const struct result *result = data;
+
+    quantization_result_write(&result->table, writer);
+    if (result->search == NULL)
+        return;
+    json_writer_key(writer, "search");
+    quantization_session_write(result->search, writer);
+}
+
+static int tell(struct session *session, const struct quantization_report *table, struct error *err)
+{
+    const struct command_context *context = session->context;
+    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
+    bool searched = quantization_search_is_wanted(context);
+    bool found = !searched || quantization_session_has_found(&session->search);
+    const struct result result = {*table, searched ? &session->search : NULL};
+    int rc;
+
+    session_page_add_model(session->page.report, session->subject.model);
+    quantization_result_tell(table, session->page.report);
+    if (searched) {
+        quantization_session_log(&session->search);
+        quantization_session_tell(&session->search, session->page.report);
+        session_page_add_checks(session->page.report, session->search.loop);
+        loop_log_checks(session->search.loop);
+    }
+    rc = debug_report_save(&session->report, session->search.loop, write_result, &result, err);
+    if (rc < 0)
+        return rc;
+    rc = session_page_finish(&session->page, context, found, err);
+    return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
+}
+
+/* The table comes first: it is the order in which the search goes. */
+static int measure_and_search(struct session *session, struct error *err)
+{
+    const struct command_context *context = session->context;
+    const char *model = PARSE_VALUES(context->parse, struct model_values)->path;
+    struct quantization_report table;
+    int rc;
+
+    session->search.loop_settings = debug_loop_settings(context);
+    session_page_begin(&session->page, context, "debug quantization", model, "quantizers",
+                       &session->search.loop_settings);
+    rc = measure(session, err);
+    if (rc < 0)
+        return rc;
+    table = (struct quantization_report){.subject = &session->subject,
+                                         .table = &session->table,
+                                         .rewriting = &session->rewriting,
+                                         .traps = &session->traps,
+                                         .float_path = session->study.float_path,
+                                         .data_are_generated = session->data_are_generated};
+    quantization_rewriting_read(&session->study, &session->rewriting);
+    quantization_traps_find(&session->subject, system_saturates_products(), &session->rewriting, &session->traps);
+    quantization_result_log(&table, context->log);
+    if (quantization_search_is_wanted(context)) {
+        session->search.context = context;
+        session->search.subject = &session->subject;
+        session->search.model_path = model;
+        session->search.float_path = session->study.float_path;
+        session->search.page = &session->page;
+        rc = quantization_session_run(&session->search, &session->table, err);
+        if (rc < 0)
+            return rc;
+    }
+    return tell(session, &table, err);
+}
+
+static int debug_quantization_run(const struct command_context *context, struct error *err)
+{
+    const struct quantization_values *values = PARSE_VALUES(context->parse, struct quantization_values);
+    struct session session = {.context = context};
+    int rc;
+
+    if (parse_given(context->parse, "--emit") && !quantization_search_is_wanted(context))
+        return error_set(err, ERR_INVALID,
+                         "--emit is about the answer of a search, and nothing says what to search for: --check, or a "
+                         "tolerance as --atol");
+    rc = debug_report_open(&session.report, context, err);
+    if (rc < 0)
+        return rc;
+    rc = quantization_subject_open(PARSE_VALUES(context->parse, struct model_values)->path, values->float_model,
+                                   &session.subject, err);
+    if (rc == 0)
+        rc = measure_and_search(&session, err);
+    quantization_session_release(&session.search);
+    quantization_traps_release(&session.traps);
+    quantization_rewriting_release(&session.rewriting);
+    quantization_table_release(&session.table);
+    session_page_release(&session.page);
+    data_loader_free(session.study.loader);
+    quantization_subject_release(&session.subject);
+    debug_report_close(&session.report);
+    return rc;
+}
+
+static const struct option_group *const groups[] = {
+    &logging_options,    &optional_check_options, &artifact_options,     &intermediate_onnx_options,
+    &iteration_options,  &replay_options,         &quantization_options, &quantization_search_options,
+    &lint_model_options, &data_loader_options,    &comparison_options,   &onnxrt_options,
+    &json_options,       &report_options,         &junit_options};
+
+/* What a page of help has. */
+static const char *const essential[] = {"--float",     "--load-inputs",
+                                        "--val-range", "--check",
+                                        "--atol",      "--snr-threshold",
+                                        "-o",          "--emit",
+                                        "-j",          "--flaky",
+                                        "--providers", "--json",
+                                        "--report",    "-v",
+                                        NULL};
+
+const struct command cmd_debug_quantization = {
+    .name = "quantization",
+    .summary = "find the quantizers that cost accuracy",
+    .description =
+        "Says of each quantizer of a model with QuantizeLinear and DequantizeLinear what it costs: the noise that it "
+        "makes in its own tensor, what is left of it at the outputs when only this one is on, and what is won when "
+        "only this one is off; besides, what of its values it clips, which part of its range is not used, and scales "
+        "that are for nothing or far from the others.\n\n"
+        "For that the model is run twice for each quantizer, with switches in place of its quantizers, in float "
+        "between them: what is measured is quantization itself. How near that is to what the runtime makes of the "
+        "model is said, too.",
+    .example = "# which quantizers make the outputs worse than those of the float model?\n"
+               "polygraphy debug quantization model_int8.onnx --float model.onnx --load-inputs inputs.json",
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    .essential = essential,
+    .exact_names = true,
+    .framed = true,
+    .run = debug_quantization_run,
+};

@@ -1,0 +1,381 @@
+/* cli/debug/quantization/log.c: the lines of the log, see result.h. */
+#include "cli/debug/quantization/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+
+#define MOST_ROWS 20 /* of the log */
+
+/* The runtime computes something else than quantization does to values: its own noise is more than a tenth of that. */
+#define FAITHFUL 10 /* dB */
+
+/* Removed activations: a share of values below the range that rounding alone does not make. */
+#define CUT_OFF 0.01
+
+/* More than what is left of a signed type for values of one sign. */
+#define UNUSED 0.55
+
+#define MOST_NAMES 5 /* that a sentence has */
+
+static const struct quantizer *quantizer_of(const struct quantization_report *result,
+                                            const struct quantization_row *row)
+{
+    return &result->subject->quantizers.items[row->quantizer];
+}
+
+/* ---- Numbers ---- */
+
+static void add_decibels(struct string_builder *ret, double value, const char *format)
+{
+    if (isnan(value))
+        string_add(ret, "-");
+    else if (isinf(value))
+        string_add(ret, value > 0 ? "exact" : "lost");
+    else
+        string_add_format(ret, format, value);
+}
+
+static void add_share(struct string_builder *ret, double share)
+{
+    if (isnan(share))
+        string_add(ret, "-");
+    else if (share > 0 && share < 0.0001)
+        string_add(ret, "<0.01%");
+    else
+        string_add_format(ret, "%.2f%%", 100 * share);
+}
+
+/* ---- The table, as lines of equal columns ---- */
+
+#define COLUMNS 10
+
+static const char *const headings[COLUMNS] = {"alone", "gain",     "own",  "clipped", "unused",
+                                              "dead",  "outlying", "type", "role",    "quantizer"};
+
+static void fill_measures(const struct quantization_row *row, struct string_builder *cells)
+{
+    const struct tensor_measures *measures = &row->tensor.measures;
+
+    for (size_t i = 2; i < 7; i++)
+        if (row->tensor.why_not != NULL)
+            string_add(&cells[i], "-");
+    if (row->tensor.why_not != NULL)
+        return;
+    add_decibels(&cells[2], measures->signal_to_noise, "%.1f");
+    add_share(&cells[3], measures->clipped);
+    add_share(&cells[4], measures->unused);
+    string_add_format(&cells[5], "%zu", measures->dead_scales + measures->bad_scales);
+    if (measures->scales > 1)
+        string_add_format(&cells[6], "%zu/%zu", measures->outlying_scales, measures->scales);
+    else if (isnan(measures->reach))
+        string_add(&cells[6], "-");
+    else
+        string_add_format(&cells[6], "%.1fx", measures->reach);
+}
+
+static void fill_row(const struct quantization_report *result, const struct quantization_row *row,
+                     struct string_builder *cells)
+{
+    const struct quantizer *quantizer = quantizer_of(result, row);
+
+    add_decibels(&cells[0], row->alone, "%.1f");
+    add_decibels(&cells[1], row->gain, "%+.1f");
+    fill_measures(row, cells);
+    string_add(&cells[7], data_type_name(quantizer->type));
+    string_add(&cells[8], quantizer_role_name(quantizer->role));
+    string_add_visible(&cells[9], text_of(quantizer->name));
+}
+
+static void log_rows(const struct quantization_report *result, size_t shown, struct log *log)
+{
+    struct string_builder *cells = memory_alloc_zero((shown + 1) * COLUMNS, sizeof(*cells));
+    size_t widths[COLUMNS] = {0};
+    struct string_builder line;
+
+    for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
+        string_init(&cells[i]);
+    for (size_t k = 0; k < COLUMNS; k++)
+        string_add(&cells[k], headings[k]);
+    for (size_t i = 0; i < shown; i++)
+        fill_row(result, &result->table->rows[i], &cells[(i + 1) * COLUMNS]);
+    for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
+        if (cells[i].size > widths[i % COLUMNS])
+            widths[i % COLUMNS] = cells[i].size;
+    string_init(&line);
+    for (size_t i = 0; i <= shown; i++) {
+        string_clear(&line);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            bool is_number = k < 7;
+            int width = k + 1 < COLUMNS ? (int)widths[k] : 0;
+
+            string_add_format(&line, is_number ? "%s%*s" : "%s%-*s", k > 0 ? "  " : "", width,
+                              cells[i * COLUMNS + k].size > 0 ? cells[i * COLUMNS + k].data : "");
+        }
+        log_message(log, LOG_FINISH, "    %s", line.data);
+    }
+    string_release(&line);
+    for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
+        string_release(&cells[i]);
+    free(cells);
+}
+
+/* ---- Own noise ---- */
+
+/* That of most others is so much less. */
+#define OWN_NOISE 10 /* dB */
+#define FEW 4        /* of which nobody says what is usual */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of a role's own ratios; NAN with fewer than FEW. */
+static double usual_ratio(const struct quantization_report *result, enum quantizer_role role)
+{
+    double *ratios = memory_alloc_zero(result->table->count + 1, sizeof(*ratios)), ret;
+    size_t count = 0;
+
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+
+        if (quantizer_of(result, row)->role == role && row->tensor.why_not == NULL &&
+            !isnan(row->tensor.measures.signal_to_noise))
+            ratios[count++] = row->tensor.measures.signal_to_noise;
+    }
+    qsort(ratios, count, sizeof(*ratios), compare_numbers);
+    ret = count >= FEW ? ratios[count / 2] : NAN;
+    free(ratios);
+    return ret;
+}
+
+/* Those that lose much more of their own tensor than others of their role, whatever that does at the outputs. Biases
+ * have steps as fine as 32 bits allow: how much they lose says little. */
+static void log_noisy(const struct quantization_report *result, struct log *log)
+{
+    const double usual[] = {[QUANTIZER_ACTIVATION] = usual_ratio(result, QUANTIZER_ACTIVATION),
+                            [QUANTIZER_WEIGHT] = usual_ratio(result, QUANTIZER_WEIGHT),
+                            [QUANTIZER_BIAS] = usual_ratio(result, QUANTIZER_BIAS)};
+    struct string_builder text;
+    size_t count = 0;
+
+    string_init(&text);
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+        const struct quantizer *quantizer = quantizer_of(result, row);
+
+        if (row->tensor.why_not != NULL || quantizer->role == QUANTIZER_BIAS ||
+            !(row->tensor.measures.signal_to_noise < usual[quantizer->role] - OWN_NOISE))
+            continue;
+        if (count++ >= MOST_NAMES)
+            continue;
+        string_add(&text, count > 1 ? ", " : "");
+        string_add_quoted(&text, quantizer->name);
+        string_add(&text, " (");
+        add_decibels(&text, row->tensor.measures.signal_to_noise, "%.1f dB");
+        if (row->tensor.measures.clipped > CUT_OFF)
+            string_add_format(&text, ", %.0f%% clipped", 100 * row->tensor.measures.clipped);
+        if (row->tensor.measures.unused > UNUSED)
+            string_add_format(&text, ", %.0f%% of the range not used", 100 * row->tensor.measures.unused);
+        string_add(&text, ")");
+    }
+    if (count > MOST_NAMES)
+        string_add_format(&text, " and %zu more", count - MOST_NAMES);
+    if (count > 0)
+        log_message(log, LOG_FINISH, "Far noisier in %s than others of %s role: %s",
+                    count == 1 ? "its own tensor" : "their own tensors", count == 1 ? "its" : "their", text.data);
+    string_release(&text);
+}
+
+/* ---- What sums it up ---- */
+
+/* How many of the costliest make nine tenths of the noise that quantizers make one by one; their share. */
+static size_t find_main(const struct quantization_table *table, double *ret_share)
+{
+    double sum = 0, part = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < table->switched; i++)
+        sum += table->rows[i].alone_noise;
+    if (!(sum > 0) || isinf(sum))
+        return 0;
+    while (count < table->switched && part < 0.9 * sum)
+        part += table->rows[count++].alone_noise;
+    *ret_share = part / sum;
+    return count;
+}
+
+static void log_main(const struct quantization_report *result, struct log *log)
+{
+    double share;
+    size_t count = find_main(result->table, &share);
+    struct string_builder names;
+
+    if (count == 0)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < count && i < MOST_NAMES; i++) {
+        string_add(&names, i > 0 ? ", " : "");
+        string_add_quoted(&names, quantizer_of(result, &result->table->rows[i])->name);
+    }
+    if (count > MOST_NAMES)
+        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    log_message(log, LOG_FINISH, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s", 100 * share,
+                count, result->table->switched, names.data);
+    string_release(&names);
+}
+
+/* Whether two that should be the same are not, beside the noise of quantization. Where all is lost, so is that. */
+static bool is_far(double ratio, double quantized)
+{
+    return ratio < quantized + FAITHFUL || (isinf(ratio) && ratio < 0);
+}
+
+static void log_output(const struct quantization_report *result, const struct quantization_output *output,
+                       struct log *log)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    string_add_quoted(&text, output->name);
+    string_add(&text, ": ");
+    add_decibels(&text, output->quantized, "%.1f dB");
+    string_add(&text, " with all on");
+    if (!isnan(output->as_run)) {
+        string_add(&text, ", ");
+        add_decibels(&text, output->as_run, "%.1f dB");
+        string_add(&text, " as the runtime runs the model");
+    }
+    if (result->float_path != NULL) {
+        string_add(&text, "; with all off ");
+        add_decibels(&text, output->all_off, "%.1f dB");
+        string_add(&text, " from the float model");
+    }
+    log_message(log, LOG_FINISH, "Output %s%s", text.data,
+                output->counts ? "" : " (no floating numbers: it does not count)");
+    string_clear(&text);
+    add_decibels(&text, output->simulation, "%.1f dB");
+    if (is_far(output->simulation, output->quantized))
+        log_message(log, LOG_WARNING,
+                    "    The runtime's own kernels give something else than quantization alone: %s between both. "
+                    "The table is about quantization; `debug passes` finds the optimizer that makes the rest",
+                    text.data);
+    string_release(&text);
+    if (output->left_out > 0)
+        log_message(log, LOG_WARNING,
+                    "    %zu of %zu elements of the reference are infinite or no numbers: what is said of this output "
+                    "is about the others",
+                    output->left_out, output->left_out + output->compared);
+    if (result->float_path != NULL && is_far(output->all_off, output->quantized))
+        log_message(log, LOG_WARNING,
+                    "    With all quantizers off that can be switched, it is not the float model: what cannot be "
+                    "switched, or another difference between the two models, makes the rest");
+}
+
+/* Rows without a switch, by the reason. */
+static void log_without_switch(const struct quantization_report *result, struct log *log)
+{
+    const struct quantization_table *table = result->table;
+
+    for (size_t i = table->switched; i < table->count; i++) {
+        const char *why = table->rows[i].why_not;
+        size_t count = 0;
+        bool is_first = true;
+
+        for (size_t k = table->switched; k < table->count; k++) {
+            if (strcmp(table->rows[k].why_not, why) != 0)
+                continue;
+            is_first &= k >= i;
+            count++;
+        }
+        if (is_first)
+            log_message(log, LOG_WARNING, "%zu of %zu quantizers cannot be switched off ('%s' ...): %s", count,
+                        table->count, quantizer_of(result, &table->rows[i])->name, why);
+    }
+}
+
+static void log_cut_off(const struct quantization_report *result, struct log *log)
+{
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+        const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
+
+        if (row->tensor.why_not == NULL && row->tensor.measures.clipped_below > CUT_OFF &&
+            quantizer_of(result, row)->role == QUANTIZER_ACTIVATION && (twin == NULL || isinf(twin->least)))
+            log_message(log, LOG_WARNING,
+                        "'%s' cuts off %.1f%% of its values from below: if its range does the work of a Relu or Clip "
+                        "that is no longer in the model, the model without it is another one. --float MODEL tells",
+                        quantizer_of(result, row)->name, 100 * row->tensor.measures.clipped_below);
+    }
+}
+
+/* ---- Known traps ---- */
+
+static void log_rewriting(const struct quantization_rewriting *rewriting, struct log *log)
+{
+    struct string_builder names;
+
+    if (!rewriting->known)
+        return;
+    string_init(&names);
+    for (size_t i = 0; i < rewriting->in_float.count && i < MOST_NAMES; i++) {
+        string_add(&names, i > 0 ? ", " : " (");
+        string_add_quoted(&names, rewriting->in_float.items[i]);
+    }
+    if (rewriting->in_float.count > MOST_NAMES)
+        string_add_format(&names, " and %zu more", rewriting->in_float.count - MOST_NAMES);
+    string_add(&names, ")");
+    log_message(log, LOG_FINISH,
+                "As ONNX Runtime has rewritten the model: kernels on integers: %zu; layers that compute in float what "
+                "was dequantized: %zu%s",
+                rewriting->integer_kernels, rewriting->in_float.count, rewriting->in_float.count > 0 ? names.data : "");
+    string_release(&names);
+}
+
+static void log_trap(const struct quantization_report *result, const struct quantization_trap *trap, struct log *log)
+{
+    struct string_builder names;
+
+    string_init(&names);
+    for (size_t i = 0; i < trap->quantizers.count && i < MOST_NAMES; i++) {
+        string_add(&names, i > 0 ? ", " : "");
+        string_add_quoted(&names, result->subject->quantizers.items[trap->quantizers.items[i]].name);
+    }
+    if (trap->quantizers.count > MOST_NAMES)
+        string_add_format(&names, " and %zu more", trap->quantizers.count - MOST_NAMES);
+    log_message(log, LOG_FINISH, "Known trap: %s: %s", trap->what, names.data);
+    log_message(log, LOG_FINISH, "    %s. Remedy: %s", trap->why, trap->remedy);
+    string_release(&names);
+}
+
+void quantization_result_log(const struct quantization_report *result, struct log *log)
+{
+    const struct quantization_table *table = result->table;
+    size_t shown = table->count < MOST_ROWS ? table->count : MOST_ROWS;
+
+    log_message(log, LOG_FINISH,
+                "Quantizers, the costliest first. In dB, signal to quantization noise: at the outputs with only this "
+                "one on (alone), what is won there without it (gain), in its own tensor (own)");
+    log_rows(result, shown, log);
+    if (shown < table->count)
+        log_message(log, LOG_FINISH, "    and %zu more: --json and --report have all of them", table->count - shown);
+    log_without_switch(result, log);
+    log_cut_off(result, log);
+    if (table->switched == 0 && result->float_path == NULL)
+        log_message(log, LOG_WARNING,
+                    "None can be switched off, so that nothing is known of the outputs: --float MODEL "
+                    "gives them a reference");
+    for (size_t i = 0; i < table->output_count && (table->switched > 0 || result->float_path != NULL); i++)
+        log_output(result, &table->outputs[i], log);
+    log_main(result, log);
+    log_noisy(result, log);
+    log_rewriting(result->rewriting, log);
+    for (size_t i = 0; i < result->traps->list.count; i++)
+        log_trap(result, &result->traps->list.items[i], log);
+}

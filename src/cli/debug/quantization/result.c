@@ -1,0 +1,274 @@
+/* cli/debug/quantization/result.c: as JSON and on the page, see result.h. */
+#include "cli/debug/quantization/result.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/text/string_builder.h"
+
+static const struct quantizer *quantizer_of(const struct quantization_report *result,
+                                            const struct quantization_row *row)
+{
+    return &result->subject->quantizers.items[row->quantizer];
+}
+
+/* ---- JSON ---- */
+
+/* What is not known is null; JSON's readers know Infinity as Python writes it. */
+static void write_number(struct json_writer *writer, const char *key, double value)
+{
+    json_writer_key(writer, key);
+    if (isnan(value))
+        json_writer_null(writer);
+    else
+        json_writer_number(writer, value);
+}
+
+static void write_count(struct json_writer *writer, const char *key, size_t value)
+{
+    json_writer_key(writer, key);
+    json_writer_integer(writer, (int64_t)value);
+}
+
+static void write_words(struct json_writer *writer, const char *key, const char *value)
+{
+    json_writer_key(writer, key);
+    if (value == NULL)
+        json_writer_null(writer);
+    else
+        json_writer_string(writer, value);
+}
+
+static void write_measures(const struct quantization_row *row, struct json_writer *writer)
+{
+    const struct tensor_measures *measures = &row->tensor.measures;
+
+    json_writer_key(writer, "tensor");
+    if (row->tensor.why_not != NULL) {
+        json_writer_null(writer);
+        write_words(writer, "why_no_tensor", row->tensor.why_not);
+        return;
+    }
+    json_writer_begin_object(writer);
+    write_count(writer, "elements", measures->elements);
+    write_count(writer, "not_finite", measures->not_finite);
+    write_number(writer, "snr", measures->signal_to_noise);
+    write_number(writer, "clipped", measures->clipped);
+    write_number(writer, "clipped_below", measures->clipped_below);
+    write_number(writer, "at_ends", measures->at_ends);
+    write_number(writer, "unused", measures->unused);
+    write_number(writer, "reach", measures->reach);
+    write_count(writer, "scales", measures->scales);
+    write_count(writer, "bad_scales", measures->bad_scales);
+    write_count(writer, "dead_scales", measures->dead_scales);
+    write_count(writer, "outlying_scales", measures->outlying_scales);
+    write_number(writer, "worst_scale_snr", measures->worst_signal_to_noise);
+    if (!isnan(measures->worst_signal_to_noise))
+        write_count(writer, "worst_scale", measures->worst_scale);
+    json_writer_end_object(writer);
+}
+
+static void write_row(const struct quantization_report *result, const struct quantization_row *row,
+                      struct json_writer *writer)
+{
+    const struct quantizer *quantizer = quantizer_of(result, row);
+    const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
+
+    json_writer_begin_object(writer);
+    write_words(writer, "name", quantizer->name);
+    write_words(writer, "role", quantizer_role_name(quantizer->role));
+    write_words(writer, "form", quantizer_form_name(quantizer->form));
+    write_words(writer, "type", data_type_name(quantizer->type));
+    json_writer_key(writer, "axis");
+    if (quantizer->axis < 0)
+        json_writer_null(writer);
+    else
+        json_writer_integer(writer, quantizer->axis);
+    write_count(writer, "block_size", (size_t)quantizer->block_size);
+    if (twin != NULL && twin->tensor != VALUE_NONE) {
+        json_writer_key(writer, "float_tensor");
+        json_writer_text(writer, result->subject->float_model->values.items[twin->tensor].name);
+    }
+    write_words(writer, "why_not_switched", row->why_not);
+    write_number(writer, "alone", row->alone);
+    if (row->why_not == NULL)
+        write_words(writer, "output", result->table->outputs[row->output].name);
+    write_number(writer, "gain", row->gain);
+    write_measures(row, writer);
+    json_writer_end_object(writer);
+}
+
+static void write_traps(const struct quantization_report *result, struct json_writer *writer)
+{
+    json_writer_key(writer, "traps");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < result->traps->list.count; i++) {
+        const struct quantization_trap *trap = &result->traps->list.items[i];
+
+        json_writer_begin_object(writer);
+        write_words(writer, "kind", trap->key);
+        write_words(writer, "what", trap->what);
+        write_words(writer, "why", trap->why);
+        write_words(writer, "remedy", trap->remedy);
+        json_writer_key(writer, "quantizers");
+        json_writer_begin_array(writer);
+        for (size_t k = 0; k < trap->quantizers.count; k++)
+            json_writer_string(writer, result->subject->quantizers.items[trap->quantizers.items[k]].name);
+        json_writer_end_array(writer);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+}
+
+/* null where it is not known. */
+static void write_rewriting(const struct quantization_rewriting *rewriting, struct json_writer *writer)
+{
+    json_writer_key(writer, "rewritten");
+    if (!rewriting->known) {
+        json_writer_null(writer);
+        return;
+    }
+    json_writer_begin_object(writer);
+    write_count(writer, "integer_kernels", rewriting->integer_kernels);
+    json_writer_key(writer, "layers_in_float");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < rewriting->in_float.count; i++)
+        json_writer_string(writer, rewriting->in_float.items[i]);
+    json_writer_end_array(writer);
+    json_writer_end_object(writer);
+}
+
+void quantization_result_write(const void *data, struct json_writer *writer)
+{
+    const struct quantization_report *result = data;
+    const struct quantization_table *table = result->table;
+
+    write_words(writer, "model", result->subject->model->display_name);
+    write_words(writer, "float_model", result->float_path);
+    json_writer_key(writer, "made_up_data");
+    json_writer_boolean(writer, result->data_are_generated);
+    write_count(writer, "samples", table->samples);
+    write_count(writer, "runs", table->runs);
+    write_number(writer, "seconds", table->seconds);
+    json_writer_key(writer, "outputs");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < table->output_count; i++) {
+        json_writer_begin_object(writer);
+        write_words(writer, "name", table->outputs[i].name);
+        json_writer_key(writer, "counts");
+        json_writer_boolean(writer, table->outputs[i].counts);
+        write_number(writer, "all_on", table->outputs[i].quantized);
+        write_number(writer, "as_run", table->outputs[i].as_run);
+        write_number(writer, "simulation", table->outputs[i].simulation);
+        write_number(writer, "all_off", table->outputs[i].all_off);
+        json_writer_end_object(writer);
+    }
+    json_writer_end_array(writer);
+    json_writer_key(writer, "quantizers");
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < table->count; i++)
+        write_row(result, &table->rows[i], writer);
+    json_writer_end_array(writer);
+    write_rewriting(result->rewriting, writer);
+    write_traps(result, writer);
+}
+
+/* ---- The page ---- */
+
+/* "per tensor", "64 along axis 0", "blocks of 32 along axis 1" */
+static void add_granularity(struct string_builder *ret, const struct quantizer *quantizer)
+{
+    if (quantizer->block_size > 0)
+        string_add_format(ret, "blocks of %lld along axis %lld", (long long)quantizer->block_size,
+                          (long long)quantizer->axis);
+    else if (quantizer->axis >= 0)
+        string_add_format(ret, "axis %lld", (long long)quantizer->axis);
+    else
+        string_add(ret, "tensor");
+}
+
+static struct report_cell number_cell(double value)
+{
+    return (struct report_cell){.number = value};
+}
+
+static void tell_row(const struct quantization_report *result, const struct quantization_row *row, struct report *page)
+{
+    const struct quantizer *quantizer = quantizer_of(result, row);
+    const struct tensor_measures *measures = &row->tensor.measures;
+    bool has = row->tensor.why_not == NULL;
+    struct string_builder granularity;
+
+    string_init(&granularity);
+    add_granularity(&granularity, quantizer);
+    report_add_row(page, (struct report_cell[]){{.text = quantizer->name},
+                                                {.text = quantizer_role_name(quantizer->role)},
+                                                {.text = data_type_name(quantizer->type)},
+                                                {.text = granularity.data},
+                                                number_cell(row->alone),
+                                                number_cell(row->gain),
+                                                number_cell(has ? measures->signal_to_noise : NAN),
+                                                number_cell(has ? 100 * measures->clipped : NAN),
+                                                number_cell(has ? 100 * measures->unused : NAN),
+                                                number_cell(has ? (double)measures->dead_scales : NAN),
+                                                number_cell(has ? (double)measures->outlying_scales : NAN),
+                                                number_cell(has ? measures->reach : NAN),
+                                                {.text = row->why_not != NULL ? row->why_not : ""}});
+    string_release(&granularity);
+}
+
+static void tell_traps(const struct quantization_report *result, struct report *page)
+{
+    static const char *const columns[] = {"what", "why", "remedy", "quantizers"};
+
+    if (result->traps->list.count == 0)
+        return;
+    report_begin_table(page, "Known traps", columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < result->traps->list.count; i++) {
+        const struct quantization_trap *trap = &result->traps->list.items[i];
+        struct string_builder names;
+
+        string_init(&names);
+        for (size_t k = 0; k < trap->quantizers.count; k++)
+            string_add_format(&names, "%s%s", k > 0 ? ", " : "",
+                              result->subject->quantizers.items[trap->quantizers.items[k]].name);
+        report_add_row(page,
+                       (struct report_cell[]){
+                           {.text = trap->what}, {.text = trap->why}, {.text = trap->remedy}, {.text = names.data}});
+        string_release(&names);
+    }
+}
+
+void quantization_result_tell(const struct quantization_report *result, struct report *page)
+{
+    static const char *const columns[] = {"quantizer",
+                                          "role",
+                                          "type",
+                                          "scales along",
+                                          "alone, dB",
+                                          "gain, dB",
+                                          "own, dB",
+                                          "clipped, %",
+                                          "unused, %",
+                                          "dead scales",
+                                          "outlying scales",
+                                          "reach over 99.9 %",
+                                          "not switched, because"};
+    static const char *const outputs[] = {"output", "all on, dB", "as run, dB", "as run against all on, dB",
+                                          "all off against the float model, dB"};
+    const struct quantization_table *table = result->table;
+
+    if (page == NULL)
+        return;
+    report_begin_table(page, "Outputs: signal to quantization noise", outputs, ARRAY_LEN(outputs));
+    for (size_t i = 0; i < table->output_count; i++)
+        report_add_row(page, (struct report_cell[]){{.text = table->outputs[i].name},
+                                                    number_cell(table->outputs[i].quantized),
+                                                    number_cell(table->outputs[i].as_run),
+                                                    number_cell(table->outputs[i].simulation),
+                                                    number_cell(table->outputs[i].all_off)});
+    report_begin_table(page, "Quantizers", columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < table->count; i++)
+        tell_row(result, &table->rows[i], page);
+    tell_traps(result, page);
+}

@@ -1,0 +1,50 @@
+/* cli/debug/quantization/search.h: the second half of `debug quantization`: the search for the quantizers to leave out,
+ * when the options say what a failure is.
+ */
+#ifndef CLI_DEBUG_QUANTIZATION_SEARCH_H
+#define CLI_DEBUG_QUANTIZATION_SEARCH_H
+
+#include "cli/debug/own_check.h"
+#include "cli/debug/quantization/lists.h"
+#include "cli/debug/session_page.h"
+#include "cli/parse/command.h"
+#include "debug/quantization/search.h"
+#include "debug/quantization/table.h"
+#include "format/json/writer.h"
+
+extern const struct option_group quantization_search_options;
+
+/* Whether there is a check, or a tolerance: else there is nothing to search for. */
+bool quantization_search_is_wanted(const struct command_context *context);
+
+struct quantization_session {
+    const struct command_context *context;
+    const struct quantization_subject *subject;
+    const char *model_path, *float_path; /* the latter may be NULL */
+    struct loop_settings loop_settings;  /* as debug_loop_settings() gives them */
+    struct session_page *page;
+
+    struct loop *loop;              /* NULL before the search */
+    struct own_check check;         /* of this tool, unless the user has one */
+    struct quantizer_range *ranges; /* of each quantizer, what the table has seen of its values */
+    struct quantization_answer answer;
+    struct quantizer_lists lists;
+    const char *repaired, *lists_path; /* files; NULL: there are none */
+};
+
+/* Runs the search in the order of the table, and leaves the repaired model and the lists in the folder. The page has
+ * to be begun before (session_page_begin()), with `loop_settings`. Interruptions are logged with a hint how to go
+ * on. To be released, also after an error. */
+int quantization_session_run(struct quantization_session *session, const struct quantization_table *table,
+                             struct error *err);
+void quantization_session_release(struct quantization_session *session);
+
+/* True when the check was seen to fail with all quantizers in place, and to pass without some. */
+bool quantization_session_has_found(const struct quantization_session *session);
+
+/* The answer for people, for the page (may be NULL), and the value of a member "search". */
+void quantization_session_log(const struct quantization_session *session);
+void quantization_session_tell(const struct quantization_session *session, struct report *page);
+void quantization_session_write(const struct quantization_session *session, struct json_writer *writer);
+
+#endif

@@ -1,0 +1,53 @@
+/* debug/quantization/runs.h: the models of a study, run on its data.
+ *
+ *   rc = study_runs_begin(&runs, &study, samples, err);
+ *   rc = study_runs_feed(&runs, sample, &feed, err);
+ *   rc = study_runs_switched(&runs, &feed, &on, NULL, &outputs, err);
+ *   study_runs_end(&runs);
+ *
+ * The model with switches is run again and again, and each run is told to the study's progress. The model as it is,
+ * and the float model, are run once for each sample.
+ */
+#ifndef DEBUG_QUANTIZATION_RUNS_H
+#define DEBUG_QUANTIZATION_RUNS_H
+
+#include "comparator/data/loader.h"
+#include "comparator/reference/value_store.h"
+#include "debug/loop/progress.h"
+#include "debug/quantization/switched_model.h"
+
+struct quantization_study {
+    const struct quantization_subject *subject;
+    const struct backend *backend;
+    struct backend_request request; /* of the quantized model */
+    const char *float_path;         /* NULL: none was given */
+    struct data_loader *loader;
+    struct log *log;
+    void (*progress)(void *data, const struct loop_progress *progress); /* may be NULL */
+    void *progress_data;
+};
+
+struct study_runs {
+    const struct quantization_study *study;
+    struct switched_model *switched;
+    struct backend_io *inputs; /* of the quantized model */
+    struct value_store store;
+    /* Outputs of each sample, on the disk; NULL: the model does not run as it is, there is no float model. */
+    struct tensor_list *as_run, *of_float;
+    size_t samples, done, expected; /* runs of the model with switches; `expected` is for the caller to set */
+    double begun;
+};
+
+/* Runs what is run once, and loads the model with switches. Errors are those of the data loader and of the backend;
+ * study_runs_end() is to be called in any case. */
+int study_runs_begin(struct study_runs *ret, const struct quantization_study *study, size_t samples, struct error *err);
+void study_runs_end(struct study_runs *runs);
+
+/* Input data of the quantized model. */
+int study_runs_feed(const struct study_runs *runs, size_t sample, struct tensor_list *ret, struct error *err);
+
+/* As switched_model_run(). ERR_INTERRUPTED when a signal has asked to end. */
+int study_runs_switched(struct study_runs *runs, const struct tensor_list *feed, const struct bitset *on,
+                        const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err);
+
+#endif

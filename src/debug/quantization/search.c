@@ -1,0 +1,482 @@
+/* debug/quantization/search.c: see search.h. */
+#include "debug/quantization/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/cut/external.h"
+#include "onnx/edit/model.h"
+#include "onnx/quantizer/bypass.h"
+#include "onnx/write/model.h"
+
+static const struct precision_words words = {
+    .kind = "model",
+    .all = "all quantizers left out",
+    .none = "no quantizer left out",
+    .with_all = "with all quantizers left out",
+    .with_none = "with all quantizers in place",
+    .choosing = "Leaving out",
+    .chosen = "quantizer(s)",
+    .found = "the model without the quantizers that were found",
+    .unchanged = "The model with all quantizers",
+    .all_fail =
+        "The check does not pass with all quantizers left out: they are not what makes it fail, or the check does "
+        "not look at the candidate",
+    .none_needed = "The check passes with all quantizers in place: there is nothing to leave out",
+    .no_choice = "No quantizer can be left out: there is nothing to choose from",
+    .not_found = "No choice of quantizers to leave out was seen to pass the check",
+    .advice = "The check passes when these are left out:",
+    .advised = "quantizer(s)",
+};
+
+struct lab {
+    const struct quantization_search_settings *settings;
+    const struct quantization_subject *subject;
+    struct loop *loop;
+    struct model *model; /* the candidate */
+    struct candidate_files files;
+};
+
+/* ---- Changes ---- */
+
+static void changes_init(struct quantizer_changes *changes, size_t count)
+{
+    bitset_init(&changes->off, count);
+    changes->how = memory_alloc_zero(count, sizeof(*changes->how));
+}
+
+static void changes_init_copy(struct quantizer_changes *changes, const struct quantizer_changes *from)
+{
+    changes_init(changes, from->off.size);
+    bitset_assign(&changes->off, &from->off);
+    memcpy(changes->how, from->how, from->off.size * sizeof(*changes->how));
+}
+
+static void changes_release(struct quantizer_changes *changes)
+{
+    bitset_release(&changes->off);
+    free(changes->how);
+    changes->how = NULL;
+}
+
+static struct hash changes_hash(const struct quantizer_changes *changes)
+{
+    return hash_combine(hash_bytes(changes->off.words, bitset_words(&changes->off) * sizeof(*changes->off.words)),
+                        hash_bytes(changes->how, changes->off.size * sizeof(*changes->how)));
+}
+
+static struct quantizer_knowledge knowledge_of(const struct quantization_subject *subject,
+                                               const struct quantizer_range *ranges)
+{
+    return (struct quantizer_knowledge){.model = subject->model,
+                                        .quantizers = &subject->quantizers,
+                                        .twins = subject->twins.count > 0 ? &subject->twins : NULL,
+                                        .ranges = ranges};
+}
+
+/* Refining keeps the numbers of nodes and values; leaving out does not, so it comes last. */
+static int make_model(const struct quantization_subject *subject, const struct quantizer_range *ranges,
+                      const struct quantizer_changes *changes, struct model **ret, bool *ret_microsoft,
+                      struct error *err)
+{
+    struct quantizer_knowledge knowledge = knowledge_of(subject, ranges);
+    struct model *model = model_copy(subject->model);
+    int rc = quantizers_refine(model, &knowledge, changes->how, ret_microsoft, err);
+
+    if (rc == 0 && bitset_count(&changes->off) > 0)
+        rc = quantizers_bypass(model, &subject->quantizers, &changes->off, knowledge.twins, err);
+    if (rc < 0)
+        model_free(model);
+    else
+        *ret = model;
+    return rc;
+}
+
+int quantization_save(const struct quantization_subject *subject, const struct quantizer_range *ranges,
+                      const struct quantizer_changes *changes, const char *path, struct error *err)
+{
+    struct external_settings external = {.file_name = NULL};
+    struct subgraph whole;
+    struct model *model;
+    int rc = make_model(subject, ranges, changes, &model, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, model);
+    rc = model_save(&whole, path, &external, false, err);
+    subgraph_release(&whole);
+    model_free(model);
+    return rc;
+}
+
+int quantization_save_without_any(const struct quantization_subject *subject, const char *path, size_t *ret_count,
+                                  struct error *err)
+{
+    size_t count = subject->quantizers.count;
+    struct quantizer_changes changes;
+    int rc;
+
+    changes_init(&changes, count);
+    for (size_t i = 0; i < count; i++)
+        if (quantizer_why_it_stays(&subject->quantizers.items[i], quantization_twin(subject, i)) == NULL)
+            bitset_add(&changes.off, i);
+    *ret_count = bitset_count(&changes.off);
+    rc = quantization_save(subject, NULL, &changes, path, err);
+    changes_release(&changes);
+    return rc;
+}
+
+/* ---- Candidates of the search ---- */
+
+static const char *name(void *data, size_t quantizer)
+{
+    return ((const struct lab *)data)->subject->quantizers.items[quantizer].name;
+}
+
+static bool can_be_left_out(void *data, size_t quantizer)
+{
+    const struct lab *lab = data;
+
+    return quantizer_why_it_stays(&lab->subject->quantizers.items[quantizer],
+                                  quantization_twin(lab->subject, quantizer)) == NULL;
+}
+
+static int score(void *data, double *ret, struct error *err)
+{
+    const struct lab *lab = data;
+
+    (void)err;
+    memcpy(ret, lab->settings->scores, lab->subject->quantizers.count * sizeof(*ret));
+    return 0;
+}
+
+static int prepare_changes(struct lab *lab, const struct quantizer_changes *changes, struct error *err)
+{
+    model_free(lab->model);
+    lab->model = NULL;
+    return make_model(lab->subject, lab->settings->ranges, changes, &lab->model, NULL, err);
+}
+
+static int prepare(void *data, const struct bitset *chosen, struct error *err)
+{
+    struct lab *lab = data;
+    struct quantizer_changes changes;
+    int rc;
+
+    changes_init(&changes, chosen->size);
+    bitset_assign(&changes.off, chosen);
+    rc = prepare_changes(lab, &changes, err);
+    changes_release(&changes);
+    return rc;
+}
+
+static int write_model(void *data, const char *path, struct error *err)
+{
+    const struct lab *lab = data;
+    struct subgraph whole;
+    int rc;
+
+    subgraph_init_whole(&whole, lab->model);
+    rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+/* ---- Candidates apart from it ---- */
+
+static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
+                          struct error *err)
+{
+    (void)data, (void)turn, (void)err;
+    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
+                                   .num_nodes = -1,
+                                   .has_identity = true,
+                                   .identity = changes_hash(search),
+                                   .expectation = EXPECT_AGAIN};
+    return 0;
+}
+
+static int write_given(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+                       struct error *err)
+{
+    struct lab *lab = data;
+    int rc = prepare_changes(lab, search, err);
+
+    (void)turn;
+    return rc == 0 ? write_model(lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
+}
+
+/* What the check says of the model with these changes. If that is known from a debug replay or a verdict cache, and a
+ * pass, it is checked now: the answer rests on it. */
+static int check_changes(struct lab *lab, struct quantizer_changes *changes, const char *key, const char *what,
+                         enum verdict *ret, struct error *err)
+{
+    const struct loop_subject subject = {
+        .data = lab, .search = changes, .kind = "model", .describe = describe_given, .write = write_given};
+    int rc = loop_check_apart(lab->loop, &subject, key, what, ret, err);
+
+    if (rc == 0 && *ret == VERDICT_PASS && !loop_has_run(lab->loop, changes_hash(changes)))
+        rc = loop_confirm(lab->loop, &subject, what, VERDICT_PASS, err);
+    return rc;
+}
+
+/* ---- Other scales, more of them, more bits ---- */
+
+/* The first refinement from this one on that can be had; REFINEMENTS: there is none. */
+static enum quantizer_refinement next_refinement(const struct lab *lab, size_t quantizer,
+                                                 enum quantizer_refinement from)
+{
+    struct quantizer_knowledge knowledge = knowledge_of(lab->subject, lab->settings->ranges);
+
+    while (from < REFINEMENTS && quantizer_why_not_refined(&knowledge, quantizer, from) != NULL)
+        from++;
+    return from;
+}
+
+static void keep_with(struct quantizer_changes *changes, size_t quantizer, enum quantizer_refinement how)
+{
+    bitset_remove(&changes->off, quantizer);
+    changes->how[quantizer] = how;
+}
+
+/* Takes over the changes, if the check passes with them; else they are released. */
+static int try_changes(struct lab *lab, struct quantization_answer *answer, struct quantizer_changes *changes,
+                       const char *key, const char *what, struct error *err)
+{
+    enum verdict verdict;
+    int rc = check_changes(lab, changes, key, what, &verdict, err);
+
+    if (rc == 0 && verdict == VERDICT_PASS) {
+        changes_release(&answer->repair);
+        answer->repair = *changes;
+    } else {
+        changes_release(changes);
+    }
+    return rc;
+}
+
+/* All of them at once, each with the first refinement that it can have. */
+static int refine_all(struct lab *lab, struct quantization_answer *answer, struct error *err)
+{
+    const struct bitset *found = &answer->search.chosen;
+    struct quantizer_changes changes;
+
+    changes_init_copy(&changes, &answer->repair);
+    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
+        enum quantizer_refinement how = next_refinement(lab, i, REFINE_FIT);
+
+        if (how < REFINEMENTS)
+            keep_with(&changes, i, how);
+    }
+    if (bitset_equal(&changes.off, found)) {
+        changes_release(&changes);
+        return 0;
+    }
+    return try_changes(lab, answer, &changes, "_refined", "other scales in place of leaving out", err);
+}
+
+/* One of them, beside those that were found to bear it. */
+static int refine_one(struct lab *lab, struct quantization_answer *answer, size_t quantizer,
+                      enum quantizer_refinement how, struct error *err)
+{
+    static const char *const ways[] = {[REFINE_FIT] = "with scales that fit its values",
+                                       [REFINE_PER_CHANNEL] = "with a scale for each channel",
+                                       [REFINE_16_BITS] = "in 16 bits"};
+    struct quantizer_changes changes;
+    struct string_builder what;
+    char key[64];
+    int rc;
+
+    snprintf(key, sizeof(key), "_refined_%d_%zu", (int)how, quantizer);
+    string_init(&what);
+    string_add_format(&what, "'%s' %s in place of leaving it out", name(lab, quantizer), ways[how]);
+    changes_init_copy(&changes, &answer->repair);
+    keep_with(&changes, quantizer, how);
+    rc = try_changes(lab, answer, &changes, key, what.data, err);
+    string_release(&what);
+    return rc;
+}
+
+static int refine_one_by_one(struct lab *lab, struct quantization_answer *answer, struct error *err)
+{
+    const struct bitset *found = &answer->search.chosen;
+
+    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1))
+        for (enum quantizer_refinement how = next_refinement(lab, i, REFINE_FIT);
+             how < REFINEMENTS && bitset_has(&answer->repair.off, i); how = next_refinement(lab, i, how + 1)) {
+            int rc = refine_one(lab, answer, i, how, err);
+
+            if (rc < 0)
+                return rc;
+        }
+    answer->refining_failed = bitset_equal(&answer->repair.off, found);
+    return 0;
+}
+
+/* Along which axis there are scales now, and whose operators they are. Nodes keep their numbers as long as none is left
+ * out, and so quantizers do. */
+static int look_at_refined(struct lab *lab, struct quantization_answer *answer, struct error *err)
+{
+    size_t count = lab->subject->quantizers.count;
+    struct quantizer_changes changes;
+    struct quantizers after;
+    struct model *model;
+    int rc;
+
+    changes_init_copy(&changes, &answer->repair);
+    bitset_clear(&changes.off);
+    rc = make_model(lab->subject, lab->settings->ranges, &changes, &model, &answer->has_microsoft, err);
+    changes_release(&changes);
+    if (rc < 0)
+        return rc;
+    answer->axes = memory_alloc_zero(count, sizeof(*answer->axes));
+    quantizers_find(model, NULL, &after);
+    for (size_t i = 0; i < count; i++)
+        answer->axes[i] = i < after.count ? after.items[i].axis : -1;
+    quantizers_release(&after);
+    model_free(model);
+    return 0;
+}
+
+static int refine(struct lab *lab, struct quantization_answer *answer, struct error *err)
+{
+    const struct bitset *found = &answer->search.chosen;
+    int rc = refine_all(lab, answer, err);
+
+    if (rc == 0 && bitset_equal(&answer->repair.off, found))
+        rc = refine_one_by_one(lab, answer, err);
+    return rc == 0 && !bitset_equal(&answer->repair.off, found) ? look_at_refined(lab, answer, err) : rc;
+}
+
+/* ---- Lists of nodes ---- */
+
+/* True when all that these nodes take away can be left out here. */
+static bool can_be_seen(struct lab *lab, const struct quantizer_exclusion *exclusion)
+{
+    for (size_t i = bitset_next(&exclusion->left_out, 0); i < exclusion->left_out.size;
+         i = bitset_next(&exclusion->left_out, i + 1))
+        if (!can_be_left_out(lab, i))
+            return false;
+    return true;
+}
+
+static int prove_exclusion(struct lab *lab, struct quantization_answer *answer, enum exclusion_style style,
+                           struct error *err)
+{
+    static const char *const keys[] = {"_around_both_sides", "_around_readers"};
+    struct quantizer_exclusion *exclusion = &answer->exclusions[style];
+    struct quantizer_changes changes;
+    struct string_builder what;
+    enum verdict verdict;
+    int rc;
+
+    if (bitset_equal(&exclusion->left_out, &answer->search.chosen))
+        return 0;
+    exclusion->proof = EXCLUSION_UNSEEN;
+    if (!can_be_seen(lab, exclusion))
+        return 0;
+    string_init(&what);
+    string_add_format(&what, "all %zu quantizers left out that go with %zu nodes", bitset_count(&exclusion->left_out),
+                      exclusion->names.count + exclusion->unnamed);
+    changes_init(&changes, exclusion->left_out.size);
+    bitset_assign(&changes.off, &exclusion->left_out);
+    rc = check_changes(lab, &changes, keys[style], what.data, &verdict, err);
+    if (rc == 0 && verdict != VERDICT_SKIP)
+        exclusion->proof = verdict == VERDICT_PASS ? EXCLUSION_PASSES : EXCLUSION_FAILS;
+    changes_release(&changes);
+    string_release(&what);
+    return rc;
+}
+
+static int find_exclusions(struct lab *lab, struct quantization_answer *answer, struct error *err)
+{
+    const struct quantizer_exclusion *first = &answer->exclusions[EXCLUSION_BOTH_SIDES];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < EXCLUSION_STYLES; i++) {
+        struct quantizer_exclusion *exclusion = &answer->exclusions[i];
+
+        quantizer_exclusion_find(lab->subject, &answer->search.chosen, (enum exclusion_style)i, exclusion);
+        if (i > 0 && bitset_equal(&exclusion->left_out, &first->left_out))
+            exclusion->proof = first->proof;
+        else
+            rc = prove_exclusion(lab, answer, (enum exclusion_style)i, err);
+    }
+    return rc;
+}
+
+/* ---- The search ---- */
+
+static int open_lab(struct lab *lab, struct error *err)
+{
+    const struct quantization_search_settings *settings = lab->settings;
+    struct subgraph whole;
+    size_t count = 0;
+    int rc;
+
+    rc = candidate_files_init(&lab->files, settings->artifact, settings->keep_artifact, settings->take_over, err);
+    lab->files.copy = settings->copy_weights;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < lab->subject->quantizers.count; i++)
+        count += can_be_left_out(lab, i);
+    if (count == 0)
+        return error_set(err, ERR_INVALID,
+                         "none of %zu quantizers can be left out, so there is nothing to choose from%s",
+                         lab->subject->quantizers.count,
+                         lab->subject->float_model == NULL ? "; --float gives the model that it was made of"
+                                                           : "; the table says of each why it stays");
+    subgraph_init_whole(&whole, lab->subject->model);
+    rc = candidate_files_provide(&lab->files, &whole, err);
+    subgraph_release(&whole);
+    return rc;
+}
+
+static int search(struct lab *lab, struct quantization_answer *ret, struct error *err)
+{
+    const struct precision_target target = {.data = lab,
+                                            .count = lab->subject->quantizers.count,
+                                            .name = name,
+                                            .is_lowered = can_be_left_out,
+                                            .score = score,
+                                            .prepare = prepare,
+                                            .write = write_model,
+                                            .saving = "Saving ONNX model to:",
+                                            .words = &words};
+    const struct precision_run_settings settings = {.mode = PRECISION_MINIMAL, .verify = true};
+    int rc = precision_run(&target, &settings, lab->loop, lab->settings->log, &ret->search, err);
+
+    if (rc < 0 || ret->search.outcome != PRECISION_FOUND || ret->search.none_needed)
+        return rc;
+    bitset_assign(&ret->repair.off, &ret->search.chosen);
+    if (lab->settings->refines)
+        rc = refine(lab, ret, err);
+    return rc == 0 ? find_exclusions(lab, ret, err) : rc;
+}
+
+int quantization_search(const struct quantization_search_settings *settings, struct loop *loop,
+                        struct quantization_answer *ret, struct error *err)
+{
+    struct lab lab = {.settings = settings, .subject = settings->subject, .loop = loop};
+    int rc;
+
+    *ret = (struct quantization_answer){.has_microsoft = false};
+    changes_init(&ret->repair, settings->subject->quantizers.count);
+    rc = open_lab(&lab, err);
+    if (rc == 0)
+        rc = search(&lab, ret, err);
+    model_free(lab.model);
+    candidate_files_release(&lab.files);
+    return rc;
+}
+
+void quantization_answer_release(struct quantization_answer *answer)
+{
+    precision_result_release(&answer->search);
+    changes_release(&answer->repair);
+    free(answer->axes);
+    for (size_t i = 0; i < EXCLUSION_STYLES; i++)
+        quantizer_exclusion_release(&answer->exclusions[i]);
+}

@@ -1,0 +1,298 @@
+/* debug/quantization/table.c: see table.h. */
+#include "debug/quantization/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/system.h"
+
+struct measuring {
+    const struct quantization_subject *subject;
+    struct quantization_table *table;
+    struct study_runs runs;
+    struct quantized_tensor *tensors; /* of each quantizer */
+    /* Sums over the samples: of each output, and of each quantizer at each output. */
+    struct noise *all_on, *runtime, *simulation, *all_off, *alone, *left_out;
+};
+
+/* The output of the same name, else the one at the same place. */
+static const struct tensor *find_output(const struct measuring *measuring, const struct tensor_list *outputs, size_t i)
+{
+    const struct named_tensor *found = tensor_list_find(outputs, text_of(measuring->table->outputs[i].name));
+
+    return found != NULL ? &found->tensor : i < outputs->count ? &outputs->items[i].tensor : NULL;
+}
+
+/* ---- Effects at the outputs ---- */
+
+static void add_noise(const struct measuring *measuring, struct noise *sums, const struct tensor_list *actual,
+                      const struct tensor_list *expected)
+{
+    for (size_t i = 0; i < measuring->table->output_count; i++) {
+        const struct tensor *a = find_output(measuring, actual, i), *b = find_output(measuring, expected, i);
+
+        if (a != NULL && b != NULL)
+            noise_add(&sums[i], a, b);
+        else
+            sums[i].noise = INFINITY;
+    }
+}
+
+/* One quantizer alone, and all but this one. */
+static int measure_effect(struct measuring *measuring, size_t index, const struct tensor_list *feed,
+                          const struct tensor_list *off, const struct tensor_list *reference, struct error *err)
+{
+    size_t at = index * measuring->table->output_count;
+    struct tensor_list outputs = {0};
+    struct bitset on;
+    int rc;
+
+    bitset_init(&on, measuring->subject->quantizers.count);
+    bitset_add(&on, index);
+    rc = study_runs_switched(&measuring->runs, feed, &on, NULL, &outputs, err);
+    if (rc < 0)
+        goto done;
+    add_noise(measuring, &measuring->alone[at], &outputs, off);
+    tensor_list_release(&outputs);
+    outputs = (struct tensor_list){0};
+    bitset_fill(&on);
+    bitset_remove(&on, index);
+    rc = study_runs_switched(&measuring->runs, feed, &on, NULL, &outputs, err);
+    if (rc == 0)
+        add_noise(measuring, &measuring->left_out[at], &outputs, reference);
+done:
+    tensor_list_release(&outputs);
+    bitset_release(&on);
+    return rc;
+}
+
+static int measure_sample(struct measuring *measuring, size_t sample, struct error *err)
+{
+    struct tensor_list feed = {0}, off = {0}, on = {0};
+    const struct tensor_list *reference = &off;
+    struct bitset set;
+    int rc = study_runs_feed(&measuring->runs, sample, &feed, err);
+
+    bitset_init(&set, measuring->subject->quantizers.count);
+    if (rc < 0)
+        goto done;
+    rc = study_runs_switched(&measuring->runs, &feed, &set, NULL, &off, err);
+    if (rc < 0)
+        goto done;
+    bitset_fill(&set);
+    rc = study_runs_switched(&measuring->runs, &feed, &set, NULL, &on, err);
+    if (rc < 0)
+        goto done;
+    if (measuring->runs.of_float != NULL) {
+        reference = &measuring->runs.of_float[sample];
+        add_noise(measuring, measuring->all_off, &off, reference);
+    }
+    add_noise(measuring, measuring->all_on, &on, reference);
+    if (measuring->runs.as_run != NULL) {
+        add_noise(measuring, measuring->runtime, &measuring->runs.as_run[sample], reference);
+        add_noise(measuring, measuring->simulation, &on, &measuring->runs.as_run[sample]);
+    }
+    for (size_t i = 0; rc == 0 && i < measuring->table->count; i++)
+        if (measuring->table->rows[i].why_not == NULL)
+            rc = measure_effect(measuring, i, &feed, &off, reference, err);
+done:
+    bitset_release(&set);
+    tensor_list_release(&on);
+    tensor_list_release(&off);
+    tensor_list_release(&feed);
+    return rc;
+}
+
+/* ---- The table ---- */
+
+/* The least ratio of the outputs that count, and where; NAN: of none of them there is one. */
+static double least_ratio(const struct measuring *measuring, const struct noise *sums, size_t *ret_output)
+{
+    double ret = NAN;
+
+    *ret_output = 0;
+    for (size_t i = 0; i < measuring->table->output_count; i++) {
+        double ratio = noise_ratio(&sums[i]);
+
+        if (measuring->table->outputs[i].counts && !isnan(ratio) && !(ratio >= ret)) {
+            ret = ratio;
+            *ret_output = i;
+        }
+    }
+    return ret;
+}
+
+/* By how much a ratio rises; what stays without noise, or lost, has not risen. */
+static double rise(double from, double to)
+{
+    return from == to ? 0 : to - from;
+}
+
+static void finish_rows(struct measuring *measuring)
+{
+    size_t output, outputs = measuring->table->output_count;
+    double all_on = least_ratio(measuring, measuring->all_on, &output);
+
+    for (size_t i = 0; i < measuring->table->count; i++) {
+        struct quantization_row *row = &measuring->table->rows[i];
+        const struct noise *alone = &measuring->alone[i * outputs];
+
+        row->tensor = measuring->tensors[i];
+        if (row->why_not != NULL)
+            continue;
+        row->alone = least_ratio(measuring, alone, &row->output);
+        row->alone_noise = isnan(row->alone) ? 0 : pow(10, -row->alone / 10);
+        row->gain = rise(all_on, least_ratio(measuring, &measuring->left_out[i * outputs], &output));
+    }
+    for (size_t i = 0; i < outputs; i++) {
+        struct quantization_output *item = &measuring->table->outputs[i];
+
+        item->quantized = measuring->table->switched > 0 || measuring->runs.of_float != NULL
+                              ? noise_ratio(&measuring->all_on[i])
+                              : NAN;
+        if (measuring->runs.as_run != NULL) {
+            item->as_run = noise_ratio(&measuring->runtime[i]);
+            item->simulation = noise_ratio(&measuring->simulation[i]);
+        }
+        if (measuring->runs.of_float != NULL)
+            item->all_off = noise_ratio(&measuring->all_off[i]);
+        item->compared = measuring->all_on[i].compared;
+        item->left_out = measuring->all_on[i].left_out;
+    }
+}
+
+/* What is not known comes behind all that is. */
+static int compare_known(double x, double y)
+{
+    return isnan(x) || isnan(y) ? (int)isnan(x) - (int)isnan(y) : (x > y) - (x < y);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct quantization_row *x = a, *y = b;
+    int order;
+
+    if ((x->why_not == NULL) != (y->why_not == NULL))
+        return x->why_not == NULL ? -1 : 1;
+    order = compare_known(x->alone, y->alone);
+    if (order == 0)
+        order = compare_known(-x->gain, -y->gain);
+    if (order != 0)
+        return order;
+    return x->quantizer < y->quantizer ? -1 : 1;
+}
+
+static void begin_table(struct measuring *measuring)
+{
+    const struct quantization_subject *subject = measuring->subject;
+    struct quantization_table *table = measuring->table;
+    bool any_counts = false;
+
+    table->count = subject->quantizers.count;
+    table->rows = memory_alloc_zero(table->count + 1, sizeof(*table->rows));
+    table->output_count = subject->model->outputs.count;
+    table->outputs = memory_alloc_zero(table->output_count + 1, sizeof(*table->outputs));
+    for (size_t i = 0; i < table->count; i++) {
+        table->rows[i] = (struct quantization_row){.quantizer = i, .alone = NAN, .gain = NAN};
+        table->rows[i].why_not = switched_model_why_not(measuring->runs.switched, i);
+        table->switched += table->rows[i].why_not == NULL;
+    }
+    for (size_t i = 0; i < table->output_count; i++) {
+        uint32_t value = subject->model->outputs.items[i];
+        struct value_type type;
+
+        value_info_decode(subject->model->values.items[value].info, &type);
+        table->outputs[i] =
+            (struct quantization_output){.name = arena_text(&table->arena, subject->model->values.items[value].name),
+                                         .counts = data_type_is_float(type.element),
+                                         .as_run = NAN,
+                                         .simulation = NAN,
+                                         .all_off = NAN};
+        any_counts |= table->outputs[i].counts;
+    }
+    for (size_t i = 0; !any_counts && i < table->output_count; i++)
+        table->outputs[i].counts = true;
+}
+
+static struct noise *new_sums(size_t count)
+{
+    return memory_alloc_zero(count + 1, sizeof(struct noise));
+}
+
+static void begin_sums(struct measuring *measuring)
+{
+    size_t outputs = measuring->table->output_count;
+
+    measuring->tensors = memory_alloc_zero(measuring->table->count + 1, sizeof(*measuring->tensors));
+    measuring->all_on = new_sums(outputs);
+    measuring->runtime = new_sums(outputs);
+    measuring->simulation = new_sums(outputs);
+    measuring->all_off = new_sums(outputs);
+    measuring->alone = new_sums(measuring->table->count * outputs);
+    measuring->left_out = new_sums(measuring->table->count * outputs);
+}
+
+static void measuring_release(struct measuring *measuring)
+{
+    study_runs_end(&measuring->runs);
+    free(measuring->tensors);
+    free(measuring->all_on);
+    free(measuring->runtime);
+    free(measuring->simulation);
+    free(measuring->all_off);
+    free(measuring->alone);
+    free(measuring->left_out);
+}
+
+static int check_outputs(const struct quantization_subject *subject, struct error *err)
+{
+    const struct model *model = subject->model, *other = subject->float_model;
+
+    if (other != NULL && other->outputs.count != model->outputs.count)
+        return error_set(err, ERR_INVALID, "'%s' has %zu outputs, '%s' has %zu: they are not the same network",
+                         model->display_name, model->outputs.count, other->display_name, other->outputs.count);
+    return 0;
+}
+
+int quantization_measure(const struct quantization_study *study, struct quantization_table *ret, struct error *err)
+{
+    struct measuring measuring = {.subject = study->subject, .table = ret};
+    struct study_runs *runs = &measuring.runs;
+    int rc = check_outputs(study->subject, err);
+
+    *ret = (struct quantization_table){.samples = (size_t)data_loader_iterations(study->loader)};
+    arena_init(&ret->arena);
+    if (rc < 0)
+        return rc;
+    rc = study_runs_begin(runs, study, ret->samples, err);
+    if (rc < 0)
+        goto done;
+    begin_table(&measuring);
+    begin_sums(&measuring);
+    runs->expected = ret->samples * (2 + 2 * ret->switched) + quantized_tensors_runs(runs);
+    log_message(study->log, LOG_INFO, "Measuring %zu quantizer%s, alone and left out: %zu runs", ret->switched,
+                ret->switched == 1 ? "" : "s", runs->expected);
+    rc = quantized_tensors_measure(runs, measuring.tensors, &ret->arena, err);
+    for (size_t i = 0; rc == 0 && i < ret->samples; i++)
+        rc = measure_sample(&measuring, i, err);
+    if (rc < 0)
+        goto done;
+    finish_rows(&measuring);
+    qsort(ret->rows, ret->count, sizeof(*ret->rows), compare_rows);
+    ret->runs = runs->done;
+    ret->seconds = stopwatch_now() - runs->begun;
+done:
+    measuring_release(&measuring);
+    if (rc < 0)
+        quantization_table_release(ret);
+    return rc;
+}
+
+void quantization_table_release(struct quantization_table *table)
+{
+    free(table->rows);
+    free(table->outputs);
+    arena_release(&table->arena);
+    *table = (struct quantization_table){0};
+}

@@ -1,0 +1,131 @@
+/* onnx/quantizer/likeness.c: see likeness.h. */
+#include "onnx/quantizer/likeness.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/proto/attribute.h"
+#include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/quantizer/integer_operators.h"
+
+#define MOST_INTEGER_OPERANDS 64 /* of a QLinearConcat: each is looked for from the first on */
+
+struct text node_float_operator(const struct node *node)
+{
+    static const struct {
+        const char *on_integers, *on_floats;
+    } operators[] = {{"ConvInteger", "Conv"},
+                     {"MatMulInteger", "MatMul"},
+                     {"MatMulIntegerToFloat", "MatMul"},
+                     {"DynamicQuantizeMatMul", "MatMul"},
+                     {"MatMulNBits", "MatMul"},
+                     {"QGemm", "Gemm"}};
+    struct text name = node->op_type;
+
+    if (!node_is_on_integers(node))
+        return name;
+    if (text_begins_with(name, "QLinear"))
+        return (struct text){name.data + strlen("QLinear"), name.size - strlen("QLinear")};
+    for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+        if (text_equal_string(name, operators[i].on_integers))
+            return text_of(operators[i].on_floats);
+    return name;
+}
+
+uint32_t node_operand(const struct model *model, const struct node *node, size_t i)
+{
+    struct integer_operand operand;
+    size_t number = 0;
+
+    if (!node_is_on_integers(node))
+        return node_input(model, node, i);
+    for (size_t k = 0; integer_operand_of(node, k, &operand); k++)
+        if (!operand.is_output && number++ == i)
+            return node_input(model, node, operand.place);
+    return VALUE_NONE;
+}
+
+size_t node_operand_count(const struct model *model, const struct node *node)
+{
+    size_t most = node->inputs.count; /* there are no more operands than inputs */
+    size_t count = 0;
+
+    if (node_is_on_integers(node) && most > MOST_INTEGER_OPERANDS)
+        most = MOST_INTEGER_OPERANDS;
+    for (size_t i = 0; i < most; i++)
+        if (node_operand(model, node, i) != VALUE_NONE)
+            count = i + 1;
+    return count;
+}
+
+static bool numbers_are_equal(const struct attribute *a, const struct attribute *b)
+{
+    struct attribute_walk walk_a = attribute_walk(a), walk_b = attribute_walk(b);
+    int64_t integer_a = 0, integer_b = 0;
+    float float_a = 0, float_b = 0;
+
+    for (;;) {
+        bool are_integers = a->type == ATTRIBUTE_MANY_INTEGERS;
+        bool more_a =
+            are_integers ? attribute_next_integer(&walk_a, &integer_a) : attribute_next_float(&walk_a, &float_a);
+        bool more_b =
+            are_integers ? attribute_next_integer(&walk_b, &integer_b) : attribute_next_float(&walk_b, &float_b);
+
+        if (more_a != more_b || integer_a != integer_b || memcmp(&float_a, &float_b, sizeof(float_a)) != 0)
+            return false;
+        if (!more_a)
+            return true;
+    }
+}
+
+static bool attributes_are_equal(const struct attribute *a, const struct attribute *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case ATTRIBUTE_ONE_FLOAT:
+        return memcmp(&a->number, &b->number, sizeof(a->number)) == 0;
+    case ATTRIBUTE_ONE_INTEGER:
+        return a->integer == b->integer;
+    case ATTRIBUTE_ONE_STRING:
+        return text_equal(span_text(a->bytes), span_text(b->bytes));
+    case ATTRIBUTE_MANY_INTEGERS:
+    case ATTRIBUTE_MANY_FLOATS:
+        return numbers_are_equal(a, b);
+    default:
+        return true;
+    }
+}
+
+bool nodes_are_alike(const struct model *a_model, const struct node *a, const struct model *b_model,
+                     const struct node *b)
+{
+    struct wire_reader reader = wire_reader_of(a->message);
+    struct wire_field field;
+    bool same_domain = node_is_on_integers(a) || node_is_on_integers(b) || text_equal(a->domain, b->domain) ||
+                       (domain_is_standard(a->domain) && domain_is_standard(b->domain));
+
+    if (!same_domain || !text_equal(node_float_operator(a), node_float_operator(b)) ||
+        node_operand_count(a_model, a) != node_operand_count(b_model, b))
+        return false;
+    while (wire_next(&reader, &field)) {
+        struct attribute of_a, of_b;
+        struct span other;
+        char name[64];
+
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES)
+            continue;
+        attribute_read(field.bytes, &of_a);
+        if (of_a.name.size >= sizeof(name))
+            continue;
+        memcpy(name, of_a.name.data, of_a.name.size);
+        name[of_a.name.size] = '\0';
+        if (!node_attribute_find(b->message, name, &other))
+            continue;
+        attribute_read(other, &of_b);
+        if (!attributes_are_equal(&of_a, &of_b))
+            return false;
+    }
+    return true;
+}

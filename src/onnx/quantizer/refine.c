@@ -1,0 +1,407 @@
+/* onnx/quantizer/refine.c: see refine.h. */
+#include "onnx/quantizer/refine.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "onnx/external/tensor.h"
+#include "onnx/proto/node_attribute.h"
+#include "onnx/quantizer/parameters.h"
+#include "onnx/quantizer/replace.h"
+#include "onnx/quantizer/rounding.h"
+#include "tensor/values/elements.h"
+
+#define OPSET_OF_AXIS 13
+
+struct refining {
+    struct model *model; /* that is changed */
+    const struct quantizer_knowledge *knowledge;
+    struct quantizer *now;  /* of each quantizer, what it has become */
+    struct bitset rescaled; /* has 8 bits, and other scales than before */
+    struct quantizer_replacing replacing;
+};
+
+/* ---- What can be ---- */
+
+static int bits_of(enum data_type type)
+{
+    switch (type) {
+    case DATA_INT8:
+    case DATA_UINT8:
+        return 8;
+    case DATA_INT4:
+    case DATA_UINT4:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static bool is_signed(enum data_type type)
+{
+    return type == DATA_INT8 || type == DATA_INT4;
+}
+
+/* The constant that has the float values of what is quantized, and the model it is of; VALUE_NONE: there is none. */
+static uint32_t find_float_values(const struct quantizer_knowledge *knowledge, size_t index, const struct model **ret)
+{
+    const struct quantizer *quantizer = &knowledge->quantizers->items[index];
+    uint32_t value = quantizer->tensor;
+    struct value_type type;
+
+    *ret = knowledge->model;
+    if (quantizer->form == QUANTIZER_STORED) {
+        *ret = knowledge->twins != NULL ? knowledge->twins->float_model : NULL;
+        value = knowledge->twins != NULL ? knowledge->twins->items[index].tensor : VALUE_NONE;
+    }
+    if (*ret == NULL || value == VALUE_NONE || (*ret)->values.items[value].initializer == INITIALIZER_NONE)
+        return VALUE_NONE;
+    quantizer_tensor_type(*ret, NULL, value, &type);
+    return type.element == DATA_FLOAT32 && type.has_shape &&
+                   (!quantizer->has_shape || shape_equal(&type.shape, &quantizer->shape))
+               ? value
+               : VALUE_NONE;
+}
+
+/* The axis of a weight along which each slice belongs to an output channel; -1: there is no such. */
+static int64_t channel_axis(const struct model *model, const struct quantizer *quantizer)
+{
+    const struct node *reader;
+
+    if (quantizer->reader == NODE_NONE || !quantizer->has_shape || quantizer->shape.rank < 2 ||
+        quantizer->reader_input != 1)
+        return -1;
+    reader = &model->nodes.items[quantizer->reader];
+    if (node_is(reader, "Conv"))
+        return 0;
+    if (node_is(reader, "ConvTranspose"))
+        return node_attribute_integer(reader->message, "group", 1) == 1 ? 1 : -1;
+    if (node_is(reader, "Gemm"))
+        return node_attribute_integer(reader->message, "transB", 0) != 0 ? 0 : 1;
+    return node_is(reader, "MatMul") ? (int64_t)quantizer->shape.rank - 1 : -1;
+}
+
+static bool converts_result(const struct model *model, const struct quantizer *quantizer)
+{
+    for (size_t i = 0; i < quantizer->dequantize.count; i++)
+        if (quantizer_type_behind(quantizer, &model->nodes.items[quantizer->dequantize.items[i]]) !=
+            quantizer->scale_type)
+            return true;
+    return false;
+}
+
+/* A scale that can be divided without losing bits. */
+static bool scales_are_normal(const struct quantizer *quantizer)
+{
+    const float *scales = quantizer->scale.data;
+    size_t count = tensor_elements(&quantizer->scale);
+
+    for (size_t i = 0; i < count; i++)
+        if (!(scales[i] >= FLT_MIN * 4096) || isinf(scales[i]))
+            return false;
+    return true;
+}
+
+/* Why it has to stay as it is, whatever is asked for. */
+static const char *why_not_at_all(const struct model *model, const struct quantizer *quantizer, bool has_values)
+{
+    if (quantizer->form == QUANTIZER_FIXED)
+        return "operators that work on the integers read or make them";
+    if (quantizer->problem != NULL)
+        return quantizer->problem;
+    if (quantizer->dynamic || quantizer->scale.data == NULL)
+        return "its scale is computed";
+    if (quantizer->role == QUANTIZER_BIAS || bits_of(quantizer->type) == 0)
+        return "it has neither 4 nor 8 bits";
+    if (quantizer->scale_type != DATA_FLOAT32 || converts_result(model, quantizer) || !scales_are_normal(quantizer))
+        return "its scale is not in float32, or too small";
+    return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are not known" : NULL;
+}
+
+static bool range_is_known(const struct quantizer_knowledge *knowledge, size_t index)
+{
+    return knowledge->ranges != NULL && isfinite(knowledge->ranges[index].least) &&
+           isfinite(knowledge->ranges[index].largest);
+}
+
+const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledge, size_t index,
+                                      enum quantizer_refinement refinement)
+{
+    const struct quantizer *quantizer = &knowledge->quantizers->items[index];
+    int64_t opset = model_opset(knowledge->model);
+    const struct model *owner;
+    bool has_values = find_float_values(knowledge, index, &owner) != VALUE_NONE;
+    const char *why_not = why_not_at_all(knowledge->model, quantizer, has_values);
+
+    if (why_not != NULL)
+        return why_not;
+    if (refinement == REFINE_16_BITS)
+        return quantizer->block_size > 0 && opset < QUANTIZER_16_BITS_OPSET
+                   ? "there are no blocks of 16 bits in this operator set"
+                   : NULL;
+    if (bits_of(quantizer->type) != 8)
+        return "it has not 8 bits";
+    if (refinement == REFINE_FIT && quantizer->axis < 0 && range_is_known(knowledge, index))
+        return NULL;
+    if (!has_values || quantizer->block_size > 0)
+        return has_values ? "its scales are for blocks" : "its float values are not known";
+    if (refinement == REFINE_FIT)
+        return NULL;
+    if (quantizer->role != QUANTIZER_WEIGHT || quantizer->axis >= 0 || opset < OPSET_OF_AXIS)
+        return "only a weight with one scale gets one for each channel, from operator set 13 on";
+    return channel_axis(knowledge->model, quantizer) < 0 ? "it has no output channels" : NULL;
+}
+
+/* ---- What becomes of one ---- */
+
+static int read_float_values(const struct refining *refining, size_t index, struct tensor *ret, struct error *err)
+{
+    const struct model *owner;
+    uint32_t value = find_float_values(refining->knowledge, index, &owner);
+
+    if (value == VALUE_NONE)
+        return error_set(err, ERR_UNSUPPORTED, "the float values of '%s' are not known",
+                         refining->knowledge->quantizers->items[index].name);
+    return external_tensor_read_constant(owner, &owner->initializers.items[owner->values.items[value].initializer], ret,
+                                         err);
+}
+
+/* Makes room for other scales in a copy of what is known of a quantizer. */
+static void set_scales(struct refining *refining, struct quantizer *changed, const struct shape *shape,
+                       float **ret_scales, int32_t **ret_zero_points)
+{
+    size_t count = shape_elements(shape);
+
+    *ret_scales = arena_alloc_zero(&refining->model->arena, count, sizeof(float));
+    *ret_zero_points = arena_alloc_zero(&refining->model->arena, count, sizeof(int32_t));
+    tensor_borrow(DATA_FLOAT32, shape, *ret_scales, count * sizeof(float), &changed->scale);
+    tensor_borrow(DATA_INT32, shape, *ret_zero_points, count * sizeof(int32_t), &changed->zero_point);
+}
+
+/* The same range in finer steps. */
+static void refine_to_16_bits(struct refining *refining, struct quantizer *changed)
+{
+    const struct quantizer before = *changed;
+    int factor = 1 << (16 - bits_of(before.type));
+    int32_t *zero_points;
+    float *scales;
+
+    changed->type = is_signed(before.type) ? DATA_INT16 : DATA_UINT16;
+    set_scales(refining, changed, &before.scale.shape, &scales, &zero_points);
+    for (size_t i = 0; i < tensor_elements(&changed->scale); i++) {
+        scales[i] = ((const float *)before.scale.data)[i] / (float)factor;
+        zero_points[i] = quantizer_zero_point(&before, i) * factor;
+    }
+}
+
+/* Signed integers are symmetric, unless they were not before. */
+static void fit_scale(enum data_type type, bool symmetric, double least, double largest, float *ret_scale,
+                      int32_t *ret_zero_point)
+{
+    double low, high;
+
+    quantizer_integer_range(type, &low, &high);
+    least = fmin(least, 0);
+    largest = fmax(largest, 0);
+    *ret_scale = (float)(symmetric ? fmax(-least, largest) / high : (largest - least) / (high - low));
+    if (!(*ret_scale >= FLT_MIN) || isinf(*ret_scale))
+        *ret_scale = 1; /* of nothing but zeros, or of what is not finite */
+    *ret_zero_point = symmetric ? 0 : (int32_t)fmin(fmax(rint(low - least / (double)*ret_scale), low), high);
+}
+
+static bool starts_at_zero(const struct quantizer *quantizer)
+{
+    double least, largest;
+
+    quantizer_integer_range(quantizer->type, &least, &largest);
+    return (double)quantizer_zero_point(quantizer, 0) <= least;
+}
+
+/* `channels`: 1, or the length of the axis. `range`: of what is no constant. */
+static void refine_scales(struct refining *refining, struct quantizer *changed, size_t channels, size_t inner,
+                          const struct tensor *values, const struct quantizer_range *range)
+{
+    bool symmetric = is_signed(changed->type) && quantizer_zero_point(changed, 0) == 0;
+    double *least = memory_alloc_zero(channels, sizeof(*least)), *largest = memory_alloc_zero(channels, sizeof(*least));
+    size_t count = values->data != NULL ? tensor_elements(values) : 0;
+    const struct shape shape = {.rank = 1, .dims = {(int64_t)channels}};
+    int32_t *zero_points;
+    float *scales;
+
+    if (values->data == NULL) {
+        least[0] = (double)range->least;
+        largest[0] = (double)range->largest;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t channel = i / inner % channels;
+        float number; /* tensors in a message lie anywhere */
+
+        memcpy(&number, (const char *)values->data + i * sizeof(number), sizeof(number));
+        least[channel] = fmin(least[channel], (double)number);
+        largest[channel] = fmax(largest[channel], (double)number);
+    }
+    if (starts_at_zero(changed)) /* it may do the work of a Relu */
+        memset(least, 0, channels * sizeof(*least));
+    set_scales(refining, changed, &shape, &scales, &zero_points);
+    for (size_t i = 0; i < channels; i++)
+        fit_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);
+    free(least);
+    free(largest);
+}
+
+static int refine(struct refining *refining, size_t index, enum quantizer_refinement how, struct error *err)
+{
+    const struct quantizer_knowledge *knowledge = refining->knowledge;
+    struct quantizer *changed = &refining->now[index];
+    struct tensor values = {0};
+    const struct model *owner;
+    int rc = 0;
+
+    if (find_float_values(knowledge, index, &owner) != VALUE_NONE)
+        rc = read_float_values(refining, index, &values, err);
+    if (rc < 0)
+        return rc;
+    if (how == REFINE_16_BITS) {
+        refine_to_16_bits(refining, changed);
+    } else {
+        size_t channels = 1, inner = 1;
+
+        if (how == REFINE_PER_CHANNEL)
+            changed->axis = channel_axis(refining->model, changed);
+        if (changed->axis >= 0) {
+            channels = (size_t)values.shape.dims[changed->axis];
+            for (size_t i = (size_t)changed->axis + 1; i < values.shape.rank; i++)
+                inner *= (size_t)values.shape.dims[i];
+        }
+        refine_scales(refining, changed, channels, inner, &values,
+                      knowledge->ranges != NULL ? &knowledge->ranges[index] : NULL);
+        bitset_add(&refining->rescaled, index);
+    }
+    rc = quantizer_replace(&refining->replacing, changed, &values, err);
+    tensor_release(&values);
+    return rc;
+}
+
+/* ---- Bias ---- */
+
+/* The quantizer whose result the node reads there; SIZE_MAX: none. */
+static size_t find_feeder(const struct refining *refining, const struct node *node, size_t input)
+{
+    const struct quantizers *quantizers = refining->knowledge->quantizers;
+    const struct model *model = refining->model;
+    uint32_t value = node_input(model, node, input);
+
+    for (size_t i = 0; value != VALUE_NONE && i < quantizers->count; i++)
+        for (size_t k = 0; k < quantizers->items[i].dequantize.count; k++) {
+            const struct node *dequantize = &model->nodes.items[quantizers->items[i].dequantize.items[k]];
+
+            if (model_edge(model, dequantize->outputs, 0) == value)
+                return i;
+        }
+    return SIZE_MAX;
+}
+
+static bool can_be_rescaled(const struct refining *refining, const struct quantizer *bias)
+{
+    return bias->role == QUANTIZER_BIAS && bias->form == QUANTIZER_STORED && bias->type == DATA_INT32 &&
+           bias->scale.data != NULL && bias->problem == NULL && bias->reader != NODE_NONE && bias->has_shape &&
+           bias->shape.rank == 1 && bias->block_size == 0 && model_opset(refining->model) >= OPSET_OF_AXIS;
+}
+
+/* What a bias is now is kept, in other steps: the products of these scales. */
+static int rescale_bias(struct refining *refining, struct quantizer *bias, const struct quantizer *input,
+                        const struct quantizer *weight, struct error *err)
+{
+    struct model *model = refining->model;
+    const struct quantizer before = *bias;
+    size_t weight_scales = tensor_elements(&weight->scale);
+    struct tensor integers = {0}, values = {0};
+    struct scale_layout layout;
+    int32_t *zero_points;
+    float *scales;
+    int rc = external_tensor_read_constant(
+        model, &model->initializers.items[model->values.items[bias->integers].initializer], &integers, err);
+
+    if (rc < 0)
+        goto done;
+    rc = tensor_allocate(DATA_FLOAT32, &integers.shape, &values, err);
+    if (rc < 0)
+        goto done;
+    if (!scale_layout_of(&before, &integers.shape, &layout)) {
+        rc = error_set(err, ERR_INVALID, "'%s': its scales do not fit its integers", bias->name);
+        goto done;
+    }
+    for (size_t first = 0, count = tensor_elements(&values); first < count; first += ELEMENTS_RUN)
+        quantizer_restore_run(&before, &layout, &integers, first, elements_in_run(count, first),
+                              (float *)tensor_writable(&values) + first);
+    bias->axis = weight_scales > 1 ? 0 : -1;
+    set_scales(refining, bias, &(struct shape){.rank = 1, .dims = {(int64_t)weight_scales}}, &scales, &zero_points);
+    for (size_t i = 0; i < weight_scales; i++)
+        scales[i] = ((const float *)input->scale.data)[0] * ((const float *)weight->scale.data)[i];
+    rc = quantizer_replace(&refining->replacing, bias, &values, err);
+done:
+    tensor_release(&integers);
+    tensor_release(&values);
+    return rc;
+}
+
+static int rescale_biases(struct refining *refining, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < refining->knowledge->quantizers->count; i++) {
+        struct quantizer *bias = &refining->now[i];
+        const struct node *reader;
+        size_t input, weight, channels;
+
+        if (!can_be_rescaled(refining, bias))
+            continue;
+        reader = &refining->model->nodes.items[bias->reader];
+        input = find_feeder(refining, reader, 0);
+        weight = find_feeder(refining, reader, 1);
+        if (input == SIZE_MAX || weight == SIZE_MAX ||
+            (!bitset_has(&refining->rescaled, input) && !bitset_has(&refining->rescaled, weight)) ||
+            bits_of(refining->now[input].type) != 8 || bits_of(refining->now[weight].type) != 8 ||
+            refining->now[input].scale.data == NULL || refining->now[input].axis >= 0 ||
+            refining->now[weight].scale.data == NULL || refining->now[weight].block_size > 0)
+            continue;
+        channels = tensor_elements(&refining->now[weight].scale);
+        if (channels == 1 || (int64_t)channels == bias->shape.dims[0])
+            rc = rescale_bias(refining, bias, &refining->now[input], &refining->now[weight], err);
+    }
+    return rc;
+}
+
+/* ---- All of them ---- */
+
+int quantizers_refine(struct model *model, const struct quantizer_knowledge *knowledge,
+                      const enum quantizer_refinement *how, bool *ret_microsoft, struct error *err)
+{
+    size_t count = knowledge->quantizers->count;
+    struct refining refining = {
+        .model = model, .knowledge = knowledge, .now = memory_alloc_zero(count, sizeof(*refining.now))};
+    int rc = 0;
+
+    bitset_init(&refining.rescaled, count);
+    quantizer_replacing_init(&refining.replacing, model);
+    for (size_t i = 0; i < count; i++)
+        refining.now[i] = knowledge->quantizers->items[i];
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        if (how[i] != REFINE_NOT)
+            rc = refine(&refining, i, how[i], err);
+    if (rc < 0)
+        goto done;
+    rc = rescale_biases(&refining, err);
+    if (rc == 0)
+        rc = quantizer_replacing_finish(&refining.replacing, err);
+done:
+    if (ret_microsoft != NULL)
+        *ret_microsoft = refining.replacing.has_microsoft;
+    bitset_release(&refining.rescaled);
+    quantizer_replacing_release(&refining.replacing);
+    free(refining.now);
+    return rc;
+}

@@ -1,0 +1,116 @@
+# debug_quantization.bats: what debug quantization says of quantizers, which it leaves out, and what it says of that.
+
+load debug_helper
+
+folder=$POLYGRAPHY_ROOT/examples/quantization
+model=$folder/quantized.onnx
+original=$folder/float.onnx
+
+setup_file()
+{
+    file_requires_onnxruntime || return 0
+}
+
+quantization()
+{
+    run --separate-stderr polygraphy debug quantization "$@"
+}
+
+# A command that passes where none of these names is left in the model.
+without()
+{
+    local name
+    for name in "$@"; do
+        printf '! grep -q %s {artifact} || exit 1; ' "$name"
+    done
+    echo "exit 0"
+}
+
+@test "the two bad scales are what has to be left out, and the repaired model passes" {
+    quantization "$model" --float "$original" --atol 0.02 --json result.json
+    [ "$status" -eq 0 ]
+    logged "Seen: without these the check passes; with all quantizers in place it fails"
+    logged "Seen: with any single one of them in place again it fails"
+    [ "$(json_value 'it["search"]["outcome"], sorted(it["search"]["left_out"]), it["search"]["minimal"]')" = \
+        "('found', ['conv_3_weight_q', 'relu_1'], True)" ]
+    run polygraphy run polygraphy_quantization/repaired.onnx --onnxrt --load-inputs polygraphy_quantization/inputs.json \
+        --load-outputs polygraphy_quantization/golden.json --atol 0.02
+    [ "$status" -eq 0 ]
+    run polygraphy run "$model" --onnxrt --load-inputs polygraphy_quantization/inputs.json \
+        --load-outputs polygraphy_quantization/golden.json --atol 0.02
+    [ "$status" -eq 1 ]
+    [ ! -e polygraphy_debug.onnx ]
+}
+
+@test "lists of nodes say what else goes with them, and are Python" {
+    quantization "$model" --float "$original" --atol 0.02 --emit left-out --json result.json
+    logged 'nodes_to_exclude=\["relu_1", "conv_2", "conv_3"\]'
+    logged "nncf.IgnoredScope\(names=\[\"conv_2\", \"conv_3\"\]\)"
+    [ "$(json_value '[it["search"]["exclusions"][name]["proof"] for name in ("onnxruntime", "modelopt", "nncf")]')" = \
+        "['passes', 'passes', 'passes']" ]
+    run /usr/bin/python3 -c 'import re
+exec(open("polygraphy_quantization/exclusions.py").read())
+print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv_2", "conv_3", "conv_21")])'
+    [ "$output" = "[[True, False], [False, True], [False, False]]" ]
+}
+
+@test "what passes with all quantizers, or fails without any, has no such cause" {
+    quantization "$model" --float "$original" --atol 1 --exit-code
+    [ "$status" -eq 4 ]
+    logged "With all quantizers in place the check passes: none has to be left out"
+    quantization "$model" --float "$original" --check 'echo no; exit 1'
+    [ "$status" -eq 1 ]
+    refused "nothing shows that it looks at what it is given"
+}
+
+@test "any command is a check, several run at a time, and a session goes on where it was" {
+    local check=(--check sh -c "$(without relu_2_quantize conv_1_weight_q)")
+    quantization "$model" --float "$original" --emit lists --json result.json -j 2 "${check[@]}"
+    [ "$(json_value 'sorted(it["search"]["left_out"]), it["search"]["repaired"]')" = "(['conv_1_weight_q', 'relu_2'], None)" ]
+    [ -e polygraphy_quantization/exclusions.py ]
+    [ ! -e polygraphy_quantization/repaired.onnx ]
+    cp result.json first.json
+    quantization "$model" --float "$original" --emit lists --json result.json --load-debug-replay polygraphy_debug_replay.json "${check[@]}"
+    [ "$(json_value 'it["search"] == json.load(open("first.json"))["search"]')" = True ]
+}
+
+@test "without a check there is the table alone, whatever cannot be switched off" {
+    quantization "$model" --float "$original" --json result.json --report page.html
+    [ "$status" -eq 0 ]
+    grep -q "a layer reads it in float" page.html
+    logged "alone +gain +own +clipped +unused +dead +outlying +type +role +quantizer"
+    logged "Input data are made up"
+    [ "$(json_value 'sorted(q["name"] for q in it["quantizers"][:2])')" = "['conv_3_weight_q', 'relu_1']" ]
+    [ "$(json_value 'it["outputs"][0]["all_off"] > 80, it["outputs"][0]["all_on"] < 20, "search" in it')" = \
+        "(True, True, False)" ]
+    [ "$(json_value 'it["rewritten"], [t["quantizers"] for t in it["traps"] if t["kind"] == "kept-in-float"]')" = \
+        "({'integer_kernels': 3, 'layers_in_float': ['conv_3']}, [['conv_3_weight_q', 'relu_2']])" ]
+    [ "$(json_value '[q["alone"] for q in it["quantizers"]] == sorted(q["alone"] for q in it["quantizers"])')" = True ]
+    quantization "$model" --json result.json
+    logged "quantizers cannot be switched off .*: its constant is stored in integers"
+    [ "$(json_value 'any(q["alone"] is None and q["tensor"]["snr"] is None for q in it["quantizers"])')" = True ]
+    [ ! -e polygraphy_quantization ]
+    quantization "$model" --emit lists
+    [ "$status" -eq 1 ]
+    refused "--emit is about the answer of a search"
+}
+
+@test "a quantizer whose scale is computed is measured, in the type that the model has" {
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" computed computed.onnx
+    quantization computed.onnx --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(json_value '[(q["name"], 30 < q["alone"] < 70) for q in it["quantizers"]]')" = "[('x', True)]" ]
+}
+
+@test "4 bits in blocks, float8 and 16 bits are measured, and what 4 bits lose 16 bits do not" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" types float.onnx types.onnx
+    quantization types.onnx --float float.onnx --atol 4 --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(json_value '[(q["name"], q["type"], q["block_size"]) for q in it["quantizers"] if q["role"] == "weight"]')" = \
+        "[('int4_q', 'int4', 4), ('uint4_q', 'uint4', 4), ('float8_q', 'float8e4m3fn', 0), ('int16_q', 'int16', 0)]" ]
+    [ "$(json_value 'all(q["alone"] > 10 for q in it["quantizers"]), it["outputs"][0]["simulation"] > 60')" = "(True, True)" ]
+    [ "$(json_value 'it["search"]["left_out"], it["search"]["repaired"]["16_bits"]')" = "(['int4_q'], ['int4_q'])" ]
+    run polygraphy run polygraphy_quantization/repaired.onnx --onnxrt --load-inputs polygraphy_quantization/inputs.json \
+        --load-outputs polygraphy_quantization/golden.json --atol 4
+    [ "$status" -eq 0 ]
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""quantize_models.py: what bench/quantize_model and debug quantization are tried on, and what the former has made.
+
+make RESULT                 a small network whose weights ConstantOfShape makes, all 0.02, in operator set 9
+computed RESULT             a product in float16 whose left side is quantized with a scale that is computed
+show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
+weights MODEL NAME          how many different numbers a weight has
+types FLOAT QUANTIZED       four products in a row, with weights in int4 (in blocks, their scales three times what they
+                            should be), uint4 (in blocks), float8 and int16, activations in uint16
+"""
+
+import collections
+import sys
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def make(result):
+    shapes = {"w1": (8, 3, 3, 3), "scale": (8,), "bias": (8,), "mean": (8,), "variance": (8,), "w2": (8, 8, 3, 3),
+              "b2": (8,), "w3": (8, 10)}
+    value = helper.make_tensor("value", TensorProto.FLOAT, [1], [0.02])
+    nodes = [helper.make_node("ConstantOfShape", [name + "_shape"], [name], value=value) for name in shapes]
+    nodes += [
+        helper.make_node("Conv", ["x", "w1"], ["c1"], pads=[1, 1, 1, 1]),
+        helper.make_node("BatchNormalization", ["c1", "scale", "bias", "mean", "variance"], ["n1"]),
+        helper.make_node("Relu", ["n1"], ["r1"]),
+        helper.make_node("Conv", ["r1", "w2", "b2"], ["c2"], pads=[1, 1, 1, 1]),
+        helper.make_node("Sum", ["c2", "r1"], ["s"]),
+        helper.make_node("GlobalAveragePool", ["s"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Dropout", ["f"], ["d"]),
+        helper.make_node("MatMul", ["d", "w3"], ["m"]),
+        helper.make_node("Softmax", ["m"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 10])],
+        [numpy_helper.from_array(numpy.array(shape, numpy.int64), name + "_shape") for name, shape in shapes.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=4), result)
+
+
+def computed(result):
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("ReduceMax", ["a"], ["m"], keepdims=0),
+        helper.make_node("Mul", ["m", "step"], ["scale"]),
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["i"]),
+        helper.make_node("DequantizeLinear", ["i", "scale", "zero"], ["d"]),
+        helper.make_node("MatMul", ["d", "w"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "computed", [helper.make_tensor_value_info("x", TensorProto.FLOAT16, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT16, [2, 4])],
+        [numpy_helper.from_array(numpy.float16(1 / 127), "step"), numpy_helper.from_array(numpy.int8(0), "zero"),
+         numpy_helper.from_array(numpy.linspace(-1, 1, 12, dtype=numpy.float16).reshape(3, 4), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
+def show(path):
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    operators = collections.Counter(node.op_type for node in model.graph.node)
+    types = collections.Counter(
+        TensorProto.DataType.Name(constant.data_type) for constant in model.graph.initializer if len(constant.dims))
+    print(model.opset_import[0].version, operators["BatchNormalization"], operators["QuantizeLinear"],
+          operators["DequantizeLinear"], types["INT8"], types["INT32"])
+
+
+def weights(path, name):
+    constants = {constant.name: constant for constant in onnx.load(path).graph.initializer}
+    print(len(numpy.unique(numpy_helper.to_array(constants[name]))))
+
+
+def stored(name, data_type, shape, data):
+    """A constant of a type that this onnx need not know."""
+    tensor = TensorProto()
+    tensor.name, tensor.data_type, tensor.raw_data = name, data_type, data
+    tensor.dims.extend(shape)
+    return tensor
+
+
+def four_bits(levels):
+    low, high = numpy.rint(levels).astype(numpy.int64).reshape(-1, 2).T & 15
+    return (low | high << 4).astype(numpy.uint8).tobytes()
+
+
+def float8(values):
+    """float8e4m3fn, to the nearest."""
+    numbers = numpy.array([(b & 7) / 512 if b < 8 else (1 + (b & 7) / 8) * 2.0 ** ((b >> 3) - 7) for b in range(127)])
+    nearest = numpy.abs(numpy.abs(values.reshape(-1, 1)) - numbers).argmin(1)
+    return (nearest | (values.reshape(-1) < 0) * 128).astype(numpy.uint8).tobytes()
+
+
+def quantized_weight(kind, weight):
+    """Constants, and inputs and attributes of the DequantizeLinear."""
+    name = f"{kind}_q"
+    scale = numpy.float32(1 / 448 if kind == "float8" else 1 / 32767)
+    if kind.endswith("int4"):
+        scale = numpy.abs(weight.reshape(4, 4, 16)).max(1) / 7 * (3 if kind == "int4" else 1)
+        levels = weight / scale.repeat(4, axis=0)
+    constants = [numpy_helper.from_array(numpy.array(scale, numpy.float32), f"{kind}_scale")]
+    inputs = [name, f"{kind}_scale"]
+    if kind == "int4":
+        constants.append(stored(name, 22, (16, 16), four_bits(levels)))
+    elif kind == "uint4":
+        constants.append(stored(name, 21, (16, 16), four_bits(levels + 8)))
+        constants.append(stored(f"{kind}_zero", 21, (4, 16), four_bits(numpy.full((4, 16), 8))))
+        inputs.append(f"{kind}_zero")
+    elif kind == "float8":
+        constants.append(stored(name, 17, (16, 16), float8(weight / scale)))
+    else:
+        constants.append(stored(name, 5, (16, 16), numpy.rint(weight / scale).astype(numpy.int16).tobytes()))
+    return constants, inputs, {"axis": 0, "block_size": 4} if kind.endswith("int4") else {}
+
+
+def types(float_path, quantized_path):
+    kinds = ["int4", "uint4", "float8", "int16"]
+    random = numpy.random.default_rng(1)
+    weights = {kind: random.uniform(-1, 1, (16, 16)).astype(numpy.float32) for kind in kinds}
+    nodes, changed, constants, before = [], [], [stored("zero", 4, (), b"\x00\x80")], "x"
+    for kind, weight in weights.items():
+        after = "y" if kind == kinds[-1] else f"{kind}_made"
+        scale = numpy.array((2 if before == "x" else 40) / 32768, numpy.float32)
+        constants.append(numpy_helper.from_array(scale, f"{kind}_read_scale"))
+        more, inputs, attributes = quantized_weight(kind, weight)
+        constants += more
+        nodes.append(helper.make_node("MatMul", [before, kind], [after], name=f"product_{kind}"))
+        parameters = [f"{kind}_read_scale", "zero"]
+        changed += [
+            helper.make_node("QuantizeLinear", [before] + parameters, [f"{kind}_read_q"]),
+            helper.make_node("DequantizeLinear", [f"{kind}_read_q"] + parameters, [f"{kind}_read"]),
+            helper.make_node("DequantizeLinear", inputs, [f"{kind}_d"], **attributes),
+            helper.make_node("MatMul", [f"{kind}_read", f"{kind}_d"], [after], name=f"product_{kind}"),
+        ]
+        before = after
+    weights = [numpy_helper.from_array(weight, kind) for kind, weight in weights.items()]
+    for path, made, held in (float_path, nodes, weights), (quantized_path, changed, constants):
+        graph = helper.make_graph(made, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16])], held)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+
+
+if __name__ == "__main__":
+    {"make": make, "computed": computed, "show": show, "weights": weights, "types": types}[sys.argv[1]](*sys.argv[2:])
