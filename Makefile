@@ -13,7 +13,9 @@ FUZZ_SECONDS ?= 60
 pkg_config := pkg-config
 ifneq ($(machine),)
 SYSROOT    ?= $(abspath $(BUILD))/sysroot
-EMULATOR   ?= qemu-$(machine) $(if $(SYSROOT),-L $(SYSROOT))
+# A lock of GLib's slices, in which qemu keeps what it has translated, can stay locked in the copy that fork() makes of a
+# process with threads, which then hangs; malloc()'s cannot.
+EMULATOR   ?= env G_SLICE=always-malloc qemu-$(machine) $(if $(SYSROOT),-L $(SYSROOT))
 CC         := $(CROSS)-gcc $(if $(SYSROOT),--sysroot=$(SYSROOT))
 AR         := $(CROSS)-ar
 OBJCOPY    := $(CROSS)-objcopy
