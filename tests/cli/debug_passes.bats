@@ -51,10 +51,10 @@ thirty=$(echo O{1..30})
 'AddSessionConfigEntry(options, \"session.qdq_matmulnbits_accuracy_level\", \"1\")'})" ]
     [ "$(json_value 'sum(it["checks"].values()) <= 12')" = True ]
     passes "$model" --val-range [-5,5] --atol 0.01 --onnxrt-threads 1 --json result.json
-    logged "Found with 3 checks, both ends and a last look at one of them included"
+    logged "Found with 4 checks, both ends and a second look at what shows it included"
     [ "$(json_value 'it["decisions"]')" = "['QDQSelectorActionTransformer']" ]
     passes "$model" --decisions A --check 'test "{disabled}" = A || kill -SEGV $$' # how a check ends counts no second time
-    logged "Found with 3 checks, both ends and a last look at one of them included"
+    logged "Found with 4 checks, both ends and a second look at what shows it included"
 }
 
 @test "a setting of the user's that this program's own sessions must not have is switched off as well" {
@@ -109,17 +109,17 @@ thirty=$(echo O{1..30})
     [ "$(json_value 'it["outcome"]')" = all-off-fails ]
 }
 
-@test "one of thirty takes eight checks, two take sixteen, besides both ends and a last look" {
+@test "one of thirty takes eight checks, two take sixteen, besides both ends and a second look at what is said" {
     local name
     for name in O1 O16 O30; do
         passes "$model" --decisions $thirty --check "$(without $name)"
         logged "Cause: $name$"
-        [ "$(grep -c 'Running check command' <<<"$output")" -le 11 ]
+        [ "$(grep -c 'Running check command' <<<"$output")" -le 12 ]
     done
     passes "$model" --decisions $thirty --check "$(without O3 O17)" --json result.json
     logged "Cause: O3, O17$"
     logged "Seen: with any single one of them switched on again it fails"
-    [ "$(grep -c 'Running check command' <<<"$output")" -le 19 ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -le 21 ]
     [ "$(json_value 'sorted(it["culprits"])')" = "[['O17'], ['O3']]" ]
 }
 
@@ -135,7 +135,7 @@ thirty=$(echo O{1..30})
     passes "$model" --decisions across:t{1..40} --json result.json --check "$(without across:t{1..40})"
     logged "Cause: across:t1, .*, across:t8 and 32 more$"
     [ "$(json_value 'len(it["off"]), [len(i) for i in it["culprits"]]')" = "(40, [1, 1, 1, 1, 36])" ]
-    [ "$(grep -c 'Running check command' <<<"$output")" -le 30 ]
+    [ "$(grep -c 'Running check command' <<<"$output")" -le 32 ]
 }
 
 @test "what the check says nothing about is no verdict" {
@@ -148,6 +148,24 @@ thirty=$(echo O{1..30})
     logged "Not decided: with what was found switched off, and with all else, the check says nothing"
     logged "Seen: with B, and all else switched off, it fails"
     [ "$(json_value 'it["outcome"]')" = undecided ]
+}
+
+@test "a check that fails or passes by chance once is not believed, and never names another cause" {
+    local chance runs
+    for chance in $(seq 12); do
+        echo 0 >runs
+        passes "$model" --decisions O{1..5} --check "n=\$((\$(cat runs) + 1)); echo \$n >runs; \
+            case ';{disabled};' in *';O2;'*) end=0 ;; *) end=1 ;; esac; [ \$n = $chance ] && end=\$((1 - end)); exit \$end"
+        read -r runs <runs
+        if [ "$status" -eq 0 ]; then
+            logged "Cause: O2$"
+            logged "Seen: without it, and with all else, the check passes"
+            [ "$(grep 'Seen: with ' <<<"$output" | grep -vcE 'with (O1, )?O2, and all else switched off, it fails')" -eq 0 ]
+        else
+            [[ $stderr == *" when it is checked once more, it "*"--flaky reckons with it"* ]]
+        fi
+    done
+    [ "$runs" -lt "$chance" ] # the last ones are right all the time
 }
 
 @test "what is said of what is off in the end was seen of that, not of more" {

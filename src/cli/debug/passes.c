@@ -499,6 +499,7 @@ static int tell(struct session *session, struct passes_report *report, struct er
     int rc;
 
     report->checks = check_counts_runs(loop_check_counts(session->loop));
+    report->checked_twice = !loop_is_flaky(session->loop);
     passes_result_log(report, session->context->log);
     tell_page(session, report);
     session_page_add_checks(session->page.report, session->loop);

@@ -37,10 +37,10 @@ int loop_check_apart(struct loop *loop, const struct loop_subject *subject, cons
 int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
                        enum verdict *ret, struct error *err);
 
-/* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever a debug replay or a
- * verdict cache says. If it `may_be_kept`, it is written as it will be kept, and that is not checked again if a file of
- * the same bytes was checked in this session. ERR_INVALID, with what to do, when the check says something else. Nothing
- * is done where there is no check, but somebody who is asked. */
+/* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever this session, a debug
+ * replay or a verdict cache knows of it. If it `may_be_kept`, it is written as it will be kept, and that is not
+ * checked again if a file of the same bytes was checked in this session. ERR_INVALID, with what to do, when the check
+ * says something else. Nothing is done where there is no check, but somebody who is asked. */
 int loop_confirm(struct loop *loop, const struct loop_subject *subject, const char *what, enum verdict expected,
                  struct error *err);
 

@@ -334,12 +334,15 @@ static int refuse_known_verdict(struct loop *loop, const struct trial *trial, en
         [VERDICT_PASS] = "it passes", [VERDICT_FAIL] = "it fails", [VERDICT_SKIP] = "the check says nothing about it"};
     const struct loop_settings *settings = &loop->settings;
 
-    if (trial->earlier == VERDICT_OF_CHECK)
+    if (trial->earlier == VERDICT_OF_CHECK && trial->subject->may_be_kept)
         return loop_refuse_check(
             loop, err,
             "%s %s, but in the form in which it is written, with all types and shapes that are known by now, %s. If "
             "that is not by chance (--flaky), give them to the model first: polygraphy surgeon sanitize. This time",
             trial->what, before[expected], now[trial->verdict]);
+    if (trial->earlier == VERDICT_OF_CHECK)
+        return loop_refuse_check(loop, err, "%s %s, but when it is checked once more, %s" LOOP_NOT_BELIEVED,
+                                 trial->what, before[expected], now[trial->verdict]);
     return loop_refuse_check(
         loop, err,
         "%s %s according to the %s '%s', but now that it is checked, %s. So nothing that is known from there is "

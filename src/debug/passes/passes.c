@@ -135,38 +135,33 @@ static struct loop_subject given_subject(struct hunt *hunt, struct given_list *g
 
 /* ---- Apart from the search ---- */
 
-static int check_end(struct hunt *hunt, struct loop *loop, bool all_off, bool again, enum verdict *ret,
-                     struct error *err)
+static int check_end(struct hunt *hunt, struct loop *loop, bool all_off, enum verdict *ret, struct error *err)
 {
-    struct given_list given = {.expectation = again ? EXPECT_AGAIN : all_off ? EXPECT_PASS : EXPECT_FAILURE};
+    struct given_list given = {.expectation = all_off ? EXPECT_PASS : EXPECT_FAILURE};
     struct loop_subject subject = given_subject(hunt, &given);
-    const char *what = all_off ? "everything switched off" : "nothing switched off";
     int rc;
 
     bitset_init(&given.off, hunt->decisions.count);
     if (all_off)
         bitset_fill(&given.off);
-    if (again)
-        rc = loop_check_control(loop, &subject, all_off ? "_all_off_once_more" : "_none_off_once_more", what, ret, err);
-    else
-        rc = loop_check_apart(loop, &subject, all_off ? "_all_off" : "_none_off", what, ret, err);
+    rc = loop_check_apart(loop, &subject, all_off ? "_all_off" : "_none_off",
+                          all_off ? "everything switched off" : "nothing switched off", ret, err);
     bitset_release(&given.off);
     return rc;
 }
 
-/* The answer rests on what the check said of this list. If that is known from a debug replay or a verdict cache, it is
- * checked now. */
+/* The answer rests on what the check has said of this list. That it has said once, and a check that fails by chance may
+ * say it of any list; or it is known from a debug replay or a verdict cache. So it is asked again. With --flaky it was
+ * asked often enough. */
 static int confirm(struct hunt *hunt, struct loop *loop, const struct bitset *off, const char *what,
                    enum verdict expected, struct error *err)
 {
     struct given_list given = {*off, EXPECT_AGAIN};
     struct loop_subject subject = given_subject(hunt, &given);
-    struct hash identity = describe_list(hunt, off, EXPECT_AGAIN).identity;
-    enum verdict known;
 
-    return loop_has_seen(loop, identity, &known) && known == expected && !loop_has_run(loop, identity)
-               ? loop_confirm(loop, &subject, what, expected, err)
-               : 0;
+    if (loop_is_flaky(loop) && loop_has_run(loop, describe_list(hunt, off, EXPECT_AGAIN).identity))
+        return 0;
+    return loop_confirm(loop, &subject, what, expected, err);
 }
 
 /* There is nothing to look for when an end has not the verdict that it should have. */
@@ -185,7 +180,9 @@ static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off,
     bitset_init(&off, hunt->decisions.count);
     if (all_off)
         bitset_fill(&off);
-    rc = confirm(hunt, loop, &off, all_off ? "the model with everything switched off" : "the model", verdict, err);
+    rc = confirm(hunt, loop, &off,
+                 all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict,
+                 err);
     bitset_release(&off);
     return rc;
 }
@@ -194,13 +191,13 @@ static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off,
 static int check_ends(struct hunt *hunt, struct loop *loop, struct error *err)
 {
     enum verdict verdict;
-    int rc = check_end(hunt, loop, true, false, &verdict, err);
+    int rc = check_end(hunt, loop, true, &verdict, err);
 
     if (rc < 0)
         return rc;
     if (verdict != VERDICT_PASS)
         return conclude_from_end(hunt, loop, true, verdict, err);
-    rc = check_end(hunt, loop, false, false, &verdict, err);
+    rc = check_end(hunt, loop, false, &verdict, err);
     return rc < 0 || verdict == VERDICT_FAIL ? rc : conclude_from_end(hunt, loop, false, verdict, err);
 }
 
@@ -387,44 +384,40 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
     return 0;
 }
 
-/* Both sides of the answer. */
-static int confirm_answer(struct hunt *hunt, struct loop *loop, struct error *err)
+/* These fail with all else switched off. */
+static int confirm_culprits(struct hunt *hunt, struct loop *loop, const struct bitset *culprits, struct error *err)
 {
-    const struct passes_result *result = hunt->result;
-    int rc = confirm(hunt, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
+    struct string_builder what;
+    struct bitset off;
+    int rc;
 
-    for (size_t i = 0; rc == 0 && i < result->culprits.count; i++) {
-        struct bitset others;
-
-        bitset_init(&others, hunt->decisions.count);
-        bitset_fill(&others);
-        bitset_subtract(&others, &result->culprits.items[i]);
-        rc = confirm(hunt, loop, &others, "the model with all else switched off", VERDICT_FAIL, err);
-        bitset_release(&others);
-    }
+    bitset_init(&off, hunt->decisions.count);
+    bitset_fill(&off);
+    bitset_subtract(&off, culprits);
+    string_init(&what);
+    string_add_format(&what, "the model with all but '%s'%s switched off",
+                      hunt->decisions.items[bitset_next(culprits, 0)], bitset_count(culprits) > 1 ? " and others" : "");
+    rc = confirm(hunt, loop, &off, what.data, VERDICT_FAIL, err);
+    string_release(&what);
+    bitset_release(&off);
     return rc;
 }
 
-struct end_check {
-    struct hunt *hunt;
-    struct loop *loop;
-};
-
-static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+/* Both sides of the answer, or as much as was seen of it. */
+static int confirm_answer(struct hunt *hunt, struct loop *loop, struct error *err)
 {
-    const struct end_check *end = data;
+    const struct passes_result *result = hunt->result;
+    int rc = 0;
 
-    return check_end(end->hunt, end->loop, !bad, true, ret, err);
+    if (result->outcome == PASSES_FOUND)
+        rc = confirm(hunt, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
+    for (size_t i = 0; rc == 0 && i < result->culprits.count; i++)
+        rc = confirm_culprits(hunt, loop, &result->culprits.items[i], err);
+    return rc;
 }
 
 static int run_rounds(struct hunt *hunt, struct loop *loop, struct error *err)
 {
-    struct end_check end = {hunt, loop};
-    const struct loop_ends ends = {.data = &end,
-                                   .what = "the model",
-                                   .good = "with everything switched off",
-                                   .bad = "with nothing switched off",
-                                   .check_again = check_end_again};
     enum verdict without = VERDICT_FAIL;
     int rc = check_ends(hunt, loop, err);
 
@@ -439,9 +432,7 @@ static int run_rounds(struct hunt *hunt, struct loop *loop, struct error *err)
         rc = leave_on_what_can_be(hunt, loop, err);
     else
         hunt->result->outcome = PASSES_UNDECIDED;
-    if (rc == 0)
-        rc = loop_look_back(loop, &ends, err);
-    return rc == 0 && without == VERDICT_PASS ? confirm_answer(hunt, loop, err) : rc;
+    return rc == 0 ? confirm_answer(hunt, loop, err) : rc;
 }
 
 int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret, struct error *err)

@@ -203,8 +203,8 @@ void passes_result_log(const struct passes_report *report, struct log *log)
     if (result->is_minimal && bitset_count(&result->off) > 1)
         log_message(log, LOG_FINISH, "    Seen: with any single one of them switched on again it fails");
     string_release(&text);
-    log_message(log, LOG_FINISH, "    Found with %lld checks, both ends and a last look at one of them included",
-                (long long)report->checks);
+    log_message(log, LOG_FINISH, "    Found with %lld checks, both ends%s included", (long long)report->checks,
+                report->checked_twice ? " and a second look at what shows it" : "");
     if (report->rewriting.is_known && replaces_nodes(&report->rewriting.nodes)) {
         log_nodes("Without it the model has", &report->rewriting.nodes.before, log);
         log_nodes("With it instead", &report->rewriting.nodes.after, log);

@@ -13,7 +13,8 @@ struct passes_report {
     struct words decisions;
     struct words not_tried; /* that stay on, as nothing can be run without them and these */
     const struct passes_result *result;
-    int64_t checks; /* that were run */
+    int64_t checks;     /* that were run */
+    bool checked_twice; /* among them a second one of all that shows the cause */
     struct rewriting rewriting;
     struct remedies remedies;
     const struct passes_reduction *reductions; /* one for each set of culprits; NULL: none was asked for */

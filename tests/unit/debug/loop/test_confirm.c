@@ -73,6 +73,23 @@ static void verdict_of_a_replay_is_no_proof(void **state)
     fixture_release(&fixture);
 }
 
+static void a_verdict_of_this_session_that_changes_is_one_of_a_check_that_is_not_believed(void **state)
+{
+    struct fixture fixture;
+
+    run_session(&fixture);
+    fixture.subject.may_be_kept = false;
+    assert_int_equal(fixture_confirm(&fixture, VERDICT_FAIL), 0);
+    assert_true(scratch_file_is("runs", "0\n-1\n"));
+    scratch_file("changed", "");
+    assert_int_equal(fixture_confirm(&fixture, VERDICT_FAIL), ERR_INVALID);
+    assert_non_null(strstr(fixture.err.message,
+                           "the result fails, but when it is checked once more, it passes, so that its verdicts cannot "
+                           "be believed"));
+    assert_non_null(strstr(fixture.err.message, "--flaky"));
+    fixture_release(&fixture);
+}
+
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_folder_enter, scratch_folder_leave)
 
 int main(void)
@@ -81,6 +98,7 @@ int main(void)
         IN_SCRATCH(what_a_check_has_seen_is_not_checked_again),
         IN_SCRATCH(another_file_of_the_same_candidate_is_checked),
         IN_SCRATCH(verdict_of_a_replay_is_no_proof),
+        IN_SCRATCH(a_verdict_of_this_session_that_changes_is_one_of_a_check_that_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
