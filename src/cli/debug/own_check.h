@@ -35,7 +35,8 @@ int own_check_refuse(const struct command_context *context, struct error *err);
 bool own_check_needs_reference(const struct own_check *check);
 
 /* Runs `words`, which begin with "polygraphy run MODEL", with the options of the data loader after them and with
- * `environment` (NULL-terminated), and keeps what comes in and out. `model` is what the words run, for the error. */
+ * `environment` (NULL-terminated), and keeps what comes in and out. ERR_BACKEND when that run fails; `model` is what
+ * the words run, for the error. */
 int own_check_make_reference(struct own_check *check, struct word_list *words, const char *const *environment,
                              const char *model, struct error *err);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/optimizers.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
@@ -20,8 +19,6 @@
 #include "cli/trt.h"
 #include "debug/check/words.h"
 #include "onnx/external/data.h"
-
-#define LIST_ARTIFACT "polygraphy_debug.disabled"
 
 struct passes_values {
     const char *folder;
@@ -153,122 +150,33 @@ static int choose_runner(struct session *session, struct error *err)
     return rc;
 }
 
-/* ---- Decisions ---- */
-
-static void list_sources(const struct passes_runner *runner, struct string_builder *ret)
-{
-    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
-        string_add_format(ret, "%s%s", ret->size > 0 ? ", " : "", (*source)->name);
-}
-
-static bool is_among(const struct decision_source *source, const struct words *among)
-{
-    for (size_t i = 0; i < among->count; i++)
-        if (strcmp(among->items[i], source->name) == 0)
-            return true;
-    return among->count == 0 && !source->on_request;
-}
-
-/* Kinds of decisions that the runner has not. */
-static int refuse_kinds(const struct session *session, struct error *err)
-{
-    const struct words *among = &session->values->among;
-    struct string_builder known;
-    int rc = 0;
-
-    string_init(&known);
-    list_sources(session->runner, &known);
-    for (size_t i = 0; rc == 0 && i < among->count; i++) {
-        const struct decision_source *const *source = session->runner->sources;
-
-        while (*source != NULL && strcmp((*source)->name, among->items[i]) != 0)
-            source++;
-        if (*source == NULL)
-            rc = error_set(err, ERR_INVALID, "--among: %s has no decisions of the kind '%s'; those it has are %s",
-                           session->runner->name, among->items[i], known.size > 0 ? known.data : "none");
-    }
-    string_release(&known);
-    return rc;
-}
-
-static void tell_unfit(const struct session *session)
-{
-    const struct word_list *unfit = &session->decisions.unfit;
-
-    if (unfit->count > 0)
-        log_message(session->context->log, LOG_WARNING,
-                    "%zu decision%s not tried, because ';' or a line break in a name parts it from the next: '%s'%s",
-                    unfit->count, unfit->count == 1 ? " is" : "s are", unfit->items[0],
-                    unfit->count > 1 ? " and others" : "");
-}
-
-/* ONNX Runtime takes any name of an optimizer, and says nothing of one that it has not.
- * Other programs may know more. */
-static void warn_of_unknown(const struct session *session, const char *decision)
-{
-    const struct decision_source *source = decision_source_find(session->runner, decision);
-    struct string_builder instead;
-
-    string_init(&instead);
-    if (source != NULL && strcmp(source->name, "optimizers") == 0 && session->loop_settings.check.command.count == 0 &&
-        !onnxrt_optimizer_is_known(decision, &instead))
-        log_message(session->context->log, LOG_WARNING,
-                    "--decisions: '%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor: switched "
-                    "off, it may change nothing%s",
-                    decision, instead.size > 0 ? instead.data : "");
-    string_release(&instead);
-}
-
-static int find_decisions(struct session *session, struct error *err)
-{
-    const struct words *given = &session->values->decisions;
-    int rc = refuse_kinds(session, err);
-
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < given->count; i++) {
-        if (decision_source_find(session->runner, given->items[i]) == NULL &&
-            session->loop_settings.check.command.count == 0)
-            return error_set(err, ERR_INVALID, "--decisions: %s decides nothing of the name '%s'",
-                             session->runner->name, given->items[i]);
-        warn_of_unknown(session, given->items[i]);
-        decisions_add(&session->decisions, given->items[i]);
-    }
-    for (const struct decision_source *const *source = session->runner->sources;
-         given->count == 0 && rc == 0 && *source != NULL; source++)
-        if (is_among(*source, &session->values->among))
-            rc = (*source)->find(&session->subject, &session->decisions, err);
-    if (rc < 0)
-        return rc;
-    tell_unfit(session);
-    return session->decisions.names.count > 0
-               ? 0
-               : error_set(err, ERR_UNSUPPORTED,
-                           "%s makes no decision about '%s' that is known to be switched off; --decisions names some, "
-                           "and --among other kinds",
-                           session->runner->name, session->subject.model);
-}
-
 /* ---- The check ---- */
 
 /* `polygraphy run` of the model, as the user wrote it. */
-static void add_run(const struct session *session, bool undecided, struct word_list *words)
+static void add_run(const struct session *session, bool for_reference, struct word_list *words)
 {
     const struct parse *parse = session->context->parse;
 
-    passes_add_run(&session->subject, session->runner, parse_positional_word(parse, "model_file"), undecided, words);
+    passes_add_run(&session->subject, session->runner, parse_positional_word(parse, "model_file"), for_reference,
+                   words);
     parse_add_given_of_group(parse, &convert_model_options, NULL, words);
+}
+
+/* Of all that is tried. */
+static const char *list_path(const struct session *session)
+{
+    return arena_printf(session->subject.arena, "%s/all_off.txt", session->values->folder);
 }
 
 /* Runs the model with nothing decided. */
 static int make_reference(struct session *session, struct error *err)
 {
     struct arena *arena = session->subject.arena;
-    const char *const *undecided = session->runner->undecided;
-    const char *list = arena_printf(arena, "%s/all_off.txt", session->values->folder);
-    const char *how = undecided != NULL ? arena_printf(arena, "with %s %s, and all that is tried switched off",
-                                                       undecided[0], undecided[1])
-                                        : "with all that is tried switched off";
+    const char *const *option = session->runner->reference_option;
+    const char *list = list_path(session);
+    const char *how = option != NULL
+                          ? arena_printf(arena, "with %s %s, and all that is tried switched off", option[0], option[1])
+                          : "with all that is tried switched off";
     const char *const environment[] = {"POLYGRAPHY_ITERATION=0",
                                        arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
     struct word_list words = {0};
@@ -287,13 +195,12 @@ static int make_reference(struct session *session, struct error *err)
 /* Where nothing can be run with all of them switched off. */
 static int leave_out_refused(struct session *session, struct error *err)
 {
-    const char *list = arena_printf(session->subject.arena, "%s/all_off.txt", session->values->folder);
     struct word_list words = {0};
     int rc;
 
     add_run(session, true, &words);
     parse_add_given_of_group(session->context->parse, &data_loader_options, NULL, &words);
-    rc = refused_leave_out(&session->subject, &words, list, &session->decisions, &session->refused, err);
+    rc = refused_leave_out(&session->subject, &words, list_path(session), &session->decisions, &session->refused, err);
     free(words.items);
     return rc;
 }
@@ -346,21 +253,6 @@ static struct words list_off(const struct session *session)
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
         items[count++] = session->decisions.names.items[i];
     return (struct words){.items = items, .count = count};
-}
-
-static void find_remedies(const struct session *session, struct words off, struct remedies *ret)
-{
-    const char **items = arena_alloc_zero(session->subject.arena, off.count + 1, sizeof(*items));
-
-    for (const struct decision_source *const *source = session->runner->sources; *source != NULL; source++) {
-        struct words own = {.items = items};
-
-        for (size_t i = 0; i < off.count; i++)
-            if (decision_source_find(session->runner, off.items[i]) == *source)
-                items[own.count++] = off.items[i];
-        if (own.count > 0)
-            (*source)->add_remedies(own, ret);
-    }
 }
 
 /* The check once more, without what was found, and with the kernels that layers have with it. */
@@ -460,20 +352,20 @@ static int reduce(struct session *session, struct words off, struct passes_repor
 
     report->reductions = reductions;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        const struct passes_question question = {.subject = &session->subject,
-                                                 .runner = session->runner,
-                                                 .folder = session->values->folder,
-                                                 .inputs = session->check.inputs,
-                                                 .culprits = &session->result.culprits.items[i],
-                                                 .decisions = report->decisions,
-                                                 .off = off,
-                                                 .number = i + 1};
+        const struct reduction_request request = {.subject = &session->subject,
+                                                  .runner = session->runner,
+                                                  .folder = session->values->folder,
+                                                  .inputs = session->check.inputs,
+                                                  .culprits = &session->result.culprits.items[i],
+                                                  .decisions = report->decisions,
+                                                  .off = off,
+                                                  .number = i + 1};
 
         log_message(session->context->log, LOG_INFO, "Looking for the smallest part in which it makes a difference%s",
                     session->check.inputs == NULL ? ": from the same part with everything switched off, since what "
                                                     "--load-outputs gives is of the whole model"
                                                   : "");
-        rc = passes_reduce(&question, &reductions[i], err);
+        rc = passes_reduce(&request, &reductions[i], err);
         for (size_t k = i; rc < 0 && k < count; k++)
             reductions[k].why_not = arena_strdup(session->subject.arena, err->message);
     }
@@ -532,7 +424,7 @@ static int search(struct session *session, struct error *err)
     if (session->result.outcome == PASSES_FOUND) {
         struct words off = list_off(session);
 
-        find_remedies(session, off, &report.remedies);
+        passes_find_remedies(session->runner, off, &report.remedies);
         compare_rewritten(session, off, &report.rewriting);
         if (session->values->reduce)
             rc = reduce(session, off, &report, err);
@@ -561,6 +453,9 @@ static int debug_passes_run(const struct command_context *context, struct error 
                                           .memory = &memory},
                               .loop_settings = debug_loop_settings(context),
                               .decisions = {.arena = arena}};
+    const struct decision_wishes wishes = {.names = session.values->decisions,
+                                           .kinds = session.values->among,
+                                           .check_is_given = session.loop_settings.check.command.count > 0};
     int rc = debug_report_open(&session.report, context, err);
 
     if (rc < 0)
@@ -570,7 +465,7 @@ static int debug_passes_run(const struct command_context *context, struct error 
     rc = choose_runner(&session, err);
     if (rc < 0)
         goto done;
-    rc = find_decisions(&session, err);
+    rc = passes_find_decisions(&session.subject, session.runner, &wishes, &session.decisions, err);
     if (rc < 0)
         goto done;
     rc = file_make_folders(session.values->folder, err);

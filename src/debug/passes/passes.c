@@ -20,13 +20,13 @@
 
 #define UNIT_NONE UINT32_MAX
 
-struct hunt {
+struct session {
     struct words decisions;
     struct log *log;
     struct passes_result *result;
-    uint32_t *kinds;             /* of each decision: the first one of its kind */
-    struct set_isolation search; /* over units: single decisions, or kinds */
-    uint32_t *units;             /* of each decision: its unit in the search; UNIT_NONE: it stays off */
+    uint32_t *kinds;                /* of each decision: the first one of its kind */
+    struct set_isolation isolation; /* over units: single decisions, or kinds */
+    uint32_t *units;                /* of each decision: its unit in the search; UNIT_NONE: it stays off */
     size_t unit_count;
     struct bitset whole; /* decisions that were found with all of their kind, not by themselves */
 };
@@ -39,14 +39,14 @@ struct given_list {
 
 /* ---- Candidates ---- */
 
-static void add_names(const struct hunt *hunt, const struct bitset *off, struct string_builder *ret)
+static void add_names(const struct session *session, const struct bitset *off, struct string_builder *ret)
 {
     string_add(ret, "");
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
-        string_add_format(ret, "%s\n", hunt->decisions.items[i]);
+        string_add_format(ret, "%s\n", session->decisions.items[i]);
 }
 
-static struct loop_candidate describe_list(const struct hunt *hunt, const struct bitset *off,
+static struct loop_candidate describe_list(const struct session *session, const struct bitset *off,
                                            enum expectation expectation)
 {
     struct loop_candidate ret = {
@@ -54,33 +54,33 @@ static struct loop_candidate describe_list(const struct hunt *hunt, const struct
     struct string_builder names;
 
     string_init(&names);
-    add_names(hunt, off, &names);
+    add_names(session, off, &names);
     ret.identity = hash_bytes(names.data, names.size);
     string_release(&names);
     return ret;
 }
 
 /* The search has decisions that are on; those of earlier rounds stay off. */
-static void take_off(const struct hunt *hunt, const struct set_isolation *search, struct bitset *ret)
+static void take_off(const struct session *session, const struct set_isolation *search, struct bitset *ret)
 {
-    bitset_init(ret, hunt->decisions.count);
+    bitset_init(ret, session->decisions.count);
     bitset_fill(ret);
-    for (size_t i = 0; i < hunt->decisions.count; i++)
-        if (hunt->units[i] != UNIT_NONE && bitset_has(&search->candidate, hunt->units[i]))
+    for (size_t i = 0; i < session->decisions.count; i++)
+        if (session->units[i] != UNIT_NONE && bitset_has(&search->candidate, session->units[i]))
             bitset_remove(ret, i);
 }
 
 static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
                     struct error *err)
 {
-    const struct hunt *hunt = data;
+    const struct session *session = data;
     struct bitset off;
 
     (void)err;
-    take_off(hunt, search, &off);
-    *ret = describe_list(hunt, &off, EXPECT_BOUNDARY);
+    take_off(session, search, &off);
+    *ret = describe_list(session, &off, EXPECT_BOUNDARY);
     if (turn == CANDIDATE_NOW)
-        log_message(hunt->log, LOG_INFO, "Switching off %zu of %zu", bitset_count(&off), off.size);
+        log_message(session->log, LOG_INFO, "Switching off %zu of %zu", bitset_count(&off), off.size);
     bitset_release(&off);
     return 0;
 }
@@ -95,13 +95,13 @@ static int describe_given(void *data, const void *search, enum candidate_turn tu
     return 0;
 }
 
-static int write_list(const struct hunt *hunt, const struct bitset *off, const char *path, struct error *err)
+static int write_list(const struct session *session, const struct bitset *off, const char *path, struct error *err)
 {
     struct string_builder names;
     int rc;
 
     string_init(&names);
-    add_names(hunt, off, &names);
+    add_names(session, off, &names);
     rc = file_write(path, names.data, names.size, FILE_INTERMEDIATE, err);
     string_release(&names);
     return rc;
@@ -127,21 +127,21 @@ static int write_given(void *data, const void *search, enum candidate_turn turn,
     return write_list(data, &((const struct given_list *)search)->off, paths->items[CANDIDATE_ARTIFACT], err);
 }
 
-static struct loop_subject given_subject(struct hunt *hunt, struct given_list *given)
+static struct loop_subject given_subject(struct session *session, struct given_list *given)
 {
     return (struct loop_subject){
-        .data = hunt, .search = given, .kind = "list", .describe = describe_given, .write = write_given};
+        .data = session, .search = given, .kind = "list", .describe = describe_given, .write = write_given};
 }
 
 /* ---- Apart from the search ---- */
 
-static int check_end(struct hunt *hunt, struct loop *loop, bool all_off, enum verdict *ret, struct error *err)
+static int check_end(struct session *session, struct loop *loop, bool all_off, enum verdict *ret, struct error *err)
 {
     struct given_list given = {.expectation = all_off ? EXPECT_PASS : EXPECT_FAILURE};
-    struct loop_subject subject = given_subject(hunt, &given);
+    struct loop_subject subject = given_subject(session, &given);
     int rc;
 
-    bitset_init(&given.off, hunt->decisions.count);
+    bitset_init(&given.off, session->decisions.count);
     if (all_off)
         bitset_fill(&given.off);
     rc = loop_check_apart(loop, &subject, all_off ? "_all_off" : "_none_off",
@@ -153,19 +153,19 @@ static int check_end(struct hunt *hunt, struct loop *loop, bool all_off, enum ve
 /* The answer rests on what the check has said of this list. That it has said once, and a check that fails by chance may
  * say it of any list; or it is known from a debug replay or a verdict cache. So it is asked again. With --flaky it was
  * asked often enough. */
-static int confirm(struct hunt *hunt, struct loop *loop, const struct bitset *off, const char *what,
+static int confirm(struct session *session, struct loop *loop, const struct bitset *off, const char *what,
                    enum verdict expected, struct error *err)
 {
     struct given_list given = {*off, EXPECT_AGAIN};
-    struct loop_subject subject = given_subject(hunt, &given);
+    struct loop_subject subject = given_subject(session, &given);
 
-    if (loop_is_flaky(loop) && loop_has_run(loop, describe_list(hunt, off, EXPECT_AGAIN).identity))
+    if (loop_is_flaky(loop) && loop_has_run(loop, describe_list(session, off, EXPECT_AGAIN).identity))
         return 0;
     return loop_confirm(loop, &subject, what, expected, err);
 }
 
 /* There is nothing to look for when an end has not the verdict that it should have. */
-static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off, enum verdict verdict,
+static int conclude_from_end(struct session *session, struct loop *loop, bool all_off, enum verdict verdict,
                              struct error *err)
 {
     struct bitset off;
@@ -176,11 +176,11 @@ static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off,
                                  "the check says nothing about the model with %s switched off, so there is nothing to "
                                  "go by",
                                  all_off ? "everything" : "nothing");
-    hunt->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
-    bitset_init(&off, hunt->decisions.count);
+    session->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
+    bitset_init(&off, session->decisions.count);
     if (all_off)
         bitset_fill(&off);
-    rc = confirm(hunt, loop, &off,
+    rc = confirm(session, loop, &off,
                  all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict,
                  err);
     bitset_release(&off);
@@ -188,17 +188,17 @@ static int conclude_from_end(struct hunt *hunt, struct loop *loop, bool all_off,
 }
 
 /* Without a check that passes and one that fails, there is nothing between them. */
-static int check_ends(struct hunt *hunt, struct loop *loop, struct error *err)
+static int check_ends(struct session *session, struct loop *loop, struct error *err)
 {
     enum verdict verdict;
-    int rc = check_end(hunt, loop, true, &verdict, err);
+    int rc = check_end(session, loop, true, &verdict, err);
 
     if (rc < 0)
         return rc;
     if (verdict != VERDICT_PASS)
-        return conclude_from_end(hunt, loop, true, verdict, err);
-    rc = check_end(hunt, loop, false, &verdict, err);
-    return rc < 0 || verdict == VERDICT_FAIL ? rc : conclude_from_end(hunt, loop, false, verdict, err);
+        return conclude_from_end(session, loop, true, verdict, err);
+    rc = check_end(session, loop, false, &verdict, err);
+    return rc < 0 || verdict == VERDICT_FAIL ? rc : conclude_from_end(session, loop, false, verdict, err);
 }
 
 /* ---- Rounds ---- */
@@ -211,44 +211,44 @@ static struct text kind_of(const char *name)
     return (struct text){name, strncmp(name, BARRIER_PREFIX, barrier) == 0 ? barrier : strcspn(name, "@")};
 }
 
-static void find_kinds(struct hunt *hunt)
+static void find_kinds(struct session *session)
 {
     struct name_map map;
 
     name_map_init(&map);
-    for (uint32_t i = 0; i < hunt->decisions.count; i++)
-        hunt->kinds[i] = name_map_add(&map, kind_of(hunt->decisions.items[i]), i);
+    for (uint32_t i = 0; i < session->decisions.count; i++)
+        session->kinds[i] = name_map_add(&map, kind_of(session->decisions.items[i]), i);
     name_map_release(&map);
 }
 
 /* The decisions of a set that no earlier round has found, each by itself or together with its kind. */
-static void make_units(struct hunt *hunt, const struct bitset *among, bool by_kind)
+static void make_units(struct session *session, const struct bitset *among, bool by_kind)
 {
-    uint32_t *unit_of = memory_alloc_zero(hunt->decisions.count + 1, sizeof(*unit_of));
+    uint32_t *unit_of = memory_alloc_zero(session->decisions.count + 1, sizeof(*unit_of));
 
-    hunt->unit_count = 0;
-    for (size_t i = 0; i < hunt->decisions.count; i++)
-        unit_of[i] = hunt->units[i] = UNIT_NONE;
-    for (size_t i = 0; i < hunt->decisions.count; i++) {
-        size_t leader = by_kind ? hunt->kinds[i] : i;
+    session->unit_count = 0;
+    for (size_t i = 0; i < session->decisions.count; i++)
+        unit_of[i] = session->units[i] = UNIT_NONE;
+    for (size_t i = 0; i < session->decisions.count; i++) {
+        size_t leader = by_kind ? session->kinds[i] : i;
 
-        if (bitset_has(&hunt->result->off, i) || !bitset_has(among, i))
+        if (bitset_has(&session->result->off, i) || !bitset_has(among, i))
             continue;
         if (unit_of[leader] == UNIT_NONE)
-            unit_of[leader] = (uint32_t)hunt->unit_count++;
-        hunt->units[i] = unit_of[leader];
+            unit_of[leader] = (uint32_t)session->unit_count++;
+        session->units[i] = unit_of[leader];
     }
     free(unit_of);
 }
 
 /* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
  * what was seen with them off, of those among which they are, and of earlier rounds. */
-static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, struct bitset *found, enum verdict *ret,
-                   struct error *err)
+static int isolate(struct session *session, struct loop *loop, const char *suffix, struct bitset *found,
+                   enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {.data = hunt,
+    struct loop_subject subject = {.data = session,
                                    .ops = &set_isolation_ops,
-                                   .search = &hunt->search,
+                                   .search = &session->isolation,
                                    .suffix = suffix,
                                    .kind = "list",
                                    .describe = describe,
@@ -256,41 +256,41 @@ static int isolate(struct hunt *hunt, struct loop *loop, const char *suffix, str
     int rc = 0;
 
     *ret = VERDICT_SKIP;
-    if (set_isolation_start(&hunt->search, hunt->unit_count))
+    if (set_isolation_start(&session->isolation, session->unit_count))
         rc = loop_run(loop, &subject, err);
-    if (rc == 0 && hunt->search.phase == ISOLATION_DONE) {
-        for (size_t i = 0; i < hunt->decisions.count; i++)
-            if (hunt->units[i] != UNIT_NONE && bitset_has(&hunt->search.found, hunt->units[i]))
+    if (rc == 0 && session->isolation.phase == ISOLATION_DONE) {
+        for (size_t i = 0; i < session->decisions.count; i++)
+            if (session->units[i] != UNIT_NONE && bitset_has(&session->isolation.found, session->units[i]))
                 bitset_add(found, i);
-        *ret = hunt->search.without;
+        *ret = session->isolation.without;
     }
-    set_isolation_ops.release(&hunt->search);
+    set_isolation_ops.release(&session->isolation);
     return rc;
 }
 
 /* Of kinds that fail with all else off, the decisions that do: `found` becomes them. `*ret`: what was seen with only
  * these off, and those of earlier rounds. */
-static int isolate_places(struct hunt *hunt, struct loop *loop, size_t round, struct bitset *found, enum verdict *ret,
-                          struct error *err)
+static int isolate_places(struct session *session, struct loop *loop, size_t round, struct bitset *found,
+                          enum verdict *ret, struct error *err)
 {
     struct given_list given = {.expectation = EXPECT_BOUNDARY};
-    struct loop_subject subject = given_subject(hunt, &given);
+    struct loop_subject subject = given_subject(session, &given);
     struct bitset places;
     char name[32];
     int rc;
 
-    make_units(hunt, found, false);
-    if (hunt->unit_count == 1)
+    make_units(session, found, false);
+    if (session->unit_count == 1)
         return 0;
-    log_message(hunt->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", hunt->unit_count);
-    bitset_init(&places, hunt->decisions.count);
+    log_message(session->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", session->unit_count);
+    bitset_init(&places, session->decisions.count);
     snprintf(name, sizeof(name), "places%zu", round);
-    rc = isolate(hunt, loop, name, &places, ret, err);
+    rc = isolate(session, loop, name, &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
         goto done;
     bitset_clear(found);
     bitset_unite(found, &places);
-    bitset_init_copy(&given.off, &hunt->result->off);
+    bitset_init_copy(&given.off, &session->result->off);
     bitset_unite(&given.off, found);
     snprintf(name, sizeof(name), "_without_places%zu", round);
     rc = loop_check_apart(loop, &subject, name, "what was found switched off", ret, err);
@@ -302,28 +302,28 @@ done:
 
 /* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
  * VERDICT_SKIP also when the search has ended before its time. */
-static int find_culprits(struct hunt *hunt, struct loop *loop, size_t round, enum verdict *ret, struct error *err)
+static int find_culprits(struct session *session, struct loop *loop, size_t round, enum verdict *ret, struct error *err)
 {
-    bool by_kind = hunt->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
+    bool by_kind = session->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
     struct bitset found, all;
     char suffix[32];
     int rc;
 
-    bitset_init(&all, hunt->decisions.count);
-    bitset_init(&found, hunt->decisions.count);
+    bitset_init(&all, session->decisions.count);
+    bitset_init(&found, session->decisions.count);
     bitset_fill(&all);
-    make_units(hunt, &all, by_kind);
+    make_units(session, &all, by_kind);
     snprintf(suffix, sizeof(suffix), "round%zu", round);
-    rc = isolate(hunt, loop, round > 1 ? suffix : NULL, &found, ret, err);
+    rc = isolate(session, loop, round > 1 ? suffix : NULL, &found, ret, err);
     if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
-        rc = isolate_places(hunt, loop, round, &found, ret, err);
+        rc = isolate_places(session, loop, round, &found, ret, err);
     if (rc == 0 && bitset_count(&found) > 0) {
-        struct bitset *culprits = VECTOR_APPEND(&hunt->result->culprits);
+        struct bitset *culprits = VECTOR_APPEND(&session->result->culprits);
 
         bitset_init_copy(culprits, &found);
-        bitset_unite(&hunt->result->off, &found);
+        bitset_unite(&session->result->off, &found);
         if (by_kind && !places)
-            bitset_unite(&hunt->whole, &found);
+            bitset_unite(&session->whole, &found);
     }
     bitset_release(&all);
     bitset_release(&found);
@@ -331,15 +331,15 @@ static int find_culprits(struct hunt *hunt, struct loop *loop, size_t round, enu
 }
 
 /* Switches on what was found together with this decision, and its like. False: that is done with an earlier one. */
-static bool switch_on(const struct hunt *hunt, size_t decision, struct bitset *off)
+static bool switch_on(const struct session *session, size_t decision, struct bitset *off)
 {
     bitset_remove(off, decision);
-    if (!bitset_has(&hunt->whole, decision))
+    if (!bitset_has(&session->whole, decision))
         return true;
-    for (size_t i = bitset_next(&hunt->whole, 0); i < hunt->whole.size; i = bitset_next(&hunt->whole, i + 1)) {
-        if (hunt->kinds[i] == hunt->kinds[decision] && i < decision && bitset_has(off, i))
+    for (size_t i = bitset_next(&session->whole, 0); i < session->whole.size; i = bitset_next(&session->whole, i + 1)) {
+        if (session->kinds[i] == session->kinds[decision] && i < decision && bitset_has(off, i))
             return false;
-        if (hunt->kinds[i] == hunt->kinds[decision])
+        if (session->kinds[i] == session->kinds[decision])
             bitset_remove(off, i);
     }
     return true;
@@ -347,30 +347,30 @@ static bool switch_on(const struct hunt *hunt, size_t decision, struct bitset *o
 
 /* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
  * on where the check passes; then the others are tried again, as what was seen of them was said of a larger set. */
-static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct error *err)
+static int leave_on_what_can_be(struct session *session, struct loop *loop, struct error *err)
 {
-    struct passes_result *result = hunt->result;
+    struct passes_result *result = session->result;
     size_t number = 0, i = bitset_next(&result->off, 0);
 
-    result->is_minimal = bitset_count(&hunt->whole) == 0; /* what is found by kinds is switched on by kinds */
+    result->is_minimal = bitset_count(&session->whole) == 0; /* what is found by kinds is switched on by kinds */
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct given_list given = {.expectation = EXPECT_BOUNDARY};
-        struct loop_subject subject = given_subject(hunt, &given);
+        struct loop_subject subject = given_subject(session, &given);
         struct string_builder what;
         char key[64];
         enum verdict verdict;
         int rc;
 
         bitset_init_copy(&given.off, &result->off);
-        if (!switch_on(hunt, i, &given.off) || bitset_count(&given.off) == 0) {
+        if (!switch_on(session, i, &given.off) || bitset_count(&given.off) == 0) {
             bitset_release(&given.off);
             i = bitset_next(&result->off, i + 1);
             continue;
         }
         snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
-        string_add_format(&what, "what was found, without %s%s", hunt->decisions.items[i],
-                          bitset_has(&hunt->whole, i) ? " and its like" : "");
+        string_add_format(&what, "what was found, without %s%s", session->decisions.items[i],
+                          bitset_has(&session->whole, i) ? " and its like" : "");
         rc = loop_check_apart(loop, &subject, key, what.data, &verdict, err);
         string_release(&what);
         if (rc == 0 && verdict == VERDICT_PASS)
@@ -385,71 +385,73 @@ static int leave_on_what_can_be(struct hunt *hunt, struct loop *loop, struct err
 }
 
 /* These fail with all else switched off. */
-static int confirm_culprits(struct hunt *hunt, struct loop *loop, const struct bitset *culprits, struct error *err)
+static int confirm_culprits(struct session *session, struct loop *loop, const struct bitset *culprits,
+                            struct error *err)
 {
     struct string_builder what;
     struct bitset off;
     int rc;
 
-    bitset_init(&off, hunt->decisions.count);
+    bitset_init(&off, session->decisions.count);
     bitset_fill(&off);
     bitset_subtract(&off, culprits);
     string_init(&what);
     string_add_format(&what, "the model with all but '%s'%s switched off",
-                      hunt->decisions.items[bitset_next(culprits, 0)], bitset_count(culprits) > 1 ? " and others" : "");
-    rc = confirm(hunt, loop, &off, what.data, VERDICT_FAIL, err);
+                      session->decisions.items[bitset_next(culprits, 0)],
+                      bitset_count(culprits) > 1 ? " and others" : "");
+    rc = confirm(session, loop, &off, what.data, VERDICT_FAIL, err);
     string_release(&what);
     bitset_release(&off);
     return rc;
 }
 
 /* Both sides of the answer, or as much as was seen of it. */
-static int confirm_answer(struct hunt *hunt, struct loop *loop, struct error *err)
+static int confirm_answer(struct session *session, struct loop *loop, struct error *err)
 {
-    const struct passes_result *result = hunt->result;
+    const struct passes_result *result = session->result;
     int rc = 0;
 
     if (result->outcome == PASSES_FOUND)
-        rc = confirm(hunt, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
+        rc = confirm(session, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
     for (size_t i = 0; rc == 0 && i < result->culprits.count; i++)
-        rc = confirm_culprits(hunt, loop, &result->culprits.items[i], err);
+        rc = confirm_culprits(session, loop, &result->culprits.items[i], err);
     return rc;
 }
 
-static int run_rounds(struct hunt *hunt, struct loop *loop, struct error *err)
+static int run_rounds(struct session *session, struct loop *loop, struct error *err)
 {
     enum verdict without = VERDICT_FAIL;
-    int rc = check_ends(hunt, loop, err);
+    int rc = check_ends(session, loop, err);
 
-    if (rc < 0 || hunt->result->outcome != PASSES_FOUND)
+    if (rc < 0 || session->result->outcome != PASSES_FOUND)
         return rc;
     for (size_t round = 1; without == VERDICT_FAIL; round++) {
-        rc = find_culprits(hunt, loop, round, &without, err);
+        rc = find_culprits(session, loop, round, &without, err);
         if (rc < 0)
             return rc;
     }
     if (without == VERDICT_PASS)
-        rc = leave_on_what_can_be(hunt, loop, err);
+        rc = leave_on_what_can_be(session, loop, err);
     else
-        hunt->result->outcome = PASSES_UNDECIDED;
-    return rc == 0 ? confirm_answer(hunt, loop, err) : rc;
+        session->result->outcome = PASSES_UNDECIDED;
+    return rc == 0 ? confirm_answer(session, loop, err) : rc;
 }
 
 int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret, struct error *err)
 {
-    struct hunt hunt = {.decisions = decisions, .log = log, .result = ret};
+    struct session session = {.decisions = decisions, .log = log, .result = ret};
     int rc;
 
     *ret = (struct passes_result){.outcome = PASSES_FOUND};
     bitset_init(&ret->off, decisions.count);
-    bitset_init(&hunt.whole, decisions.count);
-    hunt.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*hunt.kinds));
-    hunt.units = memory_alloc_zero(decisions.count + 1, sizeof(*hunt.units));
-    find_kinds(&hunt);
-    rc = run_rounds(&hunt, loop, err);
-    bitset_release(&hunt.whole);
-    free(hunt.kinds);
-    free(hunt.units);
+    bitset_init(&session.whole, decisions.count);
+    session.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*session.kinds));
+    session.units = memory_alloc_zero(decisions.count + 1, sizeof(*session.units));
+    find_kinds(&session);
+    rc = run_rounds(&session, loop, err);
+    bitset_release(&session.whole);
+    free(session.kinds);
+    free(session.units);
     return rc;
 }
 

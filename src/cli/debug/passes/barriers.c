@@ -1,9 +1,8 @@
-/* cli/debug/passes/barriers.c: what a compiler does across a tensor, whatever that is: the decision of any runner. A
- * tensor that has to be given out cannot be hidden by a fusion, nor be skipped by what is moved past it.
- */
+/* cli/debug/passes/barriers.c: see barriers.h. */
+#include "cli/debug/passes/barriers.h"
+
 #include <string.h>
 
-#include "cli/debug/passes/runner.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/write/model.h"
 

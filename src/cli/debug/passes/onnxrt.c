@@ -9,7 +9,7 @@
 #include "base/process/bounded.h"
 #include "base/system.h"
 #include "base/memory.h"
-#include "cli/debug/passes/runner.h"
+#include "cli/debug/passes/barriers.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"
 #include "onnx/proto/node_attribute.h"
@@ -148,6 +148,20 @@ done:
     return rc;
 }
 
+/* ONNX Runtime takes any name of an optimizer, and says nothing of one that it has not. */
+static void doubt_optimizer(const char *decision, struct log *log)
+{
+    struct string_builder instead;
+
+    string_init(&instead);
+    if (!onnxrt_optimizer_is_known(decision, &instead))
+        log_message(log, LOG_WARNING,
+                    "--decisions: '%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor: switched "
+                    "off, it may change nothing%s",
+                    decision, instead.size > 0 ? instead.data : "");
+    string_release(&instead);
+}
+
 static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
 {
     struct string_builder options, names, python;
@@ -169,8 +183,11 @@ static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
     string_release(&python);
 }
 
-static const struct decision_source optimizer_source = {
-    .name = "optimizers", .owns = is_optimizer, .find = find_optimizers, .add_remedies = add_remedies_of_optimizers};
+static const struct decision_source optimizer_source = {.name = "optimizers",
+                                                        .owns = is_optimizer,
+                                                        .find = find_optimizers,
+                                                        .doubt = doubt_optimizer,
+                                                        .add_remedies = add_remedies_of_optimizers};
 
 /* ---- Settings ---- */
 
@@ -405,7 +422,7 @@ static int compare(const struct passes_subject *subject, struct words off, const
     return rc;
 }
 
-static const char *const undecided[] = {"--onnxrt-optimization-level", "none", NULL};
+static const char *const reference_option[] = {"--onnxrt-optimization-level", "none", NULL};
 static const struct option_group *const groups[] = {&onnxrt_options, NULL};
 static const struct decision_source *const sources[] = {&optimizer_source, &setting_source, &thread_source,
                                                         &barrier_source, NULL};
@@ -414,7 +431,7 @@ const struct passes_runner onnxrt_passes_runner = {
     .name = "ONNX Runtime",
     .option = "--onnxrt",
     .groups = groups,
-    .undecided = undecided,
+    .reference_option = reference_option,
     .sources = sources,
     .compare = compare,
 };

@@ -20,23 +20,23 @@ struct paths {
     const char *model, *tensors, *inputs, *golden;
 };
 
-static const char *path_of(const struct passes_question *question, const char *name)
+static const char *path_of(const struct reduction_request *request, const char *name)
 {
-    struct arena *arena = question->subject->arena;
+    struct arena *arena = request->subject->arena;
 
-    return question->number > 1 ? arena_printf(arena, "%s/reduced_%zu%s", question->folder, question->number, name)
-                                : arena_printf(arena, "%s/reduced%s", question->folder, name);
+    return request->number > 1 ? arena_printf(arena, "%s/reduced_%zu%s", request->folder, request->number, name)
+                               : arena_printf(arena, "%s/reduced%s", request->folder, name);
 }
 
-static struct paths paths_of(const struct passes_question *question)
+static struct paths paths_of(const struct reduction_request *request)
 {
-    return (struct paths){.all_off = path_of(question, "_all_off.txt"),
-                          .others_off = path_of(question, "_others_off.txt"),
-                          .off = path_of(question, "_off.txt"),
-                          .model = path_of(question, ".onnx"),
-                          .tensors = path_of(question, "_tensors.json"),
-                          .inputs = path_of(question, "_inputs.json"),
-                          .golden = path_of(question, "_golden.json")};
+    return (struct paths){.all_off = path_of(request, "_all_off.txt"),
+                          .others_off = path_of(request, "_others_off.txt"),
+                          .off = path_of(request, "_off.txt"),
+                          .model = path_of(request, ".onnx"),
+                          .tensors = path_of(request, "_tensors.json"),
+                          .inputs = path_of(request, "_inputs.json"),
+                          .golden = path_of(request, "_golden.json")};
 }
 
 /* Parts have few of the nodes and tensors that decisions are called after. */
@@ -51,15 +51,15 @@ static struct words let_miss(struct arena *arena, struct words decisions)
     return (struct words){.items = items, .count = decisions.count};
 }
 
-static int write_lists(const struct passes_question *question, const struct paths *paths, struct error *err)
+static int write_lists(const struct reduction_request *request, const struct paths *paths, struct error *err)
 {
-    struct arena *arena = question->subject->arena;
-    struct words decisions = let_miss(arena, question->decisions);
+    struct arena *arena = request->subject->arena;
+    struct words decisions = let_miss(arena, request->decisions);
     int rc = decisions_write(decisions, NULL, paths->all_off, err);
 
     if (rc == 0)
-        rc = decisions_write(decisions, question->culprits, paths->others_off, err);
-    return rc == 0 ? decisions_write(let_miss(arena, question->off), NULL, paths->off, err) : rc;
+        rc = decisions_write(decisions, request->culprits, paths->others_off, err);
+    return rc == 0 ? decisions_write(let_miss(arena, request->off), NULL, paths->off, err) : rc;
 }
 
 static void add(struct word_list *words, const char *word)
@@ -68,10 +68,10 @@ static void add(struct word_list *words, const char *word)
 }
 
 /* Of a command that has to work. */
-static int run(const struct passes_question *question, struct word_list *words, const char *list, struct error *err)
+static int run(const struct reduction_request *request, struct word_list *words, const char *list, struct error *err)
 {
     struct process_result result;
-    int rc = passes_run_command(question->subject, words, list, &result, err);
+    int rc = passes_run_command(request->subject, words, list, &result, err);
 
     if (rc < 0)
         return rc;
@@ -85,14 +85,14 @@ static int run(const struct passes_question *question, struct word_list *words, 
 /* ---- The search ---- */
 
 /* Appends `polygraphy run` of a candidate; placeholders of files stay as they are. */
-static void add_run(const struct passes_question *question, const char *list, bool undecided,
+static void add_run(const struct reduction_request *request, const char *list, bool for_reference,
                     struct string_builder *ret)
 {
     struct word_list words = {0};
 
     string_add_format(ret, "%s" CHECK_DISABLED_VARIABLE "=@", ret->size > 0 ? " " : "");
     shell_add_word(ret, list, &(struct shell_quotes){0});
-    passes_add_run(question->subject, question->runner, "{artifact}", undecided, &words);
+    passes_add_run(request->subject, request->runner, "{artifact}", for_reference, &words);
     for (size_t i = 0; i < words.count; i++)
         if (i == 2)
             string_add(ret, " {artifact}");
@@ -103,31 +103,31 @@ static void add_run(const struct passes_question *question, const char *list, bo
 }
 
 /* Not what the whole model is compared with. */
-static void add_tolerance(const struct passes_question *question, struct word_list *ret)
+static void add_tolerance(const struct reduction_request *request, struct word_list *ret)
 {
     static const char *const except[] = {"--load-outputs", NULL};
 
-    parse_add_given_of_group(question->subject->context->parse, &comparison_options, except, ret);
+    parse_add_given_of_group(request->subject->context->parse, &comparison_options, except, ret);
 }
 
 /* With the culprits on and all else off, does it differ from all off? A part that does not even run with all off says
  * nothing. */
-static void add_check(const struct passes_question *question, const struct paths *paths, struct string_builder *ret)
+static void add_check(const struct reduction_request *request, const struct paths *paths, struct string_builder *ret)
 {
     struct word_list tolerance = {0};
 
-    add_run(question, paths->all_off, true, ret);
+    add_run(request, paths->all_off, true, ret);
     string_add(ret, " --save-outputs {artifact}.golden.json || exit " EXIT_STATUS_SAYS_NOTHING ";");
-    add_run(question, paths->others_off, false, ret);
+    add_run(request, paths->others_off, false, ret);
     string_add(ret, " --load-outputs {artifact}.golden.json");
-    add_tolerance(question, &tolerance);
+    add_tolerance(request, &tolerance);
     for (size_t i = 0; i < tolerance.count; i++)
         shell_add_argument(ret, tolerance.items[i]);
     free(tolerance.items);
 }
 
 /* ONNX Runtime, which computes what the inputs of a part hold: as the model is written. */
-static void add_runtime(const struct passes_question *question, bool reduces, struct word_list *ret)
+static void add_runtime(const struct reduction_request *request, bool reduces, struct word_list *ret)
 {
     static const char *const except[] = {"--providers",
                                          "--provider-options",
@@ -140,59 +140,59 @@ static void add_runtime(const struct passes_question *question, bool reduces, st
         add(ret, "--onnxrt");
     add(ret, "--onnxrt-optimization-level");
     add(ret, "none");
-    parse_add_given_of_group(question->subject->context->parse, &onnxrt_options, except, ret);
+    parse_add_given_of_group(request->subject->context->parse, &onnxrt_options, except, ret);
 }
 
 /* What the command line says of input data, as a file. */
-static int save_inputs(const struct passes_question *question, const struct paths *paths, const char **ret,
+static int save_inputs(const struct reduction_request *request, const struct paths *paths, const char **ret,
                        struct error *err)
 {
     struct word_list words = {0};
     int rc;
 
-    *ret = arena_printf(question->subject->arena, "%s/inputs.json", question->folder);
-    passes_add_run(question->subject, question->runner, question->subject->model, true, &words);
-    parse_add_given_of_group(question->subject->context->parse, &data_loader_options, NULL, &words);
+    *ret = arena_printf(request->subject->arena, "%s/inputs.json", request->folder);
+    passes_add_run(request->subject, request->runner, request->subject->model, true, &words);
+    parse_add_given_of_group(request->subject->context->parse, &data_loader_options, NULL, &words);
     add(&words, "--save-inputs");
     add(&words, *ret);
-    rc = run(question, &words, paths->all_off, err);
+    rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
 
 /* With files of the session in `folder`. Writes why there is no part, or NULL. */
-static int search(const struct passes_question *question, const struct paths *paths, const char *folder,
+static int search(const struct reduction_request *request, const struct paths *paths, const char *folder,
                   const char **ret_why_not, struct error *err)
 {
-    struct arena *arena = question->subject->arena;
+    struct arena *arena = request->subject->arena;
     struct process_result result;
     struct string_builder check;
     struct word_list words = {0};
     int rc;
 
     string_init(&check);
-    add_check(question, paths, &check);
+    add_check(request, paths, &check);
     add(&words, "polygraphy");
     add(&words, "debug");
     add(&words, "reduce");
-    add(&words, question->subject->model);
+    add(&words, request->subject->model);
     add(&words, "-o");
     add(&words, paths->model);
     add(&words, "--mode");
     add(&words, "minimal");
     add(&words, "--exit-code");
     add(&words, "--load-inputs");
-    add(&words, question->inputs);
+    add(&words, request->inputs);
     add(&words, "--iter-artifact");
     add(&words, arena_printf(arena, "%s/candidate.onnx", folder));
     add(&words, "--iter-inputs");
     add(&words, arena_printf(arena, "%s/inputs.json", folder));
     add(&words, "--save-debug-replay");
     add(&words, arena_printf(arena, "%s/replay.json", folder));
-    add_runtime(question, true, &words);
+    add_runtime(request, true, &words);
     add(&words, "--check");
     add(&words, check.data);
-    rc = passes_run_command(question->subject, &words, paths->all_off, &result, err);
+    rc = passes_run_command(request->subject, &words, paths->all_off, &result, err);
     free(words.items);
     string_release(&check);
     if (rc < 0)
@@ -217,8 +217,8 @@ static bool has_input(const struct model *model, struct text name)
 }
 
 /* What inputs of the part hold that are none of the whole model. `*ret`: there are some. */
-static int compute_tensors(const struct passes_question *question, const struct paths *paths, const struct model *whole,
-                           const struct model *part, bool *ret, struct error *err)
+static int compute_tensors(const struct reduction_request *request, const struct paths *paths,
+                           const struct model *whole, const struct model *part, bool *ret, struct error *err)
 {
     struct word_list words = {0};
     size_t before;
@@ -226,10 +226,10 @@ static int compute_tensors(const struct passes_question *question, const struct 
 
     add(&words, "polygraphy");
     add(&words, "run");
-    add(&words, question->subject->model);
-    add_runtime(question, false, &words);
+    add(&words, request->subject->model);
+    add_runtime(request, false, &words);
     add(&words, "--load-inputs");
-    add(&words, question->inputs);
+    add(&words, request->inputs);
     add(&words, "--save-outputs");
     add(&words, paths->tensors);
     add(&words, "--onnx-outputs");
@@ -238,75 +238,75 @@ static int compute_tensors(const struct passes_question *question, const struct 
         struct text name = part->values.items[part->inputs.items[i]].name;
 
         if (!has_input(whole, name))
-            add(&words, arena_text(question->subject->arena, name));
+            add(&words, arena_text(request->subject->arena, name));
     }
     *ret = words.count > before;
     if (*ret)
-        rc = run(question, &words, paths->all_off, err);
+        rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
 
-static int make_inputs(const struct passes_question *question, const struct paths *paths, const struct model *whole,
+static int make_inputs(const struct reduction_request *request, const struct paths *paths, const struct model *whole,
                        const struct model *part, struct error *err)
 {
     struct word_list words = {0};
     bool has_tensors;
-    int rc = compute_tensors(question, paths, whole, part, &has_tensors, err);
+    int rc = compute_tensors(request, paths, whole, part, &has_tensors, err);
 
     if (rc < 0)
         return rc;
     add(&words, "polygraphy");
     add(&words, "data");
     add(&words, "to-input");
-    add(&words, question->inputs);
+    add(&words, request->inputs);
     if (has_tensors)
         add(&words, paths->tensors);
     add(&words, "-o");
     add(&words, paths->inputs);
     add(&words, "--only");
     for (size_t i = 0; i < part->inputs.count; i++)
-        add(&words, arena_text(question->subject->arena, part->values.items[part->inputs.items[i]].name));
-    rc = run(question, &words, paths->all_off, err);
+        add(&words, arena_text(request->subject->arena, part->values.items[part->inputs.items[i]].name));
+    rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
 
-static int make_golden(const struct passes_question *question, const struct paths *paths, struct error *err)
+static int make_golden(const struct reduction_request *request, const struct paths *paths, struct error *err)
 {
     struct word_list words = {0};
     int rc;
 
-    passes_add_run(question->subject, question->runner, paths->model, true, &words);
+    passes_add_run(request->subject, request->runner, paths->model, true, &words);
     add(&words, "--load-inputs");
     add(&words, paths->inputs);
     add(&words, "--save-outputs");
     add(&words, paths->golden);
-    rc = run(question, &words, paths->all_off, err);
+    rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
 
-static struct word_list comparison_of(const struct passes_question *question, const struct paths *paths)
+static struct word_list comparison_of(const struct reduction_request *request, const struct paths *paths)
 {
     struct word_list ret = {0};
 
-    passes_add_run(question->subject, question->runner, paths->model, false, &ret);
+    passes_add_run(request->subject, request->runner, paths->model, false, &ret);
     add(&ret, "--load-inputs");
     add(&ret, paths->inputs);
     add(&ret, "--load-outputs");
     add(&ret, paths->golden);
-    add_tolerance(question, &ret);
+    add_tolerance(request, &ret);
     return ret;
 }
 
 /* Compares the part with its golden outputs. `*ret`: whether the exit status is `expected`. */
-static int compare(const struct passes_question *question, const struct paths *paths, const char *list, int expected,
+static int compare(const struct reduction_request *request, const struct paths *paths, const char *list, int expected,
                    bool *ret, struct error *err)
 {
-    struct word_list words = comparison_of(question, paths);
+    struct word_list words = comparison_of(request, paths);
     struct process_result result;
-    int rc = passes_run_command(question->subject, &words, list, &result, err);
+    int rc = passes_run_command(request->subject, &words, list, &result, err);
 
     free(words.items);
     if (rc < 0)
@@ -316,9 +316,9 @@ static int compare(const struct passes_question *question, const struct paths *p
     return 0;
 }
 
-static const char *command_line(const struct passes_question *question, const struct paths *paths)
+static const char *command_line(const struct reduction_request *request, const struct paths *paths)
 {
-    struct word_list words = comparison_of(question, paths);
+    struct word_list words = comparison_of(request, paths);
     struct string_builder line;
     const char *ret;
 
@@ -327,41 +327,41 @@ static const char *command_line(const struct passes_question *question, const st
     shell_add_word(&line, paths->others_off, &(struct shell_quotes){0});
     for (size_t i = 0; i < words.count; i++)
         shell_add_argument(&line, words.items[i]);
-    ret = arena_strdup(question->subject->arena, line.data);
+    ret = arena_strdup(request->subject->arena, line.data);
     string_release(&line);
     free(words.items);
     return ret;
 }
 
-static int look_at_both_sides(const struct passes_question *question, const struct paths *paths,
+static int look_at_both_sides(const struct reduction_request *request, const struct paths *paths,
                               struct passes_reduction *ret, struct error *err)
 {
     struct model *whole = NULL, *part = NULL;
-    int rc = model_open(question->subject->model, NULL, &whole, err);
+    int rc = model_open(request->subject->model, NULL, &whole, err);
 
     if (rc < 0)
         goto done;
     rc = model_open(paths->model, NULL, &part, err);
     if (rc < 0)
         goto done;
-    rc = make_inputs(question, paths, whole, part, err);
+    rc = make_inputs(request, paths, whole, part, err);
     if (rc < 0)
         goto done;
-    rc = make_golden(question, paths, err);
+    rc = make_golden(request, paths, err);
     if (rc < 0)
         goto done;
-    rc = compare(question, paths, paths->others_off, 1, &ret->alone_fails, err);
+    rc = compare(request, paths, paths->others_off, 1, &ret->alone_fails, err);
     if (rc < 0)
         goto done;
-    rc = compare(question, paths, paths->off, 0, &ret->without_passes, err);
+    rc = compare(request, paths, paths->off, 0, &ret->without_passes, err);
     if (rc < 0)
         goto done;
-    ret->command = command_line(question, paths);
+    ret->command = command_line(request, paths);
     ret->original_nodes = whole->nodes.count;
     for (uint32_t i = 0; i < part->nodes.count; i++) {
         VECTOR_APPEND(&ret->nodes);
-        ret->nodes.items[i].name = arena_strdup(question->subject->arena, model_node_label(part, i));
-        ret->nodes.items[i].op_type = arena_text(question->subject->arena, part->nodes.items[i].op_type);
+        ret->nodes.items[i].name = arena_strdup(request->subject->arena, model_node_label(part, i));
+        ret->nodes.items[i].op_type = arena_text(request->subject->arena, part->nodes.items[i].op_type);
     }
 done:
     model_free(whole);
@@ -369,25 +369,25 @@ done:
     return rc;
 }
 
-int passes_reduce(const struct passes_question *given, struct passes_reduction *ret, struct error *err)
+int passes_reduce(const struct reduction_request *given, struct passes_reduction *ret, struct error *err)
 {
-    struct passes_question whole = *given;
-    const struct passes_question *question = &whole;
-    struct paths paths = paths_of(question);
+    struct reduction_request whole = *given;
+    const struct reduction_request *request = &whole;
+    struct paths paths = paths_of(request);
     struct error ignored;
     char *folder;
-    int rc = write_lists(question, &paths, err);
+    int rc = write_lists(request, &paths, err);
 
     *ret = (struct passes_reduction){.model = paths.model, .inputs = paths.inputs, .golden = paths.golden};
     if (rc == 0 && whole.inputs == NULL)
-        rc = save_inputs(question, &paths, &whole.inputs, err);
+        rc = save_inputs(request, &paths, &whole.inputs, err);
     if (rc < 0)
         return rc;
     rc = file_make_temporary_folder("passes", &folder, err);
     if (rc < 0)
         return rc;
-    rc = search(question, &paths, folder, &ret->why_not, err);
+    rc = search(request, &paths, folder, &ret->why_not, err);
     file_remove_tree(folder, &ignored);
     free(folder);
-    return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(question, &paths, ret, err);
+    return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(request, &paths, ret, err);
 }

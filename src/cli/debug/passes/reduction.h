@@ -6,7 +6,7 @@
 #include "cli/debug/passes/runner.h"
 
 /* What it is made of, all borrowed. */
-struct passes_question {
+struct reduction_request {
     const struct passes_subject *subject;
     const struct passes_runner *runner;
     const char *folder;            /* where files go */
@@ -30,6 +30,6 @@ struct passes_reduction {
 
 /* Runs `polygraphy debug reduce`, whose check compares each part with itself, everything switched off; then looks at
  * the answer from both sides. That there is no such part is no error. */
-int passes_reduce(const struct passes_question *question, struct passes_reduction *ret, struct error *err);
+int passes_reduce(const struct reduction_request *request, struct passes_reduction *ret, struct error *err);
 
 #endif

@@ -20,14 +20,6 @@ void decisions_add(struct decisions *decisions, const char *name)
     *VECTOR_APPEND(list) = arena_strdup(decisions->arena, name);
 }
 
-const struct decision_source *decision_source_find(const struct passes_runner *runner, const char *decision)
-{
-    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
-        if ((*source)->owns(decision))
-            return *source;
-    return NULL;
-}
-
 void remedies_add(struct remedies *remedies, enum remedy_form form, const char *format, ...)
 {
     struct string_builder line;
@@ -41,12 +33,126 @@ void remedies_add(struct remedies *remedies, enum remedy_form form, const char *
     string_release(&line);
 }
 
+/* ---- What is tried ---- */
+
+/* NULL: no source of the runner has such decisions. */
+static const struct decision_source *find_source(const struct passes_runner *runner, const char *decision)
+{
+    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
+        if ((*source)->owns(decision))
+            return *source;
+    return NULL;
+}
+
+static bool is_among(const struct decision_source *source, const struct words *kinds)
+{
+    for (size_t i = 0; i < kinds->count; i++)
+        if (strcmp(kinds->items[i], source->name) == 0)
+            return true;
+    return kinds->count == 0 && !source->on_request;
+}
+
+static int refuse_kind(const struct passes_runner *runner, const char *kind, struct error *err)
+{
+    struct string_builder known;
+    int rc;
+
+    string_init(&known);
+    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
+        string_add_format(&known, "%s%s", known.size > 0 ? ", " : "", (*source)->name);
+    rc = error_set(err, ERR_INVALID, "--among: %s has no decisions of the kind '%s'; those it has are %s", runner->name,
+                   kind, known.data);
+    string_release(&known);
+    return rc;
+}
+
+/* That the runner has these kinds. */
+static int check_kinds(const struct passes_runner *runner, const struct words *kinds, struct error *err)
+{
+    for (size_t i = 0; i < kinds->count; i++) {
+        const struct decision_source *const *source = runner->sources;
+
+        while (*source != NULL && strcmp((*source)->name, kinds->items[i]) != 0)
+            source++;
+        if (*source == NULL)
+            return refuse_kind(runner, kinds->items[i], err);
+    }
+    return 0;
+}
+
+static int add_given(const struct passes_subject *subject, const struct passes_runner *runner,
+                     const struct decision_wishes *wishes, struct decisions *ret, struct error *err)
+{
+    for (size_t i = 0; i < wishes->names.count; i++) {
+        const char *name = wishes->names.items[i];
+        const struct decision_source *source = find_source(runner, name);
+
+        if (source == NULL && !wishes->check_is_given)
+            return error_set(err, ERR_INVALID, "--decisions: %s decides nothing of the name '%s'", runner->name, name);
+        if (source != NULL && source->doubt != NULL && !wishes->check_is_given)
+            source->doubt(name, subject->context->log);
+        decisions_add(ret, name);
+    }
+    return 0;
+}
+
+static int add_found(const struct passes_subject *subject, const struct passes_runner *runner,
+                     const struct words *kinds, struct decisions *ret, struct error *err)
+{
+    int rc = 0;
+
+    for (const struct decision_source *const *source = runner->sources; rc == 0 && *source != NULL; source++)
+        if (is_among(*source, kinds))
+            rc = (*source)->find(subject, ret, err);
+    return rc;
+}
+
+int passes_find_decisions(const struct passes_subject *subject, const struct passes_runner *runner,
+                          const struct decision_wishes *wishes, struct decisions *ret, struct error *err)
+{
+    const struct word_list *unfit = &ret->unfit;
+    int rc = check_kinds(runner, &wishes->kinds, err);
+
+    if (rc == 0)
+        rc = wishes->names.count > 0 ? add_given(subject, runner, wishes, ret, err)
+                                     : add_found(subject, runner, &wishes->kinds, ret, err);
+    if (rc < 0)
+        return rc;
+    if (unfit->count > 0)
+        log_message(subject->context->log, LOG_WARNING,
+                    "%zu decision%s not tried, because ';' or a line break in a name parts it from the next: '%s'%s",
+                    unfit->count, unfit->count == 1 ? " is" : "s are", unfit->items[0],
+                    unfit->count > 1 ? " and others" : "");
+    return ret->names.count > 0
+               ? 0
+               : error_set(err, ERR_UNSUPPORTED,
+                           "%s makes no decision about '%s' that is known to be switched off; --decisions names some, "
+                           "and --among other kinds",
+                           runner->name, subject->model);
+}
+
+void passes_find_remedies(const struct passes_runner *runner, struct words off, struct remedies *ret)
+{
+    const char **items = memory_alloc_zero(off.count + 1, sizeof(*items));
+
+    for (const struct decision_source *const *source = runner->sources; *source != NULL; source++) {
+        struct words own = {.items = items};
+
+        for (size_t i = 0; i < off.count; i++)
+            if (find_source(runner, off.items[i]) == *source)
+                items[own.count++] = off.items[i];
+        if (own.count > 0)
+            (*source)->add_remedies(own, ret);
+    }
+    free(items);
+}
+
 /* ---- Commands of this program ---- */
 
 void passes_add_run(const struct passes_subject *subject, const struct passes_runner *runner, const char *model,
-                    bool undecided, struct word_list *ret)
+                    bool for_reference, struct word_list *ret)
 {
-    const char *const *in_place_of = undecided ? runner->undecided : NULL;
+    const char *const *in_place_of = for_reference ? runner->reference_option : NULL;
 
     *VECTOR_APPEND(ret) = "polygraphy";
     *VECTOR_APPEND(ret) = "run";

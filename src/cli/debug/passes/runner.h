@@ -62,6 +62,9 @@ struct decision_source {
     /* Adds those that may act on the model. */
     int (*find)(const struct passes_subject *subject, struct decisions *ret, struct error *err);
 
+    /* Warns of a name that looks like one of its decisions, and is none that is known. NULL: all are. */
+    void (*doubt)(const char *decision, struct log *log);
+
     /* `off` are all decisions of this source that have to be off, at least one. */
     void (*add_remedies)(struct words off, struct remedies *ret);
 };
@@ -95,9 +98,9 @@ struct passes_runner {
     const char *const *fixed;                 /* NULL-terminated options that it always has; NULL: none */
     const struct option_group *const *groups; /* NULL-terminated: what it takes of the command line */
 
-    /* An option and its value with which it decides no more than with all decisions switched off, in place of the
-     * user's, for the reference. NULL-terminated; NULL: there is none. */
-    const char *const *undecided;
+    /* An option and its value with which it decides no more than with all decisions switched off: the reference has it
+     * in place of the user's. NULL-terminated; NULL: there is none. */
+    const char *const *reference_option;
     const struct decision_source *const *sources; /* NULL-terminated */
 
     /* With `off` switched off and with nothing. Files may go to `folder`, which is there. Where a replay of tactics was
@@ -106,15 +109,29 @@ struct passes_runner {
                    struct error *err);
 };
 
-/* NULL: no source of the runner has such decisions. */
-const struct decision_source *decision_source_find(const struct passes_runner *runner, const char *decision);
+/* ---- Of any runner ---- */
+
+/* What the command line says of decisions that are to be tried. */
+struct decision_wishes {
+    struct words names;  /* these; none: what the runner finds */
+    struct words kinds;  /* of these sources; none: of all but those that are there on request */
+    bool check_is_given; /* --check, which may know names that the runner does not */
+};
+
+/* Adds what is to be tried, at least one. ERR_INVALID names a kind or a name that the runner has not, ERR_UNSUPPORTED:
+ * it has found none. Warns of names that are left out, and of optimizers that nobody knows. */
+int passes_find_decisions(const struct passes_subject *subject, const struct passes_runner *runner,
+                          const struct decision_wishes *wishes, struct decisions *ret, struct error *err);
+
+/* How these are switched off for good, by all sources that have some of them. */
+void passes_find_remedies(const struct passes_runner *runner, struct words off, struct remedies *ret);
 
 /* ---- Commands of this program ---- */
 
-/* Appends `polygraphy run MODEL` of the runner, with what the command line says to it; `undecided`: but for these
- * words. */
+/* Appends `polygraphy run MODEL` of the runner, with what the command line says to it; for the reference, with the
+ * option that the reference has. */
 void passes_add_run(const struct passes_subject *subject, const struct passes_runner *runner, const char *model,
-                    bool undecided, struct word_list *ret);
+                    bool for_reference, struct word_list *ret);
 
 /* Writes a list for POLYGRAPHY_DISABLED=@FILE, without those of the set `left_out` (NULL: all are in it). */
 int decisions_write(struct words names, const struct bitset *left_out, const char *path, struct error *err);
@@ -122,28 +139,6 @@ int decisions_write(struct words names, const struct bitset *left_out, const cha
 /* Runs the words, which begin with "polygraphy", without what the file `list` names. Any end is no error. */
 int passes_run_command(const struct passes_subject *subject, struct word_list *words, const char *list,
                        struct process_result *ret, struct error *err);
-
-/* ---- Barriers ---- */
-
-/* Of any runner (barriers.c): what it does across a tensor inside of the model. Whether a decision is that. */
-bool barriers_own(const char *decision);
-
-/* Adds all tensors that one node makes and another reads, up to a bound, which is said; or of these the ones that are
- * gone in the model as it is rewritten: as a rule, nothing is done across those that are left. */
-int barriers_find(const struct passes_subject *subject, struct decisions *ret, struct error *err);
-int barriers_find_hidden(const struct passes_subject *subject, const struct model *rewritten, struct decisions *ret,
-                         struct error *err);
-
-/* The option of `polygraphy run` that gives these tensors out for good. */
-void barriers_add_option(const char *option, struct words off, struct remedies *ret);
-
-/* The tensors that are barriers by the decisions that are off; and these with `separator` in between. */
-struct words barriers_of(struct arena *arena, struct words off);
-void barriers_list(struct words off, const char *separator, struct string_builder *ret);
-
-/* The model with those of `off` that are barriers, malloc'd; NULL where none is. */
-int barriers_write(const struct passes_subject *subject, struct words off, char **ret, size_t *ret_size,
-                   struct error *err);
 
 /* ---- Runners ---- */
 

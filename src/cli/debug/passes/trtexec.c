@@ -8,7 +8,7 @@
 #include "backend/trtexec/installation.h"
 #include "base/container/name_map.h"
 #include "base/memory.h"
-#include "cli/debug/passes/runner.h"
+#include "cli/debug/passes/barriers.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt.h"
 #include "format/trtexec/layer_info.h"
