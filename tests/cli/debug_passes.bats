@@ -109,6 +109,16 @@ thirty=$(echo O{1..30})
     [ "$(json_value 'it["outcome"]')" = all-off-fails ]
 }
 
+@test "decisions none of which can be switched off are no answer" {
+    polygraphy run "$model" --onnxrt --val-range [-5,5] --save-inputs inputs.json --save-outputs golden.json
+    passes "$model" --load-inputs inputs.json --load-outputs golden.json --json result.json \
+        --decisions session.intra_op_thread_affinities=nonsense
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"there is nothing to look for: none of the decisions that would be tried can be switched off, \
+'session.intra_op_thread_affinities=nonsense'"* ]]
+    [ ! -e result.json ]
+}
+
 @test "one of thirty takes eight checks, two take sixteen, besides both ends and a second look at what is said" {
     local name
     for name in O1 O16 O30; do

@@ -237,6 +237,11 @@ static int make_check(struct session *session, struct error *err)
         return rc;
     add_run(session, false, &session->check.words);
     rc = own_check_needs_reference(&session->check) ? prepare_end(session, err) : leave_out_refused(session, err);
+    if (rc == 0 && session->decisions.names.count == 0)
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "there is nothing to look for: none of the decisions that would be tried can be switched off, "
+                       "'%s'%s",
+                       session->refused.items[0], session->refused.count > 1 ? " and others" : "");
     own_check_finish(&session->check, settings);
     return rc;
 }
