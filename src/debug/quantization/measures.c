@@ -246,7 +246,7 @@ static int compare_floats(const void *a, const void *b)
 
 static bool is_dead(const struct share *share)
 {
-    return share->elements > 0 && (!share->varies || !share->has_values_but_zero);
+    return share->elements > 0 && (!share->has_values_but_zero || (share->elements > 1 && !share->varies));
 }
 
 static void measure_scales(const struct tensor_measuring *measuring, struct tensor_measures *ret)

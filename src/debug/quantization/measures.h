@@ -27,7 +27,7 @@ struct tensor_measures {
     double reach;           /* steps from zero to the farthest value, over steps within which 99.9 % lie */
     size_t scales;
     size_t bad_scales;      /* not above 0, or not finite: what they scale is lost */
-    size_t dead_scales;     /* with values, which are all 0, or become one level */
+    size_t dead_scales;     /* with values, which are all 0, or of which several become one level */
     size_t outlying_scales; /* more than OUTLYING_SCALE times as large or as small as the median of those not dead */
     double worst_signal_to_noise; /* of what one scale is for; NAN with one scale */
     size_t worst_scale;           /* which */

@@ -81,6 +81,17 @@ static void scales_are_judged_one_by_one(void **state)
     assert_true(ABOUT(measures.worst_signal_to_noise, 0));
 }
 
+/* Of a bias, each scale has one value. */
+static void a_single_value_is_dead_only_as_zero(void **state)
+{
+    const float scales[] = {1, 1, 1, 100}, values[] = {5, 0, -3, 400};
+    struct quantizer quantizer = quantizer_of(DATA_INT32, VECTOR_OF(DATA_FLOAT32, scales), NULL, 0);
+    struct tensor_measures measures = measure(&quantizer, VECTOR_OF(DATA_FLOAT32, values), false);
+
+    assert_int_equal(measures.dead_scales, 1);
+    assert_int_equal(measures.outlying_scales, 1);
+}
+
 static void scales_can_lie_out_below_the_others_too(void **state)
 {
     const float scales[] = {1, 1, 0.01F}, values[] = {1, 2, 3, 4, 0.01F, 0.02F};
@@ -161,6 +172,7 @@ int main(void)
         cmocka_unit_test(levels_that_no_value_reaches_are_not_used),
         cmocka_unit_test(one_value_can_hold_the_range_open),
         cmocka_unit_test(scales_are_judged_one_by_one),
+        cmocka_unit_test(a_single_value_is_dead_only_as_zero),
         cmocka_unit_test(scales_can_lie_out_below_the_others_too),
         cmocka_unit_test(nan_and_infinity_count_apart),
         cmocka_unit_test(of_nothing_nothing_is_known),
