@@ -96,12 +96,11 @@ static int add_integers(struct quantizer_replacing *replacing, const struct quan
     for (size_t i = 0; i < tensor_elements(values); i++) {
         size_t scale = scale_layout_index(&layout, i);
         float value; /* tensors in a message lie anywhere */
-        double number;
+        double quotient, number;
 
         memcpy(&value, (const char *)values->data + i * sizeof(value), sizeof(value));
-        number = rint((double)(value / scales[scale])) + (double)quantizer_zero_point(changed, scale);
-        if (isnan(number))
-            number = 0;
+        quotient = (double)(value / scales[scale]);
+        number = (isnan(quotient) ? 0 : rint(quotient)) + (double)quantizer_zero_point(changed, scale);
         store(changed->type, integers, i, fmin(fmax(number, least), largest));
     }
     return 0;

@@ -66,8 +66,9 @@ static int64_t find_float(const struct levels *levels, float quotient, bool *cli
     size_t last = levels->count - 1, low = 0, high = last;
     double half_step = ((double)values[last] - (double)values[last - 1]) / 2;
     double below, above;
+    double beyond = fabs((double)quotient) - (double)values[last];
 
-    *clipped = fabs((double)quotient) >= (double)values[last] + half_step;
+    *clipped = beyond > half_step || (beyond == half_step && !levels->even[last]); /* NOLINT: exact */
     if (quotient >= values[last])
         return (int64_t)last;
     if (quotient <= values[0])
@@ -89,6 +90,8 @@ static int64_t find_float(const struct levels *levels, float quotient, bool *cli
 
 int64_t levels_find(const struct levels *levels, float quotient, int64_t zero_point, bool *clipped)
 {
+    if (isnan(quotient))
+        quotient = 0;
     return levels->are_integers ? find_integer(levels, quotient, zero_point, clipped)
                                 : find_float(levels, quotient, clipped);
 }

@@ -26,8 +26,8 @@ struct levels {
 /* False for a type that nothing is quantized to. */
 bool levels_init(struct levels *levels, enum data_type type);
 
-/* The level that a value becomes whose quotient with the scale this is, a number. Levels are numbered from 0, the
- * lowest. `clipped`: it lies out of range. */
+/* The level that a value becomes whose quotient with the scale this is. Levels are numbered from 0, the lowest. NaN,
+ * which no rule is for, becomes what 0 becomes. `clipped`: rounded, it lies out of range. */
 int64_t levels_find(const struct levels *levels, float quotient, int64_t zero_point, bool *clipped);
 
 /* What a level is, in units of the scale. */

@@ -48,17 +48,27 @@ static void small_floats_take_the_nearest_of_their_numbers(void **state)
 {
     assert_quantized(DATA_FLOAT8E4M3FN, 448, 0, 448, false);
     assert_quantized(DATA_FLOAT8E4M3FN, 463, 0, 448, false);
-    assert_quantized(DATA_FLOAT8E4M3FN, 464, 0, 448, true);
+    assert_quantized(DATA_FLOAT8E4M3FN, 464, 0, 448, false); /* halfway to 480, were there one: 448 is even */
+    assert_quantized(DATA_FLOAT8E4M3FN, 465, 0, 448, true);
     assert_quantized(DATA_FLOAT8E4M3FN, -1000, 0, -448, true);
     assert_quantized(DATA_FLOAT8E4M3FN, 17, 0, 16, false); /* halfway to 18: the even one */
     assert_quantized(DATA_FLOAT8E4M3FN, 19, 0, 20, false);
     assert_quantized(DATA_FLOAT8E4M3FN, 0x1p-10F, 0, 0, false);
     assert_quantized(DATA_FLOAT8E5M2, 57344, 0, 57344, false);
+    assert_quantized(DATA_FLOAT8E5M2, -61440, 0, -57344, true); /* halfway to 65536, which is even */
     assert_quantized(DATA_FLOAT8E5M2FNUZ, -57344, 0, -57344, false);
     assert_quantized(DATA_FLOAT8E4M3FNUZ, 300, 0, 240, true);
     assert_quantized(DATA_FLOAT4E2M1, 2.4F, 0, 2, false);
     assert_quantized(DATA_FLOAT4E2M1, -5.5F, 0, -6, false);
     assert_quantized(DATA_FLOAT4E2M1, 7, 0, 6, true);
+}
+
+static void what_is_no_number_becomes_zero(void **state)
+{
+    assert_quantized(DATA_INT8, NAN, 0, 0, false);
+    assert_quantized(DATA_UINT8, NAN, 128, 0, false);
+    assert_quantized(DATA_INT32, NAN, -7, 0, false);
+    assert_quantized(DATA_FLOAT8E4M3FN, NAN, 0, 0, false);
 }
 
 static void types_have_as_many_levels_as_numbers(void **state)
@@ -88,6 +98,7 @@ int main(void)
         cmocka_unit_test(halves_go_to_the_even_integer),
         cmocka_unit_test(what_is_out_of_range_is_clipped),
         cmocka_unit_test(small_floats_take_the_nearest_of_their_numbers),
+        cmocka_unit_test(what_is_no_number_becomes_zero),
         cmocka_unit_test(types_have_as_many_levels_as_numbers),
     };
 
