@@ -25,7 +25,7 @@ bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shap
         *ret = (struct scale_layout){.inner = elements + 1, .length = 1};
         return tensor_elements(&quantizer->scale) == 1;
     }
-    if (axis >= shape->rank || elements == 0)
+    if (axis >= shape->rank)
         return false;
     length = (size_t)shape->dims[axis];
     *ret = (struct scale_layout){.inner = product(shape, axis + 1, shape->rank), .length = length};
