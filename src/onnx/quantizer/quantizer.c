@@ -35,5 +35,7 @@ bool node_dequantizes(const struct node *node)
 
 enum data_type quantizer_type_behind(const struct quantizer *quantizer, const struct node *dequantize)
 {
-    return (enum data_type)node_attribute_integer(dequantize->message, "output_dtype", quantizer->scale_type);
+    enum data_type stated = (enum data_type)node_attribute_integer(dequantize->message, "output_dtype", DATA_UNDEFINED);
+
+    return stated != DATA_UNDEFINED ? stated : quantizer->scale_type;
 }

@@ -374,11 +374,16 @@ static void a_pair_that_changes_the_type_has_to_stay(void **state)
     made_node(&found.made, "q1", "QuantizeLinear", "x s", "i", NULL, 0);
     made_node(&found.made, "d1", "DequantizeLinear", "i s", "a", NULL, 0);
     made_node(&found.made, "d2", "DequantizeLinear", "i s", "b", &INTEGER("output_dtype", DATA_FLOAT16), 1);
+    made_node(&found.made, "q3", "QuantizeLinear", "x s", "j", &INTEGER("output_dtype", 0), 1);
+    made_node(&found.made, "d3", "DequantizeLinear", "j s", "c", &INTEGER("output_dtype", 0), 1);
     made_typed_output(&found.made, "a", DATA_FLOAT32);
     made_typed_output(&found.made, "b", DATA_FLOAT16);
+    made_typed_output(&found.made, "c", DATA_FLOAT32);
     find(&found);
-    assert_quantizers(&found, "x fixed activation uint8\n");
+    assert_quantizers(&found, "x fixed activation uint8\n"
+                              "x -> q3 pair activation uint8\n");
     assert_string_equal(found.quantizers.items[0].fixed_by, "it is float32 in front of it and float16 behind it");
+    assert_int_equal(quantizer_type_behind(&found.quantizers.items[1], &found.model->nodes.items[4]), DATA_FLOAT32);
     release(&found);
 }
 
