@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "onnx/external/tensor.h"
+#include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/quantizer/parameters.h"
 #include "onnx/quantizer/replace.h"
@@ -66,13 +67,21 @@ static uint32_t find_float_values(const struct quantizer_knowledge *knowledge, s
                : VALUE_NONE;
 }
 
+/* Whether its reader reads what is dequantized, and not that transposed or reshaped. */
+static bool is_read_as_it_is(const struct model *model, const struct quantizer *quantizer)
+{
+    uint32_t value = node_input(model, &model->nodes.items[quantizer->reader], quantizer->reader_input);
+
+    return value != VALUE_NONE && value_list_has(&quantizer->dequantize, model->values.items[value].producer);
+}
+
 /* The axis of a weight along which each slice belongs to an output channel; -1: there is no such. */
 static int64_t channel_axis(const struct model *model, const struct quantizer *quantizer)
 {
     const struct node *reader;
 
     if (quantizer->reader == NODE_NONE || !quantizer->has_shape || quantizer->shape.rank < 2 ||
-        quantizer->reader_input != 1)
+        quantizer->reader_input != 1 || !is_read_as_it_is(model, quantizer))
         return -1;
     reader = &model->nodes.items[quantizer->reader];
     if (node_is(reader, "Conv"))
@@ -115,7 +124,7 @@ static const char *why_not_at_all(const struct model *model, const struct quanti
     if (quantizer->dynamic || quantizer->scale.data == NULL)
         return "its scale is computed";
     if (quantizer->role == QUANTIZER_BIAS || bits_of(quantizer->type) == 0)
-        return "it has neither 4 nor 8 bits";
+        return "it is a bias, or no integer of 4 or 8 bits";
     if (quantizer->scale_type != DATA_FLOAT32 || converts_result(model, quantizer) || !scales_are_normal(quantizer))
         return "its scale is not in float32, or too small";
     return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are not known" : NULL;
@@ -243,8 +252,8 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
         least[channel] = fmin(least[channel], (double)number);
         largest[channel] = fmax(largest[channel], (double)number);
     }
-    if (starts_at_zero(changed)) /* it may do the work of a Relu */
-        memset(least, 0, channels * sizeof(*least));
+    if (values->data == NULL && starts_at_zero(changed)) /* it may do the work of a Relu */
+        least[0] = 0;
     set_scales(refining, changed, &shape, &scales, &zero_points);
     for (size_t i = 0; i < channels; i++)
         fit_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);

@@ -5,6 +5,7 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
+#include "base/memory.h"
 #include "onnx/edit/model.h"
 #include "onnx/external/tensor.h"
 #include "onnx/quantizer/refine.h"
@@ -120,8 +121,8 @@ static double scale_of(const struct refined *refined, size_t quantizer, size_t n
     return (double)((const float *)refined->after.items[quantizer].scale.data)[number];
 }
 
-/* The largest difference of what is dequantized from these values. */
-static double farthest(const struct refined *refined, size_t quantizer, const float *values)
+/* What is dequantized; returns how many values. */
+static size_t restore(const struct refined *refined, size_t quantizer, float ret[8])
 {
     const struct quantizer *it = &refined->after.items[quantizer];
     const struct initializer *stored =
@@ -129,15 +130,25 @@ static double farthest(const struct refined *refined, size_t quantizer, const fl
     struct scale_layout layout;
     struct tensor integers;
     struct error err = {0};
-    float restored[8];
-    double ret = 0;
+    size_t count;
 
     assert_int_equal(external_tensor_read_constant(refined->copy, stored, &integers, &err), 0);
     assert_true(scale_layout_of(it, &integers.shape, &layout));
-    quantizer_restore_run(it, &layout, &integers, 0, tensor_elements(&integers), restored);
-    for (size_t i = 0; i < tensor_elements(&integers); i++)
-        ret = fmax(ret, fabs((double)(restored[i] - values[i])));
+    count = tensor_elements(&integers);
+    quantizer_restore_run(it, &layout, &integers, 0, count, ret);
     tensor_release(&integers);
+    return count;
+}
+
+/* The largest difference of what is dequantized from these values. */
+static double farthest(const struct refined *refined, size_t quantizer, const float *values)
+{
+    float restored[8];
+    size_t count = restore(refined, quantizer, restored);
+    double ret = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ret = fmax(ret, fabs((double)(restored[i] - values[i])));
     return ret;
 }
 
@@ -212,7 +223,7 @@ static void what_cannot_be_refined_is_told(void **state)
     refined.ranges[INPUT].least = NAN;
     assert_why_not(&refined, INPUT, REFINE_FIT, "its float values are not known");
     assert_why_not(&refined, INPUT, REFINE_PER_CHANNEL, "its float values are not known");
-    assert_why_not(&refined, BIAS, REFINE_16_BITS, "it has neither 4 nor 8 bits");
+    assert_why_not(&refined, BIAS, REFINE_16_BITS, "it is a bias, or no integer of 4 or 8 bits");
     refined.knowledge.twins = NULL;
     assert_why_not(&refined, WEIGHT, REFINE_16_BITS, "its float values are not known");
     release(&refined);
@@ -265,6 +276,66 @@ static void zero_points_go_along(void **state)
     release(&refined);
 }
 
+/* A weight with zero point 0 in an unsigned type, whose negative values are lost: it does not do the work of a Relu.
+ * NaN is taken for 0. */
+static void negative_weights_get_a_range_that_has_them(void **state)
+{
+    static const float plain_weight[] = {-2, 4, NAN, 3}, scale = 0.5F;
+    static const uint8_t zero = 0, stored[] = {0, 8, 0, 6};
+    struct refined refined = {.has_microsoft = false};
+    struct made_model *made = &refined.quantized_made, *plain = &refined.plain_made;
+    float restored[8];
+
+    made_init(made, 13);
+    made_input(made, "x", MADE_SHAPE(1, 2));
+    made_tensor(made, "s", DATA_FLOAT32, (struct shape){0}, &scale);
+    made_tensor(made, "z", DATA_UINT8, (struct shape){0}, &zero);
+    made_tensor(made, "w_q", DATA_UINT8, MADE_SHAPE(2, 2), stored);
+    made_node(made, "q", "QuantizeLinear", "x s z", "i", NULL, 0);
+    made_node(made, "d", "DequantizeLinear", "i s z", "x_d", NULL, 0);
+    made_node(made, "dw", "DequantizeLinear", "w_q s z", "w_d", NULL, 0);
+    made_node(made, "mm", "MatMul", "x_d w_d", "y", NULL, 0);
+    made_output(made, "y");
+    made_init(plain, 13);
+    made_input(plain, "x", MADE_SHAPE(1, 2));
+    made_tensor(plain, "w", DATA_FLOAT32, MADE_SHAPE(2, 2), plain_weight);
+    made_node(plain, "mm", "MatMul", "x w", "y", NULL, 0);
+    made_output(plain, "y");
+    open_and_match(&refined, BIAS);
+    refine(&refined, REFINE_NOT, REFINE_FIT);
+    assert_int_equal(quantizer_zero_point(&refined.after.items[WEIGHT], 0), 85); /* of 255 steps from -2 to 4 */
+    assert_true(farthest(&refined, WEIGHT, plain_weight) <= 6.0 / 255);
+    restore(&refined, WEIGHT, restored);
+    assert_float_equal(restored[2], 0, 0);
+    release(&refined);
+}
+
+/* Which of its axes are output channels, a Transpose in between decides, and so none of them is taken. */
+static void a_weight_that_is_moved_has_no_channels(void **state)
+{
+    static const float scale = 0.5F;
+    static const int8_t stored[] = {1, 2, 3, 4, 5, 6};
+    struct refined refined = {.has_microsoft = false};
+    struct made_model *models[] = {&refined.quantized_made, &refined.plain_made};
+
+    for (size_t i = 0; i < ARRAY_LEN(models); i++) {
+        made_init(models[i], 13);
+        made_input(models[i], "x", MADE_SHAPE(1, 3));
+        made_tensor(models[i], "s", DATA_FLOAT32, (struct shape){0}, &scale);
+        made_tensor(models[i], "w_q", DATA_INT8, MADE_SHAPE(2, 3), stored);
+        made_constant(models[i], "w", MADE_SHAPE(2, 3), 0.5F, 3);
+        if (i == 0)
+            made_node(models[i], "dw", "DequantizeLinear", "w_q s", "w_d", NULL, 0);
+        made_node(models[i], "t", "Transpose", i == 0 ? "w_d" : "w", "wt", NULL, 0);
+        made_node(models[i], "mm", "MatMul", "x wt", "y", NULL, 0);
+        made_output(models[i], "y");
+    }
+    open_and_match(&refined, 1);
+    assert_null(quantizer_why_not_refined(&refined.knowledge, 0, REFINE_FIT));
+    assert_why_not(&refined, 0, REFINE_PER_CHANNEL, "it has no output channels");
+    release(&refined);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +344,8 @@ int main(void)
         cmocka_unit_test(sixteen_bits_have_the_same_range),
         cmocka_unit_test(what_cannot_be_refined_is_told),
         cmocka_unit_test(zero_points_go_along),
+        cmocka_unit_test(negative_weights_get_a_range_that_has_them),
+        cmocka_unit_test(a_weight_that_is_moved_has_no_channels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
