@@ -6,12 +6,16 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "onnx/external/tensor.h"
 #include "onnx/model/readers.h"
 #include "onnx/model/subgraph.h"
 #include "tensor/quantization/levels.h"
+#include "tensor/values/elements.h"
 
 /* Rounding of the product in float32, and of scales that were stored in float16. */
 #define BIAS_SCALE_TOLERANCE 1e-3
+
+#define LARGEST_OF_7_BITS 64 /* 255 * 64 * 2 < 2^15 */
 
 struct looking {
     const struct quantization_subject *subject;
@@ -111,7 +115,7 @@ static bool has_foreign_bias_scale(const struct looking *looking, const struct q
     const struct quantizer *input, *weight;
     size_t count, weights;
 
-    if (quantizer->role != QUANTIZER_BIAS || node == NULL || quantizer->scale.data == NULL)
+    if (quantizer->role != QUANTIZER_BIAS || node == NULL || !multiplies(node) || quantizer->scale.data == NULL)
         return false;
     input = read_at(looking, node, 0);
     weight = read_at(looking, node, 1);
@@ -131,6 +135,28 @@ static bool has_foreign_bias_scale(const struct looking *looking, const struct q
     return false;
 }
 
+/* Two products with an unsigned number of 8 bits fit 16 bits when the other one has 7. */
+static bool has_7_bits(const struct looking *looking, const struct quantizer *quantizer)
+{
+    struct model *model = looking->subject->model;
+    uint32_t initializer = model->values.items[quantizer->integers].initializer;
+    struct tensor stored;
+    double run[ELEMENTS_RUN];
+
+    if (initializer == INITIALIZER_NONE ||
+        external_tensor_borrow(model, model->initializers.items[initializer].message, &stored, NULL) < 0)
+        return false;
+    for (size_t first = 0, total = tensor_elements(&stored); first < total; first += ELEMENTS_RUN) {
+        size_t count = elements_in_run(total, first);
+
+        elements_to_float64(&stored, first, count, run);
+        for (size_t i = 0; i < count; i++)
+            if (fabs(run[i]) > LARGEST_OF_7_BITS)
+                return false;
+    }
+    return true;
+}
+
 /* Two products of 8 bits without sign and 8 bits with one do not fit the 16 bits in which they are added. */
 static bool may_saturate(const struct looking *looking, const struct quantizer *quantizer)
 {
@@ -141,19 +167,25 @@ static bool may_saturate(const struct looking *looking, const struct quantizer *
         !multiplies(node) || quantizer->reader_input != 1)
         return false;
     input = read_at(looking, node, 0);
-    return input != NULL && input->type == DATA_UINT8;
+    return input != NULL && input->type == DATA_UINT8 && !has_7_bits(looking, quantizer);
+}
+
+static bool is_asymmetric(const struct quantizer *quantizer)
+{
+    return (data_type_is_integer(quantizer->type) && !data_type_is_signed(quantizer->type)) ||
+           has_zero_point(quantizer);
 }
 
 static bool is_asymmetric_weight(const struct looking *looking, const struct quantizer *quantizer)
 {
     (void)looking;
-    return quantizer->role == QUANTIZER_WEIGHT && (quantizer->type == DATA_UINT8 || has_zero_point(quantizer));
+    return quantizer->role == QUANTIZER_WEIGHT && is_asymmetric(quantizer);
 }
 
 static bool is_asymmetric_activation(const struct looking *looking, const struct quantizer *quantizer)
 {
     (void)looking;
-    return quantizer->role == QUANTIZER_ACTIVATION && (quantizer->type == DATA_UINT8 || has_zero_point(quantizer));
+    return quantizer->role == QUANTIZER_ACTIVATION && is_asymmetric(quantizer);
 }
 
 static bool is_activation(const struct node *node)
@@ -173,7 +205,8 @@ static bool prevents_fusion(const struct looking *looking, const struct quantize
     uint32_t producer = model->values.items[quantizer->tensor].producer, value;
 
     if (quantizer->form != QUANTIZER_PAIR || producer == NODE_NONE || quantizer->dequantize.count != 1 ||
-        !multiplies(&model->nodes.items[producer]) || value_read_count(&looking->readers, quantizer->tensor) != 1)
+        !multiplies(&model->nodes.items[producer]) || value_read_count(&looking->readers, quantizer->tensor) != 1 ||
+        bitset_has(&looking->outputs, quantizer->tensor))
         return false;
     value = model_edge(model, model->nodes.items[quantizer->dequantize.items[0]].outputs, 0);
     return value != VALUE_NONE && value_read_count(&looking->readers, value) == 1 &&
@@ -220,12 +253,13 @@ static const struct {
      "rounding costs accuracy there, and saves no time",
      "quantize all that the layer reads, and what it makes; or leave these quantizers out"},
     {prevents_fusion, "prevents-fusion", "a quantizer stands between a layer and its activation",
-     "both cannot be fused, and the range is spent on values that the activation cuts off",
+     "both cannot be fused, and a part of the range goes to values that a Relu or Clip then cuts off",
      "quantize behind the activation"},
-    {is_asymmetric_weight, "asymmetric-weight", "a weight is uint8, or has a zero point",
-     "TensorRT takes symmetric int8 alone", "quantize weights symmetrically, as int8"},
-    {is_asymmetric_activation, "asymmetric-activation", "an activation is uint8, or has a zero point",
-     "TensorRT takes symmetric int8 alone", "for TensorRT, quantize activations symmetrically, as int8"},
+    {is_asymmetric_weight, "asymmetric-weight", "a weight is of an unsigned type, or has a zero point",
+     "TensorRT takes signed types without zero points alone", "quantize weights symmetrically, as int8"},
+    {is_asymmetric_activation, "asymmetric-activation", "an activation is of an unsigned type, or has a zero point",
+     "TensorRT takes signed types without zero points alone",
+     "for TensorRT, quantize activations symmetrically, as int8"},
 };
 
 void quantization_traps_find(const struct quantization_subject *subject, bool saturates,

@@ -37,7 +37,7 @@ static void add_layers(struct fixture *fixture, enum data_type type, float scale
                        float bias_scale)
 {
     struct made_model *made = &fixture->made;
-    const int8_t weight[] = {1, 2, 3, 4};
+    const int8_t weight[] = {1, 2, 3, 100};
     const int32_t bias[] = {5, 6};
 
     made_init(made, 13);
@@ -126,15 +126,17 @@ static void a_bias_of_another_scale_is_one(void **state)
 /* What others read as well, on either side of the quantizer, is not fused anyway. */
 static void a_quantizer_prevents_no_fusion_of_what_others_read(void **state)
 {
-    const char *const read[] = {"g", "gd", NULL}; /* NULL: gd is an output */
+    static const struct {
+        const char *read, *output; /* another reader, another output */
+    } cases[] = {{"g", "z"}, {"gd", "z"}, {NULL, "gd"}, {NULL, "g"}};
 
-    for (size_t i = 0; i < ARRAY_LEN(read); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct fixture fixture = {0};
 
         add_layers(&fixture, DATA_INT8, 0.25F, 0, 0.125F);
-        if (read[i] != NULL)
-            made_node(&fixture.made, "other", "Neg", read[i], "z", NULL, 0);
-        made_output(&fixture.made, read[i] != NULL ? "z" : "gd");
+        if (cases[i].read != NULL)
+            made_node(&fixture.made, "other", "Neg", cases[i].read, "z", NULL, 0);
+        made_output(&fixture.made, cases[i].output);
         open_and_find(&fixture);
         assert_traps(&fixture, true, "");
         release(&fixture);
@@ -179,6 +181,32 @@ static void a_zero_point_that_the_type_has_not_is_out_of_range(void **state)
     release(&fixture);
 }
 
+/* A normalization adds its bias in float. */
+static void a_bias_of_no_product_may_have_any_scale(void **state)
+{
+    struct fixture fixture = {0};
+    struct made_model *made = &fixture.made;
+    const int8_t weight[] = {1, 2};
+    const int32_t bias[] = {5, 6};
+
+    made_init(made, 17);
+    made_input(made, "x", MADE_SHAPE(1, 2));
+    made_tensor(made, "w", DATA_INT8, MADE_SHAPE(2), weight);
+    made_tensor(made, "b", DATA_INT32, MADE_SHAPE(2), bias);
+    add_scale(made, "s", 0.5F);
+    add_zero_point(made, "z", DATA_INT8, 0);
+    made_node(made, "q", "QuantizeLinear", "x s z", "xi", NULL, 0);
+    made_node(made, "d", "DequantizeLinear", "xi s z", "xd", NULL, 0);
+    made_node(made, "dw", "DequantizeLinear", "w s z", "wd", NULL, 0);
+    made_node(made, "db", "DequantizeLinear", "b s", "bd", NULL, 0);
+    made_node(made, "norm", "LayerNormalization", "xd wd bd", "y", NULL, 0);
+    made_output(made, "y");
+    open_and_find(&fixture);
+    assert_int_equal(fixture.subject.quantizers.items[2].role, QUANTIZER_BIAS);
+    assert_traps(&fixture, true, "");
+    release(&fixture);
+}
+
 static void unsigned_activations_saturate_where_the_processor_does(void **state)
 {
     struct fixture fixture = {0};
@@ -187,6 +215,57 @@ static void unsigned_activations_saturate_where_the_processor_does(void **state)
     assert_traps(&fixture, true, "saturation: w; prevents-fusion: g; asymmetric-activation: x; ");
     assert_traps(&fixture, false, "prevents-fusion: g; asymmetric-activation: x; ");
     release(&fixture);
+}
+
+/* 255 * 64 * 2 is less than 32768, and 255 * 65 * 2 is not. */
+static void weights_of_7_bits_do_not_saturate(void **state)
+{
+    static const struct {
+        int8_t largest;
+        bool saturates;
+    } cases[] = {{64, false}, {-64, false}, {65, true}, {-65, true}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct fixture fixture = {0};
+        struct made_model *made = &fixture.made;
+        const int8_t weight[] = {1, 2, cases[i].largest, 4};
+
+        made_init(made, 13);
+        made_input(made, "x", MADE_SHAPE(1, 2));
+        made_tensor(made, "w", DATA_INT8, MADE_SHAPE(2, 2), weight);
+        add_scale(made, "s", 0.5F);
+        made_node(made, "q", "QuantizeLinear", "x s", "xi", NULL, 0);
+        made_node(made, "d", "DequantizeLinear", "xi s", "xd", NULL, 0);
+        made_node(made, "dw", "DequantizeLinear", "w s", "wd", NULL, 0);
+        made_node(made, "mm", "MatMul", "xd wd", "y", NULL, 0);
+        made_output(made, "y");
+        open_and_find(&fixture);
+        assert_traps(&fixture, true,
+                     cases[i].saturates ? "saturation: w; asymmetric-activation: x; " : "asymmetric-activation: x; ");
+        release(&fixture);
+    }
+}
+
+static void weights_without_a_sign_are_asymmetric(void **state)
+{
+    static const enum data_type types[] = {DATA_UINT4, DATA_UINT8, DATA_UINT16};
+    static const uint16_t weight[4];
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct fixture fixture = {0};
+        struct made_model *made = &fixture.made;
+
+        made_init(made, 21);
+        made_input(made, "x", MADE_SHAPE(1, 2));
+        made_tensor(made, "w", types[i], MADE_SHAPE(2, 2), weight);
+        add_scale(made, "s", 0.5F);
+        made_node(made, "dw", "DequantizeLinear", "w s", "wd", NULL, 0);
+        made_node(made, "mm", "MatMul", "x wd", "y", NULL, 0);
+        made_output(made, "y");
+        open_and_find(&fixture);
+        assert_traps(&fixture, false, "asymmetric-weight: w; ");
+        release(&fixture);
+    }
 }
 
 static void a_weight_with_a_zero_point_is_asymmetric(void **state)
@@ -222,7 +301,10 @@ int main(void)
         cmocka_unit_test(a_quantizer_prevents_no_fusion_of_what_others_read),
         cmocka_unit_test(only_products_saturate),
         cmocka_unit_test(a_zero_point_that_the_type_has_not_is_out_of_range),
+        cmocka_unit_test(a_bias_of_no_product_may_have_any_scale),
         cmocka_unit_test(unsigned_activations_saturate_where_the_processor_does),
+        cmocka_unit_test(weights_of_7_bits_do_not_saturate),
+        cmocka_unit_test(weights_without_a_sign_are_asymmetric),
         cmocka_unit_test(a_weight_with_a_zero_point_is_asymmetric),
         cmocka_unit_test(scales_that_lose_everything_are_bad),
     };
