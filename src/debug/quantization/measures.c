@@ -210,6 +210,15 @@ int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct
 
 /* ---- Results ---- */
 
+/* How far from zero so many steps lead, one at least; in steps, or as floating types lie ever farther apart, in units of
+ * the scale. */
+static double distance_of(const struct levels *levels, size_t steps)
+{
+    if (steps == 0)
+        steps = 1;
+    return levels->are_integers ? (double)steps : (double)levels->values[levels->count / 2 + steps];
+}
+
 static void measure_levels(const struct tensor_measuring *measuring, struct tensor_measures *ret)
 {
     size_t count = measuring->levels.count, low = 0, high = count, within = 0, farthest = count;
@@ -234,7 +243,7 @@ static void measure_levels(const struct tensor_measuring *measuring, struct tens
         if ((double)sum >= MOST_OF_THEM * (double)finite)
             break;
     }
-    ret->reach = (double)(farthest > 0 ? farthest : 1) / (double)(within > 0 ? within : 1);
+    ret->reach = distance_of(&measuring->levels, farthest) / distance_of(&measuring->levels, within);
 }
 
 static int compare_floats(const void *a, const void *b)

@@ -24,7 +24,7 @@ struct tensor_measures {
     double clipped_below;   /* of these, on the side of the lowest level */
     double at_ends;         /* share on the lowest and the highest level of all, or one above the lowest */
     double unused;          /* share of the type's levels that lie outside of those that are reached */
-    double reach;           /* steps from zero to the farthest value, over steps within which 99.9 % lie */
+    double reach;           /* how far from zero the farthest value lies, over how far 99.9 % do: as quantized */
     size_t scales;
     size_t bad_scales;      /* not above 0, or not finite: what they scale is lost */
     size_t dead_scales;     /* with values, which are all 0, or of which several become one level */

@@ -65,6 +65,8 @@ static void one_value_can_hold_the_range_open(void **state)
         values[i] = i % 2 == 0 ? 4 : -4;
     values[7] = 100;
     assert_true(ABOUT(measure(&quantizer, VECTOR_OF(DATA_FLOAT32, values), false).reach, 25));
+    quantizer.type = DATA_FLOAT8E4M3FN; /* 100 becomes 96 */
+    assert_true(ABOUT(measure(&quantizer, VECTOR_OF(DATA_FLOAT32, values), false).reach, 24));
 }
 
 static void scales_are_judged_one_by_one(void **state)
@@ -126,13 +128,15 @@ static void of_nothing_nothing_is_known(void **state)
 static void of_stored_integers_only_levels_are_known(void **state)
 {
     const float scales[] = {1, 1};
-    const int8_t stored[] = {127, -128, 5, 5};
+    const int8_t stored[] = {127, -128, 5, 5}, symmetric[] = {127, -127, 126, -126};
     struct quantizer quantizer = quantizer_of(DATA_INT8, VECTOR_OF(DATA_FLOAT32, scales), NULL, 0);
     struct tensor_measures measures = measure(&quantizer, tensor_of(DATA_INT8, SHAPE(2, 2), stored), true);
 
     assert_true(isnan(measures.signal_to_noise) && isnan(measures.clipped) && isnan(measures.worst_signal_to_noise));
     assert_true(ABOUT(measures.at_ends, 0.5) && ABOUT(measures.unused, 0));
     assert_int_equal(measures.dead_scales, 1);
+    measures = measure(&quantizer, tensor_of(DATA_INT8, SHAPE(2, 2), symmetric), true);
+    assert_true(ABOUT(measures.at_ends, 0.5)); /* a symmetric range ends at -127 */
 }
 
 static void other_types_go_the_same_way(void **state)
