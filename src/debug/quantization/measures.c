@@ -210,8 +210,8 @@ int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct
 
 /* ---- Results ---- */
 
-/* How far from zero so many steps lead, one at least; in steps, or as floating types lie ever farther apart, in units of
- * the scale. */
+/* How far from zero so many steps lead, one at least: in units of the scale, as the levels of floating types lie ever
+ * farther apart. */
 static double distance_of(const struct levels *levels, size_t steps)
 {
     if (steps == 0)

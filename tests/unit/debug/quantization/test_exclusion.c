@@ -105,6 +105,32 @@ static void what_no_node_asks_for_cannot_be_excluded(void **state)
     release(&excluded);
 }
 
+/* In a row, the second one reads what comes out of the first one. */
+static void nodes_of_quantizers_ask_for_nothing(void **state)
+{
+    static const float scale = 0.5F;
+    struct excluded excluded = {0};
+    struct made_model *made = &excluded.quantized_made;
+    struct quantization_subject *subject = &excluded.subject;
+
+    made_init(made, 13);
+    made_init(&excluded.plain_made, 13);
+    made_input(made, "x", MADE_SHAPE(1, 2));
+    made_tensor(made, "s", DATA_FLOAT32, (struct shape){0}, &scale);
+    made_node(made, "q1", "QuantizeLinear", "x s", "i", NULL, 0);
+    made_node(made, "d1", "DequantizeLinear", "i s", "a", NULL, 0);
+    made_node(made, "q2", "QuantizeLinear", "a s", "j", NULL, 0);
+    made_node(made, "d2", "DequantizeLinear", "j s", "b", NULL, 0);
+    made_node(made, "relu", "Relu", "b", "y", NULL, 0);
+    made_output(made, "y");
+    *subject = (struct quantization_subject){.model = made_open(made)};
+    quantizers_find(subject->model, NULL, &subject->quantizers);
+    assert_int_equal(subject->quantizers.count, 2);
+    assert_exclusion(&excluded, EXCLUSION_BOTH_SIDES, 0, "", 0);
+    assert_exclusion(&excluded, EXCLUSION_BOTH_SIDES, 1, "relu", 1U << 1);
+    release(&excluded);
+}
+
 static void nodes_without_a_name_and_names_that_the_float_model_has_not_are_counted(void **state)
 {
     static const struct {
@@ -135,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_take_all_with_them_that_only_they_ask_for),
         cmocka_unit_test(what_no_node_asks_for_cannot_be_excluded),
+        cmocka_unit_test(nodes_of_quantizers_ask_for_nothing),
         cmocka_unit_test(nodes_without_a_name_and_names_that_the_float_model_has_not_are_counted),
     };
 

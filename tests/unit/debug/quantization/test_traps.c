@@ -181,6 +181,34 @@ static void a_zero_point_that_the_type_has_not_is_out_of_range(void **state)
     release(&fixture);
 }
 
+/* Of 3 scales for 2 outputs nothing is compared. */
+static void scales_that_do_not_go_together_are_not_compared(void **state)
+{
+    static const float weight_scales[] = {0.5F, 0.25F}, bias_scales[] = {0.25F, 0.125F, 1};
+    static const int8_t weight[4];
+    static const int32_t bias[3];
+    struct fixture fixture = {0};
+    struct made_model *made = &fixture.made;
+
+    made_init(made, 13);
+    made_input(made, "x", MADE_SHAPE(1, 2));
+    made_tensor(made, "w", DATA_INT8, MADE_SHAPE(2, 2), weight);
+    made_tensor(made, "ws", DATA_FLOAT32, MADE_SHAPE(2), weight_scales);
+    made_tensor(made, "b", DATA_INT32, MADE_SHAPE(3), bias);
+    made_tensor(made, "bs", DATA_FLOAT32, MADE_SHAPE(3), bias_scales);
+    add_scale(made, "s", 0.5F);
+    add_zero_point(made, "z", DATA_INT8, 0);
+    made_node(made, "q", "QuantizeLinear", "x s z", "xi", NULL, 0);
+    made_node(made, "d", "DequantizeLinear", "xi s z", "xd", NULL, 0);
+    made_node(made, "dw", "DequantizeLinear", "w ws", "wd", NULL, 0);
+    made_node(made, "db", "DequantizeLinear", "b bs", "bd", &INTEGER("axis", 0), 1);
+    made_node(made, "gemm", "Gemm", "xd wd bd", "y", NULL, 0);
+    made_output(made, "y");
+    open_and_find(&fixture);
+    assert_traps(&fixture, false, "");
+    release(&fixture);
+}
+
 /* A normalization adds its bias in float. */
 static void a_bias_of_no_product_may_have_any_scale(void **state)
 {
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_quantizer_prevents_no_fusion_of_what_others_read),
         cmocka_unit_test(only_products_saturate),
         cmocka_unit_test(a_zero_point_that_the_type_has_not_is_out_of_range),
+        cmocka_unit_test(scales_that_do_not_go_together_are_not_compared),
         cmocka_unit_test(a_bias_of_no_product_may_have_any_scale),
         cmocka_unit_test(unsigned_activations_saturate_where_the_processor_does),
         cmocka_unit_test(weights_of_7_bits_do_not_saturate),

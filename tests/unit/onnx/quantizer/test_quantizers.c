@@ -193,7 +193,8 @@ static void operators_on_integers_fix_their_quantizers(void **state)
     add_integers(&found.made, "b", DATA_INT32, MADE_SHAPE(4));
     made_node(&found.made, "q", "QuantizeLinear", "x s z", "xi", NULL, 0);
     made_node(&found.made, "conv", "QLinearConv", "xi s z w s wz s z b", "c", NULL, 0);
-    made_node(&found.made, "pool", "com.microsoft.QLinearGlobalAveragePool", "c s z s z", "p", NULL, 0);
+    made_node(&found.made, "shape", "Identity", "c", "c_too", NULL, 0); /* integers that are listed with their maker */
+    made_node(&found.made, "pool", "com.microsoft.QLinearGlobalAveragePool", "c_too s z s z", "p", NULL, 0);
     made_node(&found.made, "join", "com.microsoft.QLinearConcat", "s z p s z p s z", "j", NULL, 0);
     made_node(&found.made, "d", "DequantizeLinear", "j s z", "y", NULL, 0);
     made_node(&found.made, "dyn", "DynamicQuantizeLinear", "y", "yi ys yz", NULL, 0);
@@ -214,7 +215,7 @@ static void operators_on_integers_fix_their_quantizers(void **state)
 /* Each case is a QuantizeLinear of a (2, 3) tensor, and what is wrong with it. */
 static void what_makes_no_sense_is_told(void **state)
 {
-    static const float nan_scale[] = {1, NAN}, negative[] = {-1}, two[] = {1, 2};
+    static const float nan_scale[] = {1, NAN}, negative[] = {-1}, zero[] = {0}, two[] = {1, 2};
     static const uint8_t points[] = {0, 3, 5};
     const struct {
         const float *scales;
@@ -226,7 +227,9 @@ static void what_makes_no_sense_is_told(void **state)
     } cases[] = {
         {nan_scale, 2, 0, 0, "-", "scale 2 of 2 is nan: scales have to be finite and larger than 0"},
         {negative, 1, 0, 0, "-", "scale 1 of 1 is -1: scales have to be finite and larger than 0"},
+        {zero, 1, 0, 0, "-", "scale 1 of 1 is 0: scales have to be finite and larger than 0"},
         {two, 2, 1, 0, "-", "it has 2 scales for 3 slices along axis 1"},
+        {two, 2, 2, 0, "-", "its axis 2 is none of a tensor of rank 2"},
         {two, 2, 7, 0, "-", "its axis 7 is none of a tensor of rank 2"},
         {two, 2, -3, 0, "-", "its axis -3 is none of a tensor of rank 2"},
         {two, 2, 0, 0, "three", "it has 3 zero points for 2 scales"},

@@ -27,9 +27,9 @@ struct refined {
 };
 
 static const float weight[] = {0.01F, 2, -0.02F, -4, 0.015F, 1, 0.005F, 3};
-static const float input_scale = 0.5F, weight_scale = 0.5F, bias_scale = 0.25F;
+static const float input_scale = 0.5F, weight_scale = 0.5F, bias_scale = 0.125F; /* not their product */
 static const int8_t stored_weight[] = {0, 4, 0, -8, 0, 2, 0, 6};
-static const int32_t stored_bias[] = {40, -8};
+static const int32_t stored_bias[] = {80, -16};
 
 static void add_operators(struct made_model *made, const char *inputs)
 {
@@ -198,10 +198,20 @@ static void sixteen_bits_have_the_same_range(void **state)
         assert_int_equal(refined.after.items[WEIGHT].type, DATA_INT16);
         assert_float_equal((float)scale_of(&refined, INPUT, 0), (float)(0.5 / 256), 0);
         assert_true(farthest(&refined, WEIGHT, weight) <= 0.5 / 256 / 2);
-        assert_float_equal((float)scale_of(&refined, BIAS, 0), (float)(0.25), 0);
+        assert_float_equal((float)scale_of(&refined, BIAS, 0), bias_scale, 0);
         assert_int_equal(refined.has_microsoft, opset < 21);
         release(&refined);
     }
+}
+
+static void a_bias_stays_as_long_as_its_product_does(void **state)
+{
+    struct refined refined;
+
+    init(&refined, 13);
+    refine(&refined, REFINE_NOT, REFINE_NOT);
+    assert_float_equal((float)scale_of(&refined, BIAS, 0), bias_scale, 0);
+    release(&refined);
 }
 
 static void assert_why_not(const struct refined *refined, size_t quantizer, enum quantizer_refinement how,
@@ -336,16 +346,54 @@ static void a_weight_that_is_moved_has_no_channels(void **state)
     release(&refined);
 }
 
+/* Of groups, each has output channels of its own along the second axis. */
+static void a_transposed_convolution_has_its_channels_behind(void **state)
+{
+    static const float scale = 0.5F;
+    static const int8_t stored[8];
+
+    for (int64_t groups = 1; groups <= 2; groups++) {
+        struct refined refined = {.has_microsoft = false};
+        struct made_model *models[] = {&refined.quantized_made, &refined.plain_made};
+
+        for (size_t i = 0; i < ARRAY_LEN(models); i++) {
+            made_init(models[i], 13);
+            made_input(models[i], "x", MADE_SHAPE(1, 2, 4, 4));
+            made_tensor(models[i], "s", DATA_FLOAT32, (struct shape){0}, &scale);
+            made_tensor(models[i], "w_q", DATA_INT8, MADE_SHAPE(2, 4, 1, 1), stored);
+            made_constant(models[i], "w", MADE_SHAPE(2, 4, 1, 1), -0.1F, 0.1F);
+            if (i == 0)
+                made_node(models[i], "dw", "DequantizeLinear", "w_q s", "w_d", NULL, 0);
+            made_node(models[i], "ct", "ConvTranspose", i == 0 ? "x w_d" : "x w", "y", &INTEGER("group", groups), 1);
+            made_output(models[i], "y");
+        }
+        open_and_match(&refined, 1);
+        if (groups > 1) {
+            assert_why_not(&refined, 0, REFINE_PER_CHANNEL, "it has no output channels");
+        } else {
+            const enum quantizer_refinement how[] = {REFINE_PER_CHANNEL};
+
+            refined.copy = model_copy(refined.model);
+            assert_int_equal(quantizers_refine(refined.copy, &refined.knowledge, how, NULL, NULL), 0);
+            quantizers_find(refined.copy, NULL, &refined.after);
+            assert_int_equal(refined.after.items[0].axis, 1);
+        }
+        release(&refined);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scales_are_those_of_the_values),
         cmocka_unit_test(each_channel_has_a_scale_and_the_bias_follows),
         cmocka_unit_test(sixteen_bits_have_the_same_range),
+        cmocka_unit_test(a_bias_stays_as_long_as_its_product_does),
         cmocka_unit_test(what_cannot_be_refined_is_told),
         cmocka_unit_test(zero_points_go_along),
         cmocka_unit_test(negative_weights_get_a_range_that_has_them),
         cmocka_unit_test(a_weight_that_is_moved_has_no_channels),
+        cmocka_unit_test(a_transposed_convolution_has_its_channels_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

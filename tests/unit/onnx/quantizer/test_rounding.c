@@ -43,10 +43,12 @@ static void slices_along_the_axis_have_a_scale_each(void **state)
 /* The last block may be shorter. */
 static void blocks_have_a_scale_for_each_element_across_the_axis(void **state)
 {
-    const float rows[] = {10, 10, 18, 24, 24, 28}, columns[] = {10, 18, 10, 18, 24, 28};
+    const float rows[] = {10, 10, 18, 24, 24, 28}, columns[] = {10, 18, 10, 18, 24, 28},
+                whole[] = {10, 10, 10, 18, 18, 18};
 
     assert_restored(quantizer_of(SHAPE(2, 2), 1, 2), SHAPE(2, 3), rows);
     assert_restored(quantizer_of(SHAPE(2, 2), 0, 2), SHAPE(3, 2), columns);
+    assert_restored(quantizer_of(SHAPE(2, 1), 1, 3), SHAPE(2, 3), whole);
 }
 
 static void assert_does_not_fit(struct quantizer quantizer, struct shape shape)
