@@ -33,6 +33,18 @@ struct text node_float_operator(const struct node *node)
     return name;
 }
 
+/* Whether the first input of an operator on integers is neither integers nor about them: the left side of MatMulNBits,
+ * the condition of QLinearWhere. */
+static bool begins_with_another_operand(const struct node *node)
+{
+    struct integer_operand operand;
+
+    for (size_t i = 0; integer_operand_of(node, i, &operand); i++)
+        if ((!operand.is_output && operand.place == 0) || operand.scale == 0 || operand.zero_point == 0)
+            return false;
+    return true;
+}
+
 uint32_t node_operand(const struct model *model, const struct node *node, size_t i)
 {
     struct integer_operand operand;
@@ -40,6 +52,8 @@ uint32_t node_operand(const struct model *model, const struct node *node, size_t
 
     if (!node_is_on_integers(node))
         return node_input(model, node, i);
+    if (begins_with_another_operand(node) && number++ == i)
+        return node_input(model, node, 0);
     for (size_t k = 0; integer_operand_of(node, k, &operand); k++)
         if (!operand.is_output && number++ == i)
             return node_input(model, node, operand.place);

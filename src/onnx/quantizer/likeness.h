@@ -13,7 +13,7 @@ size_t node_operand_count(const struct model *model, const struct node *node); /
 uint32_t node_operand(const struct model *model, const struct node *node, size_t i);
 
 /* Whether operators, operands and the attributes that both have are the same. An attribute that one of them leaves out
- * is taken to have the value that the other one has, and graphs are not compared. */
+ * is taken to have the value that the other one has; graphs, tensors and lists of texts are not compared. */
 bool nodes_are_alike(const struct model *a_model, const struct node *a, const struct model *b_model,
                      const struct node *b);
 

@@ -451,6 +451,44 @@ static void nodes_that_are_not_alike_are_not_paired(void **state)
     release(&matched);
 }
 
+/* Of MatMulNBits the left side is in float, of QLinearWhere the condition is no quantized tensor. */
+static void operators_on_integers_are_matched_by_all_that_they_compute_with(void **state)
+{
+    static const uint8_t packed[4];
+    struct made_model *made;
+    struct matched matched;
+
+    begin_in(&matched, 16);
+    made = &matched.quantized_made;
+    made_tensor(made, "w", DATA_UINT8, MADE_SHAPE(2, 1, 2), packed);
+    made_node(made, "", "Tanh", "x", "a", NULL, 0);
+    add_pair(made, "a", "ad");
+    made_node(made, "", "com.microsoft.MatMulNBits", "ad w s", "b", NULL, 0);
+    made_node(made, "", "QuantizeLinear", "b s z", "bi", NULL, 0);
+    made_node(made, "", "com.microsoft.QLinearConcat", "s z bi s z bi s z", "c", NULL, 0);
+    made_node(made, "", "Not", "m", "n", NULL, 0);
+    made_node(made, "", "com.microsoft.QLinearWhere", "n bi s z c s z s z", "e", NULL, 0);
+    made_node(made, "", "DequantizeLinear", "e s z", "y", NULL, 0);
+    made_typed_input(made, "m", DATA_BOOL, MADE_SHAPE(3, 2));
+    made_output(made, "y");
+    made = &matched.plain_made;
+    made_constant(made, "w", MADE_SHAPE(2, 2), -1, 1);
+    made_typed_input(made, "mask", DATA_BOOL, MADE_SHAPE(3, 2));
+    made_node(made, "", "Tanh", "image", "t", NULL, 0);
+    made_node(made, "", "MatMul", "t w", "p", NULL, 0);
+    made_node(made, "", "Concat", "p p", "q", NULL, 0);
+    made_node(made, "", "Not", "mask", "n", NULL, 0);
+    made_node(made, "", "Where", "n p q", "r", NULL, 0);
+    made_output(made, "r");
+    match(&matched);
+    assert_twins(&matched, "a = t\n"
+                           "w: 'w' of the float model has another shape\n"
+                           "b = p\n"
+                           "c = q\n"
+                           "e = r\n");
+    release(&matched);
+}
+
 /* A constant of the float model that two layers share: the first that is walked to has it. */
 static void two_constants_are_no_twins_of_one(void **state)
 {
@@ -541,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_gemm_is_a_product_and_a_sum),
         cmocka_unit_test(sides_of_a_sum_may_have_changed_places),
         cmocka_unit_test(nodes_that_are_not_alike_are_not_paired),
+        cmocka_unit_test(operators_on_integers_are_matched_by_all_that_they_compute_with),
         cmocka_unit_test(two_constants_are_no_twins_of_one),
         cmocka_unit_test(a_constant_is_no_twin_of_what_is_computed),
         cmocka_unit_test(a_constant_that_is_an_output_as_well_is_copied),
