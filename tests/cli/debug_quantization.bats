@@ -102,6 +102,14 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ "$(json_value '[(q["name"], 30 < q["alone"] < 70) for q in it["quantizers"]]')" = "[('x', True)]" ]
 }
 
+@test "constants that are sparse, or do not saturate, are not simulated, and the rest is" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" unusual unusual.onnx
+    quantization unusual.onnx --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(json_value 'sorted((q["name"], str(q["why_not_switched"])) for q in it["quantizers"])')" = \
+        "[('m', 'None'), ('sparse', 'it is a sparse tensor, which is not read'), ('w', 'what is out of its range is not clipped (saturate is 0), and not simulated')]" ]
+}
+
 @test "4 bits in blocks, float8 and 16 bits are measured, and what 4 bits lose 16 bits do not" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" types float.onnx types.onnx
     quantization types.onnx --float float.onnx --atol 4 --json result.json

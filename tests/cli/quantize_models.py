@@ -3,6 +3,7 @@
 
 make RESULT                 a small network whose weights ConstantOfShape makes, all 0.02, in operator set 9
 computed RESULT             a product in float16 whose left side is quantized with a scale that is computed
+unusual RESULT              two products, with a sparse weight, and with one in float8 that does not saturate
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
 weights MODEL NAME          how many different numbers a weight has
 types FLOAT QUANTIZED       four products in a row, with weights in int4 (in blocks, their scales three times what they
@@ -55,6 +56,29 @@ def computed(result):
         [helper.make_tensor_value_info("y", TensorProto.FLOAT16, [2, 4])],
         [numpy_helper.from_array(numpy.float16(1 / 127), "step"), numpy_helper.from_array(numpy.int8(0), "zero"),
          numpy_helper.from_array(numpy.linspace(-1, 1, 12, dtype=numpy.float16).reshape(3, 4), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
+def unusual(result):
+    values = helper.make_tensor("sparse", TensorProto.FLOAT, [2], [1.0, -2.0])
+    sparse = helper.make_sparse_tensor(values, helper.make_tensor("at", TensorProto.INT64, [2], [0, 5]), [4, 4])
+    nodes = [
+        helper.make_node("QuantizeLinear", ["sparse", "scale", "zero"], ["i"]),
+        helper.make_node("DequantizeLinear", ["i", "scale", "zero"], ["d"]),
+        helper.make_node("MatMul", ["x", "d"], ["p"]),
+        helper.make_node("QuantizeLinear", ["w", "scale", "zero8"], ["j"], saturate=0),
+        helper.make_node("DequantizeLinear", ["j", "scale", "zero8"], ["e"]),
+        helper.make_node("MatMul", ["p", "e"], ["m"]),
+        helper.make_node("QuantizeLinear", ["m", "scale", "zero"], ["k"]),
+        helper.make_node("DequantizeLinear", ["k", "scale", "zero"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "unusual", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4])],
+        [numpy_helper.from_array(numpy.float32(0.03), "scale"), numpy_helper.from_array(numpy.int8(0), "zero"),
+         stored("zero8", 17, [], b"\0"),
+         numpy_helper.from_array(numpy.linspace(-20, 1, 16, dtype=numpy.float32).reshape(4, 4), "w")],
+        sparse_initializer=[sparse])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
 
 
@@ -143,4 +167,5 @@ def types(float_path, quantized_path):
 
 
 if __name__ == "__main__":
-    {"make": make, "computed": computed, "show": show, "weights": weights, "types": types}[sys.argv[1]](*sys.argv[2:])
+    commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual}
+    commands[sys.argv[1]](*sys.argv[2:])

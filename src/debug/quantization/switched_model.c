@@ -99,16 +99,28 @@ static bool is_constant(const struct model *model, uint32_t value)
     return model->values.items[value].initializer != INITIALIZER_NONE;
 }
 
-/* Constants that are fed are float32, which is what quantized models have them in. */
+static bool is_sparse(const struct model *model, uint32_t constant)
+{
+    return model->initializers.items[model->values.items[constant].initializer].sparse;
+}
+
+/* Constants that are fed are float32, which is what quantized models have them in. Those of the float model are not
+ * sparse: such are no twins. */
 static int prepare_constant(struct switched_model *switched, size_t index, struct error *err)
 {
     const struct quantization_subject *subject = switched->subject;
     const struct quantizer *quantizer = &subject->quantizers.items[index];
     struct switched_quantizer *item = &switched->items[index];
     struct scale_layout layout;
-    int rc = quantizer->form == QUANTIZER_STORED
-                 ? read_constant(subject->float_model, quantization_twin(subject, index)->tensor, &item->as_float, err)
-                 : read_constant(subject->model, quantizer->tensor, &item->as_float, err);
+    int rc;
+
+    if (quantizer->overflows || is_sparse(subject->model, quantizer->tensor)) {
+        item->why_not = quantizer->problem;
+        return 0;
+    }
+    rc = quantizer->form == QUANTIZER_STORED
+             ? read_constant(subject->float_model, quantization_twin(subject, index)->tensor, &item->as_float, err)
+             : read_constant(subject->model, quantizer->tensor, &item->as_float, err);
 
     if (rc < 0)
         return rc;

@@ -143,7 +143,7 @@ static bool has_7_bits(const struct looking *looking, const struct quantizer *qu
     struct tensor stored;
     double run[ELEMENTS_RUN];
 
-    if (initializer == INITIALIZER_NONE ||
+    if (initializer == INITIALIZER_NONE || model->initializers.items[initializer].sparse ||
         external_tensor_borrow(model, model->initializers.items[initializer].message, &stored, NULL) < 0)
         return false;
     for (size_t first = 0, total = tensor_elements(&stored); first < total; first += ELEMENTS_RUN) {

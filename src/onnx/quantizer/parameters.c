@@ -249,11 +249,14 @@ void quantizer_read_parameters(struct model *model, const struct known_types *kn
                                struct quantizer *quantizer)
 {
     struct parameter_reader reader = {model, known, arena, quantizer};
+    uint32_t initializer = model->values.items[quantizer->tensor].initializer;
     struct value_type type;
 
     quantizer_tensor_type(model, known, quantizer->tensor, &type);
     if (type.not_a_tensor != NULL)
         note(&reader, "what it quantizes is no tensor but a %s", type.not_a_tensor);
+    if (initializer != INITIALIZER_NONE && model->initializers.items[initializer].sparse)
+        note(&reader, "it is a sparse tensor, which is not read");
     quantizer->has_shape = type.not_a_tensor == NULL && type.has_shape;
     if (quantizer->has_shape)
         quantizer->shape = type.shape;

@@ -33,6 +33,7 @@ struct quantizer {
     int64_t axis;              /* along which scales change; -1: there is one for the whole tensor */
     int64_t block_size;        /* elements along the axis that share a scale; 0: not in blocks */
     bool dynamic;              /* scale or zero point are computed */
+    bool overflows;            /* what is out of range is not clipped, but becomes infinite or NaN: float8 only */
     struct tensor scale;       /* float32, aligned; rank 1, or in blocks that of the tensor. Zeroed when not known */
     enum data_type scale_type; /* in which the model has it; UNDEFINED: nobody knows */
     struct tensor zero_point;  /* int32, whatever `type` is, as many as scales. Zeroed: all are zero */

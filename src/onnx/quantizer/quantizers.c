@@ -249,6 +249,10 @@ static void add_pair(struct finder *finder, uint32_t index)
     if (quantizer.type == DATA_UNDEFINED && parameters.zero_point == VALUE_NONE)
         quantizer.type = DATA_UINT8;
     quantizer_read_parameters(finder->model, finder->known, &parameters, &finder->ret->arena, &quantizer);
+    quantizer.overflows = data_type_is_float(quantizer.type) && data_type_bits(quantizer.type) == 8 &&
+                          node_attribute_integer(node->message, "saturate", 1) == 0;
+    if (quantizer.overflows && quantizer.problem == NULL)
+        quantizer.problem = "what is out of its range is not clipped (saturate is 0), and not simulated";
     quantizer.fixed_by = find_dequantizers(finder, &quantizer);
     if (quantizer.fixed_by == NULL)
         quantizer.fixed_by = find_cast(finder, &quantizer);
