@@ -155,6 +155,7 @@ static void constants_behind_other_nodes_are_weights(void **state)
 static void blocks_and_small_types_are_read(void **state)
 {
     struct node_attribute blocks[] = {INTEGER("axis", -1), INTEGER("block_size", 4)};
+    const struct node_attribute unsaturated = INTEGER("saturate", 0);
     struct found found;
 
     made_init(&found.made, 21);
@@ -170,12 +171,20 @@ static void blocks_and_small_types_are_read(void **state)
     made_node(&found.made, "mv", "MatMul", "x v", "y2", NULL, 0);
     made_node(&found.made, "q", "com.microsoft.QuantizeLinear", "y s f8", "yi", NULL, 0);
     made_node(&found.made, "d", "com.microsoft.DequantizeLinear", "yi s f8", "z", NULL, 0);
+    made_node(&found.made, "qo", "QuantizeLinear", "y s f8", "yo", &unsaturated, 1);
+    made_node(&found.made, "do", "DequantizeLinear", "yo s f8", "o", NULL, 0);
+    made_node(&found.made, "qn", "QuantizeLinear", "y s", "yn", &unsaturated, 1); /* of integers it says nothing */
+    made_node(&found.made, "dn", "DequantizeLinear", "yn s", "n", NULL, 0);
     made_output(&found.made, "z");
     made_output(&found.made, "y2");
     find(&found);
     assert_quantizers(&found, "w4 stored weight int4 axis 1 blocks of 4 -> mm:1\n"
                               "w4 -> dbad stored weight int4 axis 1 blocks of 4 -> mv:1 (problem)\n"
-                              "y pair activation float8e4m3fn\n");
+                              "y pair activation float8e4m3fn\n"
+                              "y -> qo pair activation float8e4m3fn (problem)\n"
+                              "y -> qn pair activation uint8\n");
+    assert_true(found.quantizers.items[3].overflows && !found.quantizers.items[2].overflows &&
+                !found.quantizers.items[4].overflows);
     assert_string_equal(found.quantizers.items[1].problem, "its scale has 4 elements along axis 1 instead of 3");
     release(&found);
 }

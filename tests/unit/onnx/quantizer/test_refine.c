@@ -214,6 +214,37 @@ static void a_bias_stays_as_long_as_its_product_does(void **state)
     release(&refined);
 }
 
+/* With several scales of the input there is no product for all channels of the output. */
+static void a_bias_stays_where_the_input_has_several_scales(void **state)
+{
+    static const float input_scales[] = {0.5F, 0.25F, 0.5F, 0.25F}, bias[] = {10, -2};
+    struct refined refined = {.has_microsoft = false};
+    struct made_model *made = &refined.quantized_made, *plain = &refined.plain_made;
+
+    made_init(made, 13);
+    made_input(made, "x", MADE_SHAPE(1, 4));
+    made_tensor(made, "sx", DATA_FLOAT32, MADE_SHAPE(4), input_scales);
+    made_tensor(made, "sw", DATA_FLOAT32, (struct shape){0}, &weight_scale);
+    made_tensor(made, "sb", DATA_FLOAT32, (struct shape){0}, &bias_scale);
+    made_tensor(made, "w_q", DATA_INT8, MADE_SHAPE(4, 2), stored_weight);
+    made_tensor(made, "b_q", DATA_INT32, MADE_SHAPE(2), stored_bias);
+    made_node(made, "qx", "QuantizeLinear", "x sx", "x_i", NULL, 0);
+    made_node(made, "dx", "DequantizeLinear", "x_i sx", "x_d", NULL, 0);
+    made_node(made, "dw", "DequantizeLinear", "w_q sw", "w_d", NULL, 0);
+    made_node(made, "db", "DequantizeLinear", "b_q sb", "b_d", NULL, 0);
+    add_operators(made, "x_d w_d b_d");
+    made_init(plain, 13);
+    made_input(plain, "x", MADE_SHAPE(1, 4));
+    made_tensor(plain, "w", DATA_FLOAT32, MADE_SHAPE(4, 2), weight);
+    made_tensor(plain, "b", DATA_FLOAT32, MADE_SHAPE(2), bias);
+    add_operators(plain, "x w b");
+    open_and_match(&refined, QUANTIZERS);
+    refine(&refined, REFINE_NOT, REFINE_FIT);
+    assert_float_equal((float)scale_of(&refined, WEIGHT, 0), (float)(4.0 / 127), 1e-6F);
+    assert_float_equal((float)scale_of(&refined, BIAS, 0), bias_scale, 0);
+    release(&refined);
+}
+
 static void assert_why_not(const struct refined *refined, size_t quantizer, enum quantizer_refinement how,
                            const char *expected)
 {
@@ -389,6 +420,7 @@ int main(void)
         cmocka_unit_test(each_channel_has_a_scale_and_the_bias_follows),
         cmocka_unit_test(sixteen_bits_have_the_same_range),
         cmocka_unit_test(a_bias_stays_as_long_as_its_product_does),
+        cmocka_unit_test(a_bias_stays_where_the_input_has_several_scales),
         cmocka_unit_test(what_cannot_be_refined_is_told),
         cmocka_unit_test(zero_points_go_along),
         cmocka_unit_test(negative_weights_get_a_range_that_has_them),
