@@ -102,6 +102,16 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ "$(json_value '[(q["name"], 30 < q["alone"] < 70) for q in it["quantizers"]]')" = "[('x', True)]" ]
 }
 
+@test "a quantizer that does the work of a Relu loses nothing that the Relu cuts off" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" relu float.onnx relu.onnx
+    quantization relu.onnx --float float.onnx --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(json_value '[(q["name"], q["tensor"]["snr"] > 30, q["tensor"]["clipped"]) for q in it["quantizers"]]')" = \
+        "[('h', True, 0.0)]" ]
+    quantization relu.onnx --json result.json
+    logged "'h' cuts off [0-9.]+% of its values from below"
+}
+
 @test "constants that are sparse, or do not saturate, are not simulated, and the rest is" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" unusual unusual.onnx
     quantization unusual.onnx --json result.json

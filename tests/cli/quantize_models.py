@@ -4,6 +4,7 @@
 make RESULT                 a small network whose weights ConstantOfShape makes, all 0.02, in operator set 9
 computed RESULT             a product in float16 whose left side is quantized with a scale that is computed
 unusual RESULT              two products, with a sparse weight, and with one in float8 that does not saturate
+relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
 weights MODEL NAME          how many different numbers a weight has
 types FLOAT QUANTIZED       four products in a row, with weights in int4 (in blocks, their scales three times what they
@@ -80,6 +81,22 @@ def unusual(result):
          numpy_helper.from_array(numpy.linspace(-20, 1, 16, dtype=numpy.float32).reshape(4, 4), "w")],
         sparse_initializer=[sparse])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
+def relu(float_path, quantized_path):
+    weight = numpy.linspace(-1, 1, 16, dtype=numpy.float32).reshape(4, 4)
+    constants = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(weight.T.copy(), "v")]
+    parameters = [numpy_helper.from_array(numpy.float32(0.02), "scale"),
+                  numpy_helper.from_array(numpy.uint8(0), "zero")]
+    pair = [helper.make_node("QuantizeLinear", ["h", "scale", "zero"], ["i"]),
+            helper.make_node("DequantizeLinear", ["i", "scale", "zero"], ["r"])]
+    for path, nodes, more in ((float_path, [helper.make_node("Relu", ["h"], ["r"])], []),
+                              (quantized_path, pair, parameters)):
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), *nodes, helper.make_node("MatMul", ["r", "v"], ["y"])]
+        graph = helper.make_graph(
+            nodes, "relu", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 4])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 4])], constants + more)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
 def show(path):
@@ -167,5 +184,6 @@ def types(float_path, quantized_path):
 
 
 if __name__ == "__main__":
-    commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual}
+    commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
+                "relu": relu}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -30,6 +30,7 @@ struct tensor_measuring {
     uint64_t *distance; /* how many values are so many steps away from zero; as many as there are levels */
     size_t elements, not_finite, clipped, clipped_below;
     float least, largest; /* of finite values; INFINITY, -INFINITY before the first */
+    float least_let_through, largest_let_through;
     bool of_stored;
 };
 
@@ -42,6 +43,7 @@ int tensor_measuring_new(const struct quantizer *quantizer, struct tensor_measur
     measuring->quantizer = quantizer;
     measuring->least = INFINITY;
     measuring->largest = -INFINITY;
+    tensor_measuring_bound(measuring, -INFINITY, INFINITY);
     if (!levels_init(&measuring->levels, quantizer->type) || quantizer->scale.type != DATA_FLOAT32) {
         tensor_measuring_free(measuring);
         return error_set(err, ERR_UNSUPPORTED, "'%s' is quantized to %s", quantizer->name,
@@ -69,6 +71,12 @@ void tensor_measuring_free(struct tensor_measuring *measuring)
     free(measuring->reached);
     free(measuring->distance);
     free(measuring);
+}
+
+void tensor_measuring_bound(struct tensor_measuring *measuring, float least, float largest)
+{
+    measuring->least_let_through = least;
+    measuring->largest_let_through = largest;
 }
 
 static int lay_out(const struct tensor_measuring *measuring, const struct shape *shape, struct scale_layout *ret,
@@ -119,7 +127,7 @@ static bool is_usable(float scale)
 static void note_value(struct tensor_measuring *measuring, size_t scale, float value)
 {
     struct share *share = &measuring->shares[scale];
-    float size = measuring->scales[scale], quotient = is_usable(size) ? value / size : 0;
+    float size = measuring->scales[scale], quotient;
     int64_t zero_point = quantizer_zero_point(measuring->quantizer, scale), level;
     bool clipped = false;
     double error;
@@ -129,6 +137,8 @@ static void note_value(struct tensor_measuring *measuring, size_t scale, float v
         measuring->not_finite++;
         return;
     }
+    value = fminf(fmaxf(value, measuring->least_let_through), measuring->largest_let_through);
+    quotient = is_usable(size) ? value / size : 0;
     measuring->least = fminf(measuring->least, value);
     measuring->largest = fmaxf(measuring->largest, value);
     level = levels_find(&measuring->levels, quotient, zero_point, &clipped);

@@ -42,6 +42,10 @@ struct tensor_measuring;
 int tensor_measuring_new(const struct quantizer *quantizer, struct tensor_measuring **ret, struct error *err);
 void tensor_measuring_free(struct tensor_measuring *measuring); /* NULL is fine */
 
+/* Has floating values cut off at these bounds before anything is measured: those of a Relu or Clip that the quantizer
+ * does the work of, so that what it cuts off is not lost. -INFINITY, INFINITY: there is none, as at first. */
+void tensor_measuring_bound(struct tensor_measuring *measuring, float least, float largest);
+
 /* Looks at floating values. ERR_INVALID when the scales do not fit the shape; ERR_UNSUPPORTED for other values. */
 int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor *values, struct error *err);
 

@@ -141,9 +141,12 @@ static void group_clear(struct group *group)
 static int add_to_group(const struct measuring *measuring, struct group *group, size_t index, struct error *err)
 {
     const struct quantization_subject *subject = measuring->subject;
+    const struct quantizer_twin *twin = quantization_twin(subject, index);
     struct error why;
     int rc = tensor_measuring_new(&subject->quantizers.items[index], &group->values[group->count], &why);
 
+    if (rc == 0 && twin != NULL && twin->tensor != VALUE_NONE)
+        tensor_measuring_bound(group->values[group->count], twin->least, twin->largest);
     group->names[group->count] = arena_text(measuring->arena, value_of(subject, index)->name);
     group->quantizers[group->count++] = index;
     return note_failure(measuring, index, rc, &why, err);

@@ -1,7 +1,7 @@
 /* debug/quantization/tensors.h: what each quantizer of a model does to its own tensor.
  *
- * Constants are measured as they are, inputs as they are fed, and what is computed as it is with all quantizers off: a
- * few tensors in one run.
+ * Constants are measured as they are, inputs as they are fed, and what is computed as it is with all quantizers off,
+ * behind the Relu or Clip that its quantizer does the work of: a few tensors in one run.
  */
 #ifndef DEBUG_QUANTIZATION_TENSORS_H
 #define DEBUG_QUANTIZATION_TENSORS_H

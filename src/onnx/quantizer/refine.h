@@ -19,7 +19,7 @@ struct quantizer_knowledge {
     const struct quantizers *quantizers;
     const struct quantizer_twins *twins; /* they have the float values of stored constants. NULL: none */
     const struct quantizer_range {
-        float least, largest; /* that were seen; NAN: none */
+        float least, largest; /* that were seen, as far as the model's Relu or Clip lets them through; NAN: none */
     } * ranges;               /* of each quantizer, for activations. NULL: none */
 };
 

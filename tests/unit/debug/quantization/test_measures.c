@@ -153,6 +153,24 @@ static void other_types_go_the_same_way(void **state)
     assert_true(isnan(measures.unused) && isnan(measures.reach) && measures.clipped == 0);
 }
 
+/* A quantizer that does the work of a Clip to 0 and 6 loses nothing of what that cuts off. */
+static void what_an_activation_cuts_off_is_not_lost(void **state)
+{
+    const float scale[] = {0.0625F}, values[] = {-3, 1, 5, 100};
+    struct quantizer quantizer = quantizer_of(DATA_UINT8, VECTOR_OF(DATA_FLOAT32, scale), NULL, -1);
+    struct tensor tensor = VECTOR_OF(DATA_FLOAT32, values);
+    struct tensor_measuring *measuring;
+    struct tensor_measures measures;
+
+    assert_int_equal(tensor_measuring_new(&quantizer, &measuring, NULL), 0);
+    tensor_measuring_bound(measuring, 0, 6);
+    assert_int_equal(tensor_measuring_add(measuring, &tensor, NULL), 0);
+    tensor_measuring_finish(measuring, &measures);
+    tensor_measuring_free(measuring);
+    assert_true(measures.clipped == 0 && measures.signal_to_noise == INFINITY);
+    assert_true(measures.least == 0 && measures.largest == 6);
+}
+
 static void scales_that_do_not_fit_are_refused(void **state)
 {
     const float scales[] = {1, 1}, values[] = {1, 2, 3};
@@ -182,6 +200,7 @@ int main(void)
         cmocka_unit_test(of_nothing_nothing_is_known),
         cmocka_unit_test(of_stored_integers_only_levels_are_known),
         cmocka_unit_test(other_types_go_the_same_way),
+        cmocka_unit_test(what_an_activation_cuts_off_is_not_lost),
         cmocka_unit_test(scales_that_do_not_fit_are_refused),
     };
 
