@@ -14,14 +14,27 @@ setup()
     cd "$BATS_TEST_TMPDIR/here" || return 1
 }
 
-# Ends what the test has started once it has taken longer than any should; the test then goes on, and fails. (bats has a
-# time limit, too, but a program that holds the pipe of `run` outlives it, and the test with it.)
+# Ends what the test has started once nothing of it has moved for a long time; the test then goes on, and fails in the end.
+# (bats has a time limit, too, but a program that holds the pipe of `run` outlives it, and the test with it.)
 watch_over_test()
 {
-    local never
+    local never before now=
     exec {never}<> <(:) # the shell's own waiting leaves no `sleep` behind
-    read -rt "${TEST_TIME_LIMIT:-300}" -u $never || :
+    while
+        before=$now
+        read -rt "${TEST_TIME_LIMIT:-300}" -u $never || :
+        now=$(state_of_processes)
+        [ "$now" != "$before" ]
+    do :; done
+    touch "$BATS_TEST_TMPDIR/stood_still"
     end_processes "$(processes_in "$BATS_TEST_TMPDIR" | grep -vx $$)"
+}
+
+# What the system says of each process of the test, the time that it has computed included; but of pauses in waiting loops.
+state_of_processes()
+{
+    echo state
+    processes_in "$BATS_TEST_TMPDIR" | grep -vx $$ | sed 's|.*|/proc/&/stat|' | xargs -r cat 2>/dev/null | grep -v '^[0-9]* (sleep)'
 }
 
 teardown()
@@ -29,8 +42,12 @@ teardown()
     [ -z "${SKIP_FILE:-}" ] || return 0
     cd / || return 1
     local result=0
-    kill "$watchdog"
+    kill "$watchdog" 2>/dev/null || :
     { no_process_left "$BATS_TEST_TMPDIR" && no_temporary_file_left; } || result=1
+    [ ! -e "$BATS_TEST_TMPDIR/stood_still" ] || {
+        echo "nothing of the test moved any more, and what it had started was ended"
+        result=1
+    }
     [ -z "$disk" ] || umount "$disk"
     return $result
 }
