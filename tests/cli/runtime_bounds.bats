@@ -121,19 +121,18 @@ is_ended()
     polygraphy convert fill.onnx --fp-to-fp16 -o half.onnx
 }
 
-# Starts the command, ends it with signal $1 while ONNX Runtime hangs, and waits for its end and for that of the other process.
+# Starts the command, ends it with signal $1 while ONNX Runtime hangs, and waits for its end and for that of the other
+# process, which nothing else would bring about.
 end_while_it_works()
 {
-    local begin pid copy
-    polygraphy inspect capability chain.onnx --onnxruntime-lib ./runtime.so &
+    local pid copy
+    polygraphy inspect capability chain.onnx --onnxruntime-lib ./runtime.so --onnxrt-timeout 0 3>&- &
     pid=$!
     while [ ! -s at_work ]; do sleep 0.01; done
     copy=$(cat at_work)
-    begin=$EPOCHREALTIME
     kill "-$1" "$pid"
     wait "$pid" || ended=$?
     while kill -0 "$copy"; do sleep 0.01; done
-    [ $((${EPOCHREALTIME/[.,]/} - ${begin/[.,]/})) -lt 2000000 ]
     rm at_work
 }
 
