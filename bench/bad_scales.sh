@@ -8,15 +8,8 @@
 # how many checks and seconds that took, the table included.
 set -euo pipefail
 
-build=$(cd "$1" && pwd)
-: "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
-: "${POLYGRAPHY_TEST_MODELS:?a folder with light_squeezenet.onnx and light_resnet50.onnx}"
-export POLYGRAPHY_ONNXRUNTIME
-models=$(cd "$POLYGRAPHY_TEST_MODELS" && pwd)
-folder=$(mktemp -d "$build/bad_scales.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT TERM
-cd "$folder"
+: "${POLYGRAPHY_TEST_MODELS:?names the folder with the models}"
+. "$(dirname "$0")/workplace.sh"
 
 # row SECONDS MODEL BAD...: of result.json
 row()
@@ -53,7 +46,7 @@ search()
     for scale in "$@"; do
         bad+=(--bad-scale "$scale")
     done
-    path=$(find -L "$models" -name "light_$model.onnx" | head -1)
+    path=$(real_model "light_$model")
     "$build/bench/quantize_model" "$path" --random-weights --per-channel --float float.onnx -o quantized.onnx "${bad[@]}"
     begin=$EPOCHREALTIME
     "$build/polygraphy" debug quantization quantized.onnx --float float.onnx --atol "$tolerance" --json result.json \

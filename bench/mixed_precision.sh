@@ -9,15 +9,8 @@
 # where it is not set.
 set -euo pipefail
 
-models=$(cd "$(dirname "$0")/../tests/models" && pwd)
-build=$(cd "$1" && pwd)
-: "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
-: "${POLYGRAPHY_TEST_MODELS:=}"
-export POLYGRAPHY_ONNXRUNTIME POLYGRAPHY_TRT=builtin
-folder=$(mktemp -d "$build/mixed.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT TERM
-cd "$folder"
+. "$(dirname "$0")/workplace.sh"
+export POLYGRAPHY_TRT=builtin
 
 # row TYPE WHO FLOAT32 MOVING LOW CASTS ERROR WITHIN CHECKS SECONDS
 row()
@@ -85,7 +78,6 @@ compare()
 
     name=$1 model=$2
     shift 2
-    [ -n "$model" ] || return 0
     while [ "$1" != -- ]; do
         prepare+=("$1")
         shift
@@ -100,22 +92,18 @@ compare()
     done
 }
 
-# of_folder NAME: the path of such a file in the folder of models; nothing where it is not there
-of_folder()
-{
-    [ -z "$POLYGRAPHY_TEST_MODELS" ] || find -L "$POLYGRAPHY_TEST_MODELS" -name "$1" | head -1
-}
-
 declare -A option=([float16]=--fp16 [bfloat16]=--bf16)
 found=()
 echo '| model | type | who | nodes in float32 | that only move data | in 16 bits | Casts | largest error | within tolerance | checks | seconds |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|'
 tolerance=(--atol 1e-2 --rtol 1e-2)
-compare attention_overflow "$models/attention_overflow.onnx" -- --seed 1
-tolerance=(--atol 1e-4 --rtol 1e-3)
-compare silero_vad "$(of_folder silero_vad.onnx)" --set sr=16000 --shape input=1x512 --shape state=2x1x128 -- \
-    --seed 1 --val-range 'input:[-1,1]' 'state:[-1,1]'
-tolerance=(--atol 5e-5 --rtol 0)
-compare light_densenet121 "$(of_folder light_densenet121.onnx)" -- --seed 1
+compare attention_overflow "$root/tests/models/attention_overflow.onnx" -- --seed 1
+if [ -n "${POLYGRAPHY_TEST_MODELS:-}" ]; then
+    tolerance=(--atol 1e-4 --rtol 1e-3)
+    compare silero_vad "$(real_model silero_vad)" --set sr=16000 --shape input=1x512 --shape state=2x1x128 -- \
+        --seed 1 --val-range 'input:[-1,1]' 'state:[-1,1]'
+    tolerance=(--atol 5e-5 --rtol 0)
+    compare light_densenet121 "$(real_model light_densenet121)" -- --seed 1
+fi
 printf '\n'
 printf '%s\n' "${found[@]}"

@@ -7,14 +7,8 @@
 # not run on generated data, or not twice in the same way, is left out, with a line that says so.
 set -euo pipefail
 
-build=$(cd "$1" && pwd)
-: "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
 : "${POLYGRAPHY_TEST_MODELS:?names the folder with the models}"
-export POLYGRAPHY_ONNXRUNTIME
-folder=$(mktemp -d "$build/optimizers.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT TERM
-cd "$folder"
+. "$(dirname "$0")/workplace.sh"
 idle=() left_out=() shown=0
 
 # table NAME MODEL: its table, unless no optimizer makes a difference, neither alone, nor left out, and none is refused
@@ -62,9 +56,9 @@ quantized()
 }
 
 for name in squeezenet resnet50 densenet121 bvlc_alexnet; do
-    quantized "$name" "$POLYGRAPHY_TEST_MODELS/onnx_light/light_$name.onnx" --random-weights --all-operators --per-channel
+    quantized "$name" "$(real_model "light_$name")" --random-weights --all-operators --per-channel
 done
-quantized silero_vad "$POLYGRAPHY_TEST_MODELS/silero/silero_vad.onnx" --shape input=1x512 --shape state=2x1x128 \
+quantized silero_vad "$(real_model silero_vad)" --shape input=1x512 --shape state=2x1x128 \
     --set sr=16000 --per-channel
 for model in "$POLYGRAPHY_TEST_MODELS"/polygraphy/*.onnx; do
     name=$(basename "$model" .onnx)

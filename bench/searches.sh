@@ -6,16 +6,9 @@
 # Seconds are of the whole command on this machine. Models of POLYGRAPHY_TEST_MODELS are left out where it is not set.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "$1" && pwd)
+. "$(dirname "$0")/workplace.sh"
+export POLYGRAPHY_TRT=builtin
 polygraphy=$build/polygraphy
-: "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"
-: "${POLYGRAPHY_TEST_MODELS:=}"
-export POLYGRAPHY_ONNXRUNTIME POLYGRAPHY_TRT=builtin
-folder=$(mktemp -d "$build/searches.XXXXXX")
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 130' INT TERM
-cd "$folder"
 
 # search WHAT ANSWER TOOL SUBTOOL WORD...: a line; ANSWER is what Python makes of `it`, the result, as text.
 search()
@@ -52,7 +45,7 @@ quantized()
     for scale in "$@"; do
         bad+=(--bad-scale "$scale")
     done
-    "$build/bench/quantize_model" "$POLYGRAPHY_TEST_MODELS/onnx_light/light_$name.onnx" --random-weights --per-channel \
+    "$build/bench/quantize_model" "$(real_model "light_$name")" --random-weights --per-channel \
         --all-operators --float float.onnx -o quantized.onnx "${bad[@]}" >/dev/null
     search "debug quantization, $name, $what: table" '", ".join(q["name"] for q in it["quantizers"][:3])' \
         debug quantization quantized.onnx --float float.onnx
@@ -69,7 +62,7 @@ search "debug precision --emit onnx, attention_overflow" "$layers" debug precisi
     "$root/tests/models/attention_overflow.onnx" --fp16 --mode minimal --emit onnx --load-inputs inputs.json \
     --check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs inputs.json --load-outputs golden.json \
     --atol 1e-2 --rtol 1e-2
-if [ -n "$POLYGRAPHY_TEST_MODELS" ]; then
+if [ -n "${POLYGRAPHY_TEST_MODELS:-}" ]; then
     quantized squeezenet
     quantized squeezenet fire3/expand3x3_w_0=10 r46=0.2 fire7/squeeze1x1_w_0=0.25
     search "debug passes, squeezenet, quantized" "$off" debug passes quantized.onnx --atol 1e-4 --rtol 0
