@@ -9,7 +9,9 @@
 
 /* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results
  * differ altogether (random ones, and those that see bits); and those of sequences and optionals, whose type would have
- * to change with their elements'. Source: the type constraints in ONNX's operator schemas. */
+ * to change with their elements'. Source: the type constraints in ONNX's operator schemas; and the functions there,
+ * which a runtime puts in the place of an operator that it has no kernel for: that of MeanVarianceNormalization has
+ * constants in float32. */
 static const char *const float32_operators[] = {
     "Bernoulli",
     "BitCast",
@@ -24,6 +26,7 @@ static const char *const float32_operators[] = {
     "HammingWindow",
     "HannWindow",
     "IsInf",
+    "MeanVarianceNormalization",
     "MelWeightMatrix",
     "Multinomial",
     "NonMaxSuppression",
@@ -50,8 +53,10 @@ static const char *const float32_operators[] = {
 };
 
 /* Operators that take bfloat16 for each of their float32 tensors, and the first version of ONNX's operator set in which
- * they do; as far as TensorRT has it, too: DeformConv, GridSample, Mish, NonZero and RoiAlign are none of them.
- * Sources: the type constraints in ONNX's operator schemas, and the list of operators of TensorRT's parser. */
+ * they do, and so does what their functions consist of (Clip needs Where, SoftmaxCrossEntropyLoss
+ * NegativeLogLikelihoodLoss); as far as TensorRT has it, too: DeformConv, GridSample, Mish, NonZero and RoiAlign are
+ * none of them. Sources: the type constraints and functions in ONNX's operator schemas, and the list of operators of
+ * TensorRT's parser. */
 static const struct {
     const char *name;
     int opset;
@@ -75,7 +80,7 @@ static const struct {
     {"CausalConvWithState", 27},
     {"Ceil", 13},
     {"CenterCropPad", 18},
-    {"Clip", 13},
+    {"Clip", 16},
     {"Col2Im", 18},
     {"Concat", 13},
     {"ConstantOfShape", 20},
@@ -131,7 +136,6 @@ static const struct {
     {"MaxRoiPool", 22},
     {"MaxUnpool", 22},
     {"Mean", 13},
-    {"MeanVarianceNormalization", 13},
     {"Min", 13},
     {"Mod", 13},
     {"Mul", 13},
@@ -170,7 +174,7 @@ static const struct {
     {"Size", 13},
     {"Slice", 13},
     {"Softmax", 13},
-    {"SoftmaxCrossEntropyLoss", 13},
+    {"SoftmaxCrossEntropyLoss", 22},
     {"Softplus", 22},
     {"Softsign", 22},
     {"SpaceToDepth", 13},

@@ -178,7 +178,15 @@ static void bfloat16_is_for_operators_that_have_it_in_the_models_operator_set(vo
     static const struct {
         const char *op_type;
         int64_t since;
-    } rows[] = {{"MatMul", 13}, {"LayerNormalization", 17}, {"Conv", 22}, {"CumSum", 0}, {"NoSuchOperator", 0}};
+    } rows[] = {{"MatMul", 13},
+                {"LayerNormalization", 17},
+                {"Conv", 22},
+                {"CumSum", 0},
+                {"NoSuchOperator", 0},
+                /* what their functions consist of has it no earlier, or never */
+                {"Clip", 16},
+                {"SoftmaxCrossEntropyLoss", 22},
+                {"MeanVarianceNormalization", 0}};
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         node.op_type = text_of(rows[i].op_type);
@@ -187,6 +195,8 @@ static void bfloat16_is_for_operators_that_have_it_in_the_models_operator_set(vo
     }
     node.op_type = text_of("Conv");
     assert_true(node_takes_half(model, &node, DATA_FLOAT16));
+    node.op_type = text_of("MeanVarianceNormalization");
+    assert_false(node_takes_half(model, &node, DATA_FLOAT16));
     model_free(model);
 }
 
