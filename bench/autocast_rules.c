@@ -104,7 +104,7 @@ static void count_float32(const struct model *model, const struct node *node, st
     ret->moving += layer.moves_data;
 }
 
-/* Nodes without a float32 tensor are neither. `recorded` NULL: whatever values are. */
+/* Nodes that read and make no float32 tensor are neither. `recorded` NULL: whatever values are. */
 static struct float32_nodes classify(const struct model *model, const struct reference_values *recorded,
                                      enum data_type half, struct bitset *low)
 {
@@ -115,12 +115,14 @@ static struct float32_nodes classify(const struct model *model, const struct ref
         const struct node *node = &model->nodes.items[i];
         bool takes = node_takes_half(model, node, half);
 
+        if (!node_has_float32(model, node))
+            continue;
         list_tensors(model, node, &tensors);
         for (size_t k = 0; recorded != NULL && takes && k < tensors.count; k++)
             takes = !value_exceeds(model, recorded, tensors.items[k]);
-        if (tensors.count > 0 && takes)
+        if (takes)
             bitset_add(low, i);
-        else if (tensors.count > 0)
+        else
             count_float32(model, node, &ret);
     }
     free(tensors.items);

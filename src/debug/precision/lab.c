@@ -175,7 +175,6 @@ static int refuse_without_choice(const struct precision_lab *lab, struct error *
 }
 
 /* ---- Candidates ---- */
-/* ---- Candidates ---- */
 
 static void drop_candidate(struct precision_lab *lab)
 {
@@ -207,8 +206,7 @@ static size_t override_others(const struct precision_lab *lab, const struct bits
         const struct layer *layer = &lab->network->layers.items[i];
 
         if (!bitset_has(chosen, i) && !lab->typed.low[i].constrained && !bitset_has(&low, layer->nodes.items[0]) &&
-            (typed_model_has_float32(&lab->typed, &layer->inputs) ||
-             typed_model_has_float32(&lab->typed, &layer->outputs)))
+            precision_eligible(lab->network, layer, PRECISION_FLOAT32))
             ret[count++] = (struct precision_override){layer->name, lab->settings->high};
     }
     bitset_release(&low);

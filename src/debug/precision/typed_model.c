@@ -82,16 +82,6 @@ int typed_model_make(const struct typed_models *models, const struct bitset *cho
     return rc;
 }
 
-bool typed_model_has_float32(const struct typed_models *models, const struct value_list *values)
-{
-    const struct network *network = models->network;
-
-    for (size_t i = 0; i < values->count; i++)
-        if (values->items[i] != VALUE_NONE && network_type(network, values->items[i]) == DATA_FLOAT32)
-            return true;
-    return false;
-}
-
 /* ---- What it costs ---- */
 
 /* The run knows of tensors that it has made; constants, and all without one, are as the model says. */
@@ -106,6 +96,23 @@ static uint64_t *known_elements(const struct typed_models *models)
     return ret;
 }
 
+static void count_nodes(const struct typed_models *models, const struct layer *layer, const struct bitset *low,
+                        struct precision_costs *ret)
+{
+    const struct model *model = models->network->model;
+
+    for (size_t i = 0; i < layer->nodes.count; i++) {
+        if (!node_has_float32(model, &model->nodes.items[layer->nodes.items[i]]))
+            continue;
+        if (bitset_has(low, layer->nodes.items[i])) {
+            ret->low_nodes++;
+        } else {
+            ret->float32_nodes++;
+            ret->float32_moving += layer->moves_data;
+        }
+    }
+}
+
 void typed_model_costs(const struct typed_models *models, const struct bitset *chosen, struct precision_costs *ret)
 {
     const struct network *network = models->network;
@@ -114,17 +121,11 @@ void typed_model_costs(const struct typed_models *models, const struct bitset *c
 
     typed_model_find_low(models, chosen, false, &low);
     bitset_init(&none, network->model->nodes.count);
-    *ret = (struct precision_costs){.low_nodes = bitset_count(&low)};
+    *ret = (struct precision_costs){0};
     mixed_precision_costs(network->model, &low, elements, &ret->mixed);
     mixed_precision_costs(network->model, &none, elements, &ret->float32);
-    for (size_t i = 0; i < network->layers.count; i++) {
-        const struct layer *layer = &network->layers.items[i];
-
-        if (bitset_has(&low, layer->nodes.items[0]) || !typed_model_has_float32(models, &layer->outputs))
-            continue;
-        ret->float32_nodes += layer->nodes.count;
-        ret->float32_moving += layer->moves_data ? layer->nodes.count : 0;
-    }
+    for (size_t i = 0; i < network->layers.count; i++)
+        count_nodes(models, &network->layers.items[i], &low, ret);
     bitset_release(&low);
     bitset_release(&none);
     free(elements);

@@ -25,7 +25,6 @@ static inline bool typed_model_lowers(const struct typed_models *models, size_t 
 }
 
 bool typed_model_takes_half(const struct typed_models *models, const struct layer *layer); /* each of its nodes */
-bool typed_model_has_float32(const struct typed_models *models, const struct value_list *values); /* one of them is */
 
 /* Initialises `nodes`: those that compute in lower precision. `rounds`: without what only moves data. */
 void typed_model_find_low(const struct typed_models *models, const struct bitset *chosen, bool rounds,
@@ -38,7 +37,7 @@ int typed_model_make(const struct typed_models *models, const struct bitset *cho
 
 /* What it costs, and, to compare, what all of it costs in float32. Sizes that no run has told are as the model says. */
 struct precision_costs {
-    size_t float32_nodes, low_nodes; /* of those with floating tensors */
+    size_t float32_nodes, low_nodes; /* of those with float32 tensors, before: node_has_float32() */
     size_t float32_moving;           /* of the former, those that only move data */
     struct mixed_precision_costs mixed, float32;
 };

@@ -275,3 +275,20 @@ bool node_takes_any_type(const struct node *node)
 {
     return node_is(node, "Shape") || node_is(node, "Size");
 }
+
+bool node_has_float32(const struct model *model, const struct node *node)
+{
+    for (size_t i = 0; i < node_read_count(node); i++) {
+        uint32_t value = node_read(model, node, i);
+
+        if (value != VALUE_NONE && !node_takes_any_type(node) && value_element(model, value) == DATA_FLOAT32)
+            return true;
+    }
+    for (size_t i = 0; i < node->outputs.count; i++) {
+        uint32_t value = model_edge(model, node->outputs, i);
+
+        if (value != VALUE_NONE && value_element(model, value) == DATA_FLOAT32)
+            return true;
+    }
+    return false;
+}

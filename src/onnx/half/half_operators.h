@@ -24,6 +24,9 @@ bool node_narrows_input(const struct node *node, size_t input);
 /* Shapes do not depend on the type: what asks for one takes the tensor as it comes. */
 bool node_takes_any_type(const struct node *node);
 
+/* Whether the node, or a body of it, reads elements of a float32 tensor, or the node makes one. */
+bool node_has_float32(const struct model *model, const struct node *node);
+
 /* The element type of a value, from its description or, for a constant, from its data; UNDEFINED: not a dense tensor,
  * or not known. */
 enum data_type value_element(const struct model *model, uint32_t value);
