@@ -269,6 +269,11 @@ END
     logged '^\[I\]  *Built [0-9]+ layers: 1 float16, '
 }
 
+@test "a check that does not look at models is told so" {
+    precision "$attention" --emit onnx --check true
+    refused 'the check passes on the model with all layers in lower precision, and says the same of a file that is no model'
+}
+
 @test "what makes no sense is refused" {
     precision "$attention" --mode minimal --dir reverse --check true
     refused '--dir is for --mode bisect and linear'

@@ -17,6 +17,7 @@
 struct precision_lab {
     const struct precision_lab_settings *settings;
     const struct network *network;
+    struct precision_words words;
     struct typed_models typed;            /* what of the network ONNX models are made of */
     struct precision_overrides given;     /* before anything was chosen */
     struct precision_override *overrides; /* those, then one for each layer without a form in `half`, or chosen */
@@ -427,6 +428,11 @@ void precision_lab_free(struct precision_lab *lab)
 
 struct precision_target precision_lab_target(struct precision_lab *lab)
 {
+    lab->words = precision_words_of_layers;
+    if (lab->settings->form == PRECISION_MODELS) {
+        lab->words.kind = "model";
+        lab->words.found = "the model with the layers that were found";
+    }
     return (struct precision_target){.data = lab,
                                      .count = lab->network->layers.count,
                                      .name = layer_name,
@@ -439,7 +445,8 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .write = write_candidate,
                                      .saving = lab->settings->form == PRECISION_MODELS ? "Saving ONNX model to:"
                                                                                        : "Saving engine to",
-                                     .insist = lab->settings->form == PRECISION_MODELS ? insist : NULL};
+                                     .insist = lab->settings->form == PRECISION_MODELS ? insist : NULL,
+                                     .words = &lab->words};
 }
 
 int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)

@@ -47,7 +47,7 @@ struct precision_lab;
 int precision_lab_new(const struct precision_lab_settings *settings, struct precision_lab **ret, struct error *err);
 void precision_lab_free(struct precision_lab *lab); /* NULL is fine */
 
-struct precision_target precision_lab_target(struct precision_lab *lab);
+struct precision_target precision_lab_target(struct precision_lab *lab); /* not to be used after it */
 
 /* Saves the model with all lowered layers but the chosen ones in float16 or bfloat16, durably. ERR_UNSUPPORTED when a
  * layer's precision in the engine has no such form. */

@@ -9,7 +9,7 @@
 #include "search/greedy_search.h"
 
 /* Some of them are Polygraphy's. */
-static const struct precision_words words_of_layers = {
+const struct precision_words precision_words_of_layers = {
     .kind = "engine",
     .all = "all layers in higher precision",
     .none = "all layers in lower precision",
@@ -574,7 +574,7 @@ int precision_run(const struct precision_target *target, const struct precision_
                   struct loop *loop, struct log *log, struct precision_result *ret, struct error *err)
 {
     struct session session = {.target = target,
-                              .words = target->words != NULL ? target->words : &words_of_layers,
+                              .words = target->words != NULL ? target->words : &precision_words_of_layers,
                               .settings = settings,
                               .loop = loop,
                               .log = log,

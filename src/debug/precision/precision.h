@@ -28,6 +28,8 @@ struct precision_words {
     const char *advice, *advised; /* before and after a number: "To achieve ..., try running these", "layer(s) ..." */
 };
 
+extern const struct precision_words precision_words_of_layers; /* where candidates are engines */
+
 /* What a layer reads and writes in higher precision, held against the lower one. */
 enum precision_range {
     PRECISION_FITS,
@@ -71,7 +73,7 @@ struct precision_target {
      * in which lower precision cannot be left out by whoever runs it; the log says so. NULL: it never has. */
     bool (*insist)(void *data);
 
-    const struct precision_words *words; /* NULL: those of layers and their precision */
+    const struct precision_words *words; /* NULL: precision_words_of_layers */
 };
 
 struct precision_run_settings {
