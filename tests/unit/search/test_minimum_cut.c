@@ -1,6 +1,7 @@
 /* Minimum cuts, held against all cuts that there are. */
 #include "support/unit_test.h"
 
+#include "base/memory.h"
 #include "search/minimum_cut.h"
 #include "tensor/generate/mersenne_twister.h"
 
@@ -82,11 +83,33 @@ static void what_is_endless_is_not_cut(void **state)
     flow_network_release(&network);
 }
 
+/* Source to 2, 3, sink is the shortest way, and takes what 4, 5, 3 needs: so it has to give way, by 6 and 7. Then
+ * nothing but the source is on its side. */
+static void what_flows_gives_way_to_what_cannot(void **state)
+{
+    static const uint32_t arcs[][2] = {
+        {MINIMUM_CUT_SOURCE, 2}, {2, 3}, {3, MINIMUM_CUT_SINK}, {MINIMUM_CUT_SOURCE, 4}, {4, 5}, {5, 3}, {2, 6}, {6, 7},
+        {7, MINIMUM_CUT_SINK}};
+    struct flow_network network;
+    struct bitset side;
+
+    flow_network_init(&network, 8);
+    for (size_t i = 0; i < ARRAY_LEN(arcs); i++)
+        flow_network_add(&network, arcs[i][0], arcs[i][1], 1);
+    bitset_init(&side, 8);
+    minimum_cut(&network, &side);
+    assert_true(bitset_has(&side, MINIMUM_CUT_SOURCE));
+    assert_int_equal(bitset_count(&side), 1);
+    bitset_release(&side);
+    flow_network_release(&network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_are_the_cheapest_and_the_smallest_of_these),
         cmocka_unit_test(what_is_endless_is_not_cut),
+        cmocka_unit_test(what_flows_gives_way_to_what_cannot),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

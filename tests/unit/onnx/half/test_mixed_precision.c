@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "onnx/half/mixed_precision.h"
+#include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "support/captured_log.h"
 
@@ -212,6 +213,60 @@ static void what_a_body_captures_stays_float32(void **state)
     model_free(model);
 }
 
+/* A Cast makes the narrow type, and a ConstantOfShape repeats a number of it. */
+static void attributes_that_hold_a_type_or_a_number_of_it_follow(void **state)
+{
+    static const float one_and_a_half = 1.5F;
+    struct tensor filled;
+    struct node_attribute to = INTEGER("to", DATA_FLOAT32);
+    struct node_attribute value = {.name = TEXT("value"), .kind = ATTRIBUTE_KIND_TENSOR, .tensor = &filled};
+    const char *low[] = {"cast", "fill"};
+    const struct node *node;
+    struct made_model made;
+    struct tensor narrow_value;
+    struct model *model;
+
+    tensor_borrow(DATA_FLOAT32, &(struct shape){.rank = 1, .dims = {1}}, &one_and_a_half, sizeof(float), &filled);
+    made_init(&made, 13);
+    made_typed_input(&made, "n", DATA_INT64, MADE_SHAPE(2));
+    made_node(&made, "cast", "Cast", "n", "c", &to, 1);
+    made_node(&made, "fill", "ConstantOfShape", "n", "f", &value, 1);
+    made_output(&made, "c");
+    made_output(&made, "f");
+    model = made_open(&made);
+    narrow(model, NULL, low, 2);
+    node = &model->nodes.items[fixture_node(model, "cast")];
+    assert_int_equal(node_attribute_integer(node->message, "to", DATA_UNDEFINED), DATA_FLOAT16);
+    node = &model->nodes.items[fixture_node(model, "fill")];
+    assert_int_equal(tensor_proto_decode(node_attribute_tensor(node->message, "value"), &narrow_value, NULL), 0);
+    assert_int_equal(narrow_value.type, DATA_FLOAT16);
+    assert_int_equal(*(const uint16_t *)narrow_value.data, 0x3e00);
+    assert_string_equal(outputs_of(model, "fill"), "f_float16");
+    tensor_release(&narrow_value);
+    model_free(model);
+    made_release(&made);
+}
+
+/* The mean and the deviation are float32 whatever the rest is. */
+static void layer_normalization_is_float16_only_by_its_first_output(void **state)
+{
+    struct made_model made;
+    struct model *model;
+
+    made_init(&made, 17);
+    made_input(&made, "x", MADE_SHAPE(2, 3));
+    made_constant(&made, "w", MADE_SHAPE(3), 0.5F, 1);
+    made_node(&made, "one", "LayerNormalization", "x w", "a", NULL, 0);
+    made_node(&made, "three", "LayerNormalization", "x w", "b m d", NULL, 0);
+    for (const char *name = "abmd"; *name; name++)
+        made_output(&made, (const char[]){*name, '\0'});
+    model = made_open(&made);
+    assert_true(node_takes_half(model, &model->nodes.items[fixture_node(model, "one")], DATA_FLOAT16));
+    assert_false(node_takes_half(model, &model->nodes.items[fixture_node(model, "three")], DATA_FLOAT16));
+    model_free(model);
+    made_release(&made);
+}
+
 static void operators_without_float16_bodies_and_unknown_types_stay_float32(void **state)
 {
     struct model *model = fixture_open("out_of_half_range");
@@ -238,6 +293,8 @@ int main(void)
         cmocka_unit_test(what_is_beyond_bfloat16_is_told_and_sizes_are_not_rounded),
         cmocka_unit_test(bfloat16_is_for_operators_that_have_it_in_the_models_operator_set),
         cmocka_unit_test(what_a_body_captures_stays_float32),
+        cmocka_unit_test(attributes_that_hold_a_type_or_a_number_of_it_follow),
+        cmocka_unit_test(layer_normalization_is_float16_only_by_its_first_output),
         cmocka_unit_test(operators_without_float16_bodies_and_unknown_types_stay_float32),
     };
 
