@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "debug/cut/external.h"
 #include "debug/precision/blocks.h"
+#include "debug/precision/scores.h"
 #include "onnx/half/half_operators.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/write/model.h"

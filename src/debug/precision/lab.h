@@ -70,23 +70,4 @@ int precision_lab_errors(struct precision_lab *lab, const struct bitset *chosen,
                          struct error *err);
 void precision_errors_release(struct precision_errors *errors);
 
-/* What one run over a network tells. */
-struct precision_survey {
-    double *scores;               /* of each layer */
-    enum precision_range *ranges; /* of each layer that is lowered to float16 or bfloat16 */
-    uint64_t *elements;           /* of each value of the model, as far as it is a tensor that the run has made */
-};
-
-/* debug/precision/scores.c: how much each layer suffers from a lower precision. One run over the layers of `low`
- * with what it would be fed first. Each layer computes in three ways: in higher precision (`high`, of each layer),
- * in lower precision on what the layers before it made in higher precision, and in lower precision on what they made
- * in lower precision. Its score is the mean square of the difference from the first, over that of the first's
- * values: of the second way, or by how much that of the third has grown in it, whichever is more. Infinite where
- * finite values become something else, as by overflow. 0 for layers where `high` makes no difference. What a layer
- * reads and writes in higher precision, constants included, is held against the range of the lower one, too: it
- * overflows where finite values become infinite, and vanishes where what becomes 0 is more than a hundredth of a
- * tensor's sum of absolute values. `ret` has zeroed arrays. */
-int precision_scores(const struct engine *low, const struct layer_precision *high,
-                     const struct builder_settings *settings, struct precision_survey *ret, struct error *err);
-
 #endif

@@ -94,6 +94,9 @@ struct precision_result {
     int64_t unfit;        /* layers that do not fit; -1: that was not asked */
 };
 
+/* Searches, and says in `log` what was found; that nothing passes is an outcome, and no error. `ret` is made anew, and
+ * is to be released unless an error is returned. Errors are those of the loop, and of the target but for those that are
+ * a failed iteration. */
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
                   struct loop *loop, struct log *log, struct precision_result *ret, struct error *err);
 void precision_result_release(struct precision_result *result);

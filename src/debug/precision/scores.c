@@ -1,5 +1,5 @@
-/* debug/precision/scores.c: how much each layer of a network suffers from a lower precision. */
-#include "debug/precision/lab.h"
+/* debug/precision/scores.c: see scores.h. */
+#include "debug/precision/scores.h"
 
 #include <math.h>
 #include <stdlib.h>
