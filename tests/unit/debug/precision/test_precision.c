@@ -19,6 +19,7 @@ struct fake_target {
     char names[LAYERS][8];
     bool fixed[LAYERS]; /* not lowered */
     double scores[LAYERS];
+    enum precision_range ranges[LAYERS];
     uint32_t sets[LAYERS];    /* that would be cheaper in higher precision */
     bool build_fails_for_one; /* with a single layer chosen */
     bool has_other_form;
@@ -43,6 +44,11 @@ static int score(void *data, double *ret, struct error *err)
     target->scored++;
     memcpy(ret, target->scores, sizeof(target->scores));
     return 0;
+}
+
+static enum precision_range range_of(void *data, size_t layer)
+{
+    return ((struct fake_target *)data)->ranges[layer];
 }
 
 static uint32_t savings(void *data, const struct bitset *chosen, uint32_t *ret)
@@ -118,6 +124,7 @@ static void run_session(struct fixture *fixture)
                                       .name = name_of,
                                       .is_lowered = is_lowered,
                                       .score = score,
+                                      .range = range_of,
                                       .savings = savings,
                                       .prepare = prepare,
                                       .write = write_candidate,
@@ -192,6 +199,24 @@ static void minimal_search_takes_layers_from_anywhere(void **state)
     assert_true(fixture.result.scores[5] == (double)INFINITY);
     assert_logged(&fixture, "I         Selecting 1 layer(s) to run in higher precision: 'L5'\n");
     assert_logged(&fixture, "F To achieve acceptable accuracy, try running these 2 layer(s) in higher precision\n");
+    release(&fixture);
+}
+
+/* Whatever their scores are. What overflows is presumed to be needed, and taken out last. */
+static void layers_outside_of_the_range_are_tried_first(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_MINIMAL, "grep -q L3 candidate && grep -q L6 candidate");
+    fixture.target.scores[1] = 5;
+    fixture.target.ranges[3] = PRECISION_VANISHES;
+    fixture.target.ranges[6] = PRECISION_OVERFLOWS;
+    run_session(&fixture);
+    assert_chosen(&fixture, "L3 L6");
+    assert_int_equal(fixture.result.unfit, 2);
+    assert_logged(&fixture, "values of 1 overflow, those of 1 vanish. They are tried in higher precision first");
+    assert_logged(&fixture, "Selecting 2 layer(s) to run in higher precision: 'L3', 'L6'\n");
+    assert_int_equal(fixture.target.prepared, 6); /* all, none, both, each alone, none once more */
     release(&fixture);
 }
 
@@ -331,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH_FOLDER(bisection_counts_layers_from_the_first_or_the_last),
         IN_SCRATCH_FOLDER(minimal_search_takes_layers_from_anywhere),
+        IN_SCRATCH_FOLDER(layers_outside_of_the_range_are_tried_first),
         IN_SCRATCH_FOLDER(layers_are_added_where_that_is_cheaper_and_passes),
         IN_SCRATCH_FOLDER(layers_that_are_not_lowered_are_counted_and_not_chosen),
         IN_SCRATCH_FOLDER(high_precision_that_does_not_help_ends_the_session),
