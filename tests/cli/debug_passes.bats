@@ -240,6 +240,9 @@ thirty=$(echo O{1..30})
     logged "Without it the model has: .*'add' \(Add\)"
     logged "With it instead: 'add' \(QLinearAdd\)"
     logged "To do without: polygraphy run ... --onnx-outputs OUTPUTS sum"
+    LC_ALL=C sed 's/sum/a\&b/g' "$model" >named_for_the_shell.onnx
+    passes named_for_the_shell.onnx --val-range [-5,5] --atol 0.01 --among barriers
+    logged "To do without: polygraphy run ... --onnx-outputs OUTPUTS 'a&b' "
 }
 
 # TensorRT is tests/programs/trtexec_stand_in, whose layer 'pointwise + relu' computes wrongly.

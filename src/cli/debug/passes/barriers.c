@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text/shell_line.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/write/model.h"
 
@@ -114,18 +115,13 @@ struct words barriers_of(struct arena *arena, struct words off)
     return (struct words){.items = items, .count = count};
 }
 
-void barriers_list(struct words off, const char *separator, struct string_builder *ret)
-{
-    for (size_t i = 0; i < off.count; i++)
-        string_add_format(ret, "%s%s", i > 0 ? separator : "", off.items[i] + sizeof(BARRIER_PREFIX) - 1);
-}
-
 void barriers_add_option(const char *option, struct words off, struct remedies *ret)
 {
     struct string_builder tensors;
 
     string_init(&tensors);
-    barriers_list(off, " ", &tensors);
+    for (size_t i = 0; i < off.count; i++)
+        shell_add_argument(&tensors, off.items[i] + sizeof(BARRIER_PREFIX) - 1);
     remedies_add(ret, REMEDY_OPTION, "%s OUTPUTS %s (with the model's own outputs in place of OUTPUTS)", option,
                  tensors.data);
     string_release(&tensors);

@@ -18,9 +18,8 @@ int barriers_find_hidden(const struct passes_subject *subject, const struct mode
 /* The option of `polygraphy run` that gives these tensors out for good. */
 void barriers_add_option(const char *option, struct words off, struct remedies *ret);
 
-/* The tensors that are barriers by the decisions that are off; and these with `separator` in between. */
+/* The tensors that are barriers by the decisions that are off. */
 struct words barriers_of(struct arena *arena, struct words off);
-void barriers_list(struct words off, const char *separator, struct string_builder *ret);
 
 /* The model with those of `off` that are barriers, malloc'd; NULL where none is. */
 int barriers_write(const struct passes_subject *subject, struct words off, char **ret, size_t *ret_size,

@@ -8,6 +8,7 @@
 #include "backend/trtexec/installation.h"
 #include "base/container/name_map.h"
 #include "base/memory.h"
+#include "base/text/shell_line.h"
 #include "cli/debug/passes/barriers.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt.h"
@@ -83,13 +84,17 @@ static const struct decision_source route_source = {
 /* From 10.0 on a tensor can be a barrier and no output. */
 static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 {
-    struct string_builder list;
+    struct string_builder list, option;
 
     barriers_add_option("--trt-outputs", off, ret);
     string_init(&list);
-    barriers_list(off, ",", &list);
-    remedies_add(ret, REMEDY_TRTEXEC, "--markDebug=%s (from TensorRT 10.0 on)", list.data);
+    string_init(&option);
+    for (size_t i = 0; i < off.count; i++)
+        string_add_format(&list, "%s%s", i > 0 ? "," : "--markDebug=", off.items[i] + sizeof(BARRIER_PREFIX) - 1);
+    shell_add_argument(&option, list.data);
+    remedies_add(ret, REMEDY_TRTEXEC, "%s (from TensorRT 10.0 on)", option.data);
     string_release(&list);
+    string_release(&option);
 }
 
 static const struct decision_source barrier_source = {
