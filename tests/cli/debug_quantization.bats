@@ -132,3 +132,16 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
         --load-outputs polygraphy_quantization/golden.json --atol 4
     [ "$status" -eq 0 ]
 }
+
+@test "what cannot be tried in place of leaving out is not said to have been seen" {
+    /usr/bin/python3 -c 'import numpy, onnx.numpy_helper, sys
+model = onnx.load(sys.argv[1])
+for constant in model.graph.initializer:
+    if constant.name == "relu_1_scale":
+        constant.CopyFrom(onnx.numpy_helper.from_array(numpy.float32(0), constant.name))
+onnx.save(model, "zero.onnx")' "$model"
+    quantization zero.onnx --float "$original" --emit onnx --check sh -c "$(without relu_1_quantize)"
+    logged "Cause: 'relu_1'"
+    logged "Neither other scales nor 16 bits were tried in place of that: scale 1 of 1 is 0"
+    not_logged "Seen: other scales"
+}

@@ -271,6 +271,9 @@ static int refine_all(struct lab *lab, struct quantization_answer *answer, struc
             keep_with(&changes, i, how);
     }
     if (bitset_equal(&changes.off, found)) {
+        struct quantizer_knowledge knowledge = knowledge_of(lab->subject, lab->settings->ranges);
+
+        answer->why_not_refined = quantizer_why_not_refined(&knowledge, bitset_next(found, 0), REFINE_FIT);
         changes_release(&changes);
         return 0;
     }
@@ -345,7 +348,7 @@ static int refine(struct lab *lab, struct quantization_answer *answer, struct er
     const struct bitset *found = &answer->search.chosen;
     int rc = refine_all(lab, answer, err);
 
-    if (rc == 0 && bitset_equal(&answer->repair.off, found))
+    if (rc == 0 && answer->why_not_refined == NULL && bitset_equal(&answer->repair.off, found))
         rc = refine_one_by_one(lab, answer, err);
     return rc == 0 && !bitset_equal(&answer->repair.off, found) ? look_at_refined(lab, answer, err) : rc;
 }

@@ -125,8 +125,8 @@ static const char *why_not_at_all(const struct model *model, const struct quanti
         return "its scale is computed";
     if (quantizer->role == QUANTIZER_BIAS || bits_of(quantizer->type) == 0)
         return "it is a bias, or no integer of 4 or 8 bits";
-    if (quantizer->scale_type != DATA_FLOAT32 || converts_result(model, quantizer) || !scales_are_normal(quantizer))
-        return "its scale is not in float32, or too small";
+    if (quantizer->scale_type != DATA_FLOAT32 || converts_result(model, quantizer))
+        return "its scale is not in float32";
     return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are not known" : NULL;
 }
 
@@ -147,6 +147,8 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
 
     if (why_not != NULL)
         return why_not;
+    if (refinement == REFINE_16_BITS && !scales_are_normal(quantizer))
+        return "its scale is too small to be divided, or no number";
     if (refinement == REFINE_16_BITS)
         return quantizer->block_size > 0 && opset < QUANTIZER_16_BITS_OPSET
                    ? "there are no blocks of 16 bits in this operator set"

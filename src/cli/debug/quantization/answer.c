@@ -77,6 +77,9 @@ static void log_repair(const struct quantization_session *session)
                     "set 21 on");
     if (answer->refining_failed)
         log_message(log, LOG_FINISH, "    Seen: other scales, and 16 bits, are not enough in place of that");
+    if (answer->why_not_refined != NULL)
+        log_message(log, LOG_FINISH, "    Neither other scales nor 16 bits were tried in place of that: %s",
+                    answer->why_not_refined);
 }
 
 static void add_proof(const struct quantization_session *session, enum exclusion_style style,

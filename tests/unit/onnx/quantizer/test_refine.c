@@ -270,6 +270,20 @@ static void what_cannot_be_refined_is_told(void **state)
     release(&refined);
 }
 
+/* Other scales are made of the values; finer steps are made of the old ones. */
+static void a_scale_that_cannot_be_divided_is_made_anew(void **state)
+{
+    static const float denormal = 1e-42F;
+    struct refined refined;
+
+    init(&refined, 13);
+    refined.quantizers.items[INPUT].scale.data = &denormal;
+    assert_why_not(&refined, INPUT, REFINE_16_BITS, "its scale is too small to be divided, or no number");
+    refine(&refined, REFINE_FIT, REFINE_NOT);
+    assert_float_equal((float)scale_of(&refined, INPUT, 0), (float)(51.0 / 255), 1e-6F);
+    release(&refined);
+}
+
 /* A Gemm with a transposed weight in uint8, and zero points that are not 0. */
 static void init_asymmetric(struct refined *refined)
 {
@@ -422,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_bias_stays_as_long_as_its_product_does),
         cmocka_unit_test(a_bias_stays_where_the_input_has_several_scales),
         cmocka_unit_test(what_cannot_be_refined_is_told),
+        cmocka_unit_test(a_scale_that_cannot_be_divided_is_made_anew),
         cmocka_unit_test(zero_points_go_along),
         cmocka_unit_test(negative_weights_get_a_range_that_has_them),
         cmocka_unit_test(a_weight_that_is_moved_has_no_channels),
