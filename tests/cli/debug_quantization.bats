@@ -145,3 +145,12 @@ onnx.save(model, "zero.onnx")' "$model"
     logged "Neither other scales nor 16 bits were tried in place of that: scale 1 of 1 is 0"
     not_logged "Seen: other scales"
 }
+
+@test "what differs from run to run is said to be chance, not the work of quantizers or kernels" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" random random.onnx
+    quantization random.onnx
+    logged "The model computes something else each time it runs, with the same data and all quantizers off"
+    not_logged "The runtime's own kernels"
+    quantization "$model" --float "$original"
+    not_logged "each time it runs"
+}

@@ -5,6 +5,7 @@ make RESULT                 a small network whose weights ConstantOfShape makes,
 computed RESULT             a product in float16 whose left side is quantized with a scale that is computed
 unusual RESULT              two products, with a sparse weight, and with one in float8 that does not saturate
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
+random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
 weights MODEL NAME          how many different numbers a weight has
 types FLOAT QUANTIZED       four products in a row, with weights in int4 (in blocks, their scales three times what they
@@ -156,6 +157,21 @@ def quantized_weight(kind, weight):
     return constants, inputs, {"axis": 0, "block_size": 4} if kind.endswith("int4") else {}
 
 
+def random(result):
+    nodes = [
+        helper.make_node("RandomNormal", [], ["r"], shape=[8, 8]),
+        helper.make_node("Add", ["x", "r"], ["s"]),
+        helper.make_node("QuantizeLinear", ["s", "step"], ["i"]),
+        helper.make_node("DequantizeLinear", ["i", "step"], ["d"]),
+        helper.make_node("Relu", ["d"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "random", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 8])],
+        [numpy_helper.from_array(numpy.float32(0.05), "step")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), result)
+
+
 def types(float_path, quantized_path):
     kinds = ["int4", "uint4", "float8", "int16"]
     random = numpy.random.default_rng(1)
@@ -185,5 +201,5 @@ def types(float_path, quantized_path):
 
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
-                "relu": relu}
+                "relu": relu, "random": random}
     commands[sys.argv[1]](*sys.argv[2:])

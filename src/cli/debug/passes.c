@@ -412,6 +412,8 @@ static int search(struct session *session, struct error *err)
     struct passes_report report = {.decisions = decisions_of(session),
                                    .not_tried = {session->refused.items, session->refused.count},
                                    .result = &session->result,
+                                   .is_own_reference =
+                                       session->check.has_begun && own_check_needs_reference(&session->check),
                                    .remedies = {.arena = session->subject.arena}};
     struct hash hash;
     int rc = hash_session(session, &hash, err), told;

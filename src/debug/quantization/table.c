@@ -13,7 +13,7 @@ struct measuring {
     struct study_runs runs;
     struct quantized_tensor *tensors; /* of each quantizer */
     /* Sums over the samples: of each output, and of each quantizer at each output. */
-    struct noise *all_on, *runtime, *simulation, *all_off, *alone, *left_out;
+    struct noise *all_on, *runtime, *simulation, *all_off, *again, *alone, *left_out;
 };
 
 /* The output of the same name, else the one at the same place. */
@@ -67,6 +67,19 @@ done:
     return rc;
 }
 
+/* What differs from run to run is no quantizer's doing. */
+static int measure_again(struct measuring *measuring, const struct tensor_list *feed, const struct bitset *none,
+                         const struct tensor_list *off, struct error *err)
+{
+    struct tensor_list again = {0};
+    int rc = study_runs_switched(&measuring->runs, feed, none, NULL, &again, err);
+
+    if (rc == 0)
+        add_noise(measuring, measuring->again, &again, off);
+    tensor_list_release(&again);
+    return rc;
+}
+
 static int measure_sample(struct measuring *measuring, size_t sample, struct error *err)
 {
     struct tensor_list feed = {0}, off = {0}, on = {0};
@@ -78,6 +91,8 @@ static int measure_sample(struct measuring *measuring, size_t sample, struct err
     if (rc < 0)
         goto done;
     rc = study_runs_switched(&measuring->runs, &feed, &set, NULL, &off, err);
+    if (rc == 0 && sample == 0)
+        rc = measure_again(measuring, &feed, &set, &off, err);
     if (rc < 0)
         goto done;
     bitset_fill(&set);
@@ -157,6 +172,7 @@ static void finish_rows(struct measuring *measuring)
         }
         if (measuring->runs.of_float != NULL)
             item->all_off = noise_ratio(&measuring->all_off[i]);
+        item->again = noise_ratio(&measuring->again[i]);
         item->compared = measuring->all_on[i].compared;
         item->left_out = measuring->all_on[i].left_out;
     }
@@ -208,7 +224,8 @@ static void begin_table(struct measuring *measuring)
                                          .counts = data_type_is_float(type.element),
                                          .as_run = NAN,
                                          .simulation = NAN,
-                                         .all_off = NAN};
+                                         .all_off = NAN,
+                                         .again = NAN};
         any_counts |= table->outputs[i].counts;
     }
     for (size_t i = 0; !any_counts && i < table->output_count; i++)
@@ -229,6 +246,7 @@ static void begin_sums(struct measuring *measuring)
     measuring->runtime = new_sums(outputs);
     measuring->simulation = new_sums(outputs);
     measuring->all_off = new_sums(outputs);
+    measuring->again = new_sums(outputs);
     measuring->alone = new_sums(measuring->table->count * outputs);
     measuring->left_out = new_sums(measuring->table->count * outputs);
 }
@@ -241,6 +259,7 @@ static void measuring_release(struct measuring *measuring)
     free(measuring->runtime);
     free(measuring->simulation);
     free(measuring->all_off);
+    free(measuring->again);
     free(measuring->alone);
     free(measuring->left_out);
 }
@@ -270,7 +289,7 @@ int quantization_measure(const struct quantization_study *study, struct quantiza
         goto done;
     begin_table(&measuring);
     begin_sums(&measuring);
-    runs->expected = ret->samples * (2 + 2 * ret->switched) + quantized_tensors_runs(runs);
+    runs->expected = 1 + ret->samples * (2 + 2 * ret->switched) + quantized_tensors_runs(runs);
     log_message(study->log, LOG_INFO, "Measuring %zu quantizer%s, alone and left out: %zu runs", ret->switched,
                 ret->switched == 1 ? "" : "s", runs->expected);
     rc = quantized_tensors_measure(runs, measuring.tensors, &ret->arena, err);

@@ -28,6 +28,7 @@ struct quantization_output {
     double as_run;             /* the model as the runtime runs it, against the reference; NAN: it does not */
     double simulation;         /* the same, against all on as simulated */
     double all_off;            /* all off against the float model; NAN: there is none */
+    double again;              /* all off against the same once more: INFINITY as long as chance has no part in it */
     size_t compared, left_out; /* elements of the reference that are finite numbers, and that are not */
 };
 

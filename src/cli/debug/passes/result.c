@@ -32,6 +32,9 @@ static const char *failure_of(const struct passes_report *report)
 {
     switch (report->result->outcome) {
     case PASSES_ALL_OFF_FAILS:
+        if (report->is_own_reference)
+            return "With all of them switched off the model differs from its own reference, too: its outputs hold NaN, "
+                   "change from run to run (`polygraphy debug repeat` counts), or depend on what is not among them";
         return "With all of them switched off the check fails, too: the reason is not among them, or the check does "
                "not heed "
                "what is switched off";

@@ -13,8 +13,9 @@ struct passes_report {
     struct words decisions;
     struct words not_tried; /* that stay on, as nothing can be run without them and these */
     const struct passes_result *result;
-    int64_t checks;     /* that were run */
-    bool checked_twice; /* among them a second one of all that shows the cause */
+    bool is_own_reference; /* what is compared with is the model itself, with all of them off */
+    int64_t checks;        /* that were run */
+    bool checked_twice;    /* among them a second one of all that shows the cause */
     struct rewriting rewriting;
     struct remedies remedies;
     const struct passes_reduction *reductions; /* one for each set of culprits; NULL: none was asked for */

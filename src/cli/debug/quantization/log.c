@@ -261,11 +261,19 @@ static void log_output(const struct quantization_report *result, const struct qu
                 output->counts ? "" : " (no floating numbers: it does not count)");
     string_clear(&text);
     add_decibels(&text, output->simulation, "%.1f dB");
-    if (is_far(output->simulation, output->quantized))
+    if (is_far(output->again, output->quantized)) {
+        string_clear(&text);
+        add_decibels(&text, output->again, "%.1f dB");
+        log_message(log, LOG_WARNING,
+                    "    The model computes something else each time it runs, with the same data and all quantizers "
+                    "off: %s between two runs. What is said of quantizers at this output is chance",
+                    text.data);
+    } else if (is_far(output->simulation, output->quantized)) {
         log_message(log, LOG_WARNING,
                     "    The runtime's own kernels give something else than quantization alone: %s between both. "
                     "The table is about quantization; `debug passes` finds the optimizer that makes the rest",
                     text.data);
+    }
     string_release(&text);
     if (output->left_out > 0)
         log_message(log, LOG_WARNING,
