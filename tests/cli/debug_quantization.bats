@@ -153,4 +153,7 @@ onnx.save(model, "zero.onnx")' "$model"
     not_logged "The runtime's own kernels"
     quantization "$model" --float "$original"
     not_logged "each time it runs"
+    not_logged "--float: "
+    quantization "$model" --float "$model"
+    logged "--float: '$model' has [0-9]+ quantizer\(s\) itself, so that it is not the model in float"
 }

@@ -57,6 +57,23 @@ static void warn_of_bodies(const struct session *session)
                     session->subject.quantizers.inside);
 }
 
+/* Often the quantized one, by mistake. */
+static void warn_of_quantized_reference(const struct session *session)
+{
+    const struct quantization_subject *subject = &session->subject;
+    struct quantizers quantizers;
+
+    if (subject->float_model == NULL)
+        return;
+    quantizers_find(subject->float_model, NULL, &quantizers);
+    if (quantizers.count > 0)
+        log_message(session->context->log, LOG_WARNING,
+                    "--float: '%s' has %zu quantizer(s) itself, so that it is not the model in float: it is "
+                    "compared with all the same, and what is said below is about that",
+                    subject->float_model->display_name, quantizers.count);
+    quantizers_release(&quantizers);
+}
+
 static int measure(struct session *session, struct error *err)
 {
     const struct command_context *context = session->context;
@@ -74,6 +91,7 @@ static int measure(struct session *session, struct error *err)
                     "Input data are made up: what activations reach, and so what clips and what it costs, may be "
                     "otherwise with real ones (--load-inputs)");
     warn_of_bodies(session);
+    warn_of_quantized_reference(session);
     study->subject = &session->subject;
     study->backend = &onnxrt_backend;
     study->request = *PARSE_VALUES(context->parse, struct backend_request);
