@@ -157,3 +157,26 @@ onnx.save(model, "zero.onnx")' "$model"
     quantization "$model" --float "$model"
     logged "--float: '$model' has [0-9]+ quantizer\(s\) itself, so that it is not the model in float"
 }
+
+@test "models in the folder of the answer are not replaced by it" {
+    local name
+    mkdir polygraphy_quantization
+    cp "$model" polygraphy_quantization/repaired.onnx
+    quantization polygraphy_quantization/repaired.onnx --float "$original" --atol 0.02
+    [ "$status" -eq 1 ]
+    refused "-o: 'polygraphy_quantization/repaired.onnx' is the model itself, and it would be lost"
+    cmp "$model" polygraphy_quantization/repaired.onnx
+    for name in repaired unquantized; do
+        ln -sf "$PWD/float.onnx" "polygraphy_quantization/$name.onnx"
+        cp "$original" float.onnx
+        quantization "$model" --float float.onnx --atol 0.02
+        [ "$status" -eq 1 ]
+        refused "is the model of --float, and it would be lost: choose another folder"
+        cmp "$original" float.onnx
+        rm "polygraphy_quantization/$name.onnx"
+    done
+    # the table writes nothing there
+    cp "$model" polygraphy_quantization/repaired.onnx
+    quantization polygraphy_quantization/repaired.onnx --float "$original"
+    [ "$status" -eq 0 ]
+}

@@ -186,6 +186,7 @@ static int measure_and_search(struct session *session, struct error *err)
 static int debug_quantization_run(const struct command_context *context, struct error *err)
 {
     const struct quantization_values *values = PARSE_VALUES(context->parse, struct quantization_values);
+    const char *path = PARSE_VALUES(context->parse, struct model_values)->path;
     struct session session = {.context = context};
     int rc;
 
@@ -193,11 +194,15 @@ static int debug_quantization_run(const struct command_context *context, struct 
         return error_set(err, ERR_INVALID,
                          "--emit is about the answer of a search, and nothing says what to search for: --check, or a "
                          "tolerance as --atol");
+    if (quantization_search_is_wanted(context)) {
+        rc = quantization_search_keep_models(context, path, values->float_model, err);
+        if (rc < 0)
+            return rc;
+    }
     rc = debug_report_open(&session.report, context, err);
     if (rc < 0)
         return rc;
-    rc = quantization_subject_open(PARSE_VALUES(context->parse, struct model_values)->path, values->float_model,
-                                   &session.subject, err);
+    rc = quantization_subject_open(path, values->float_model, &session.subject, err);
     if (rc == 0)
         rc = measure_and_search(&session, err);
     quantization_session_release(&session.search);

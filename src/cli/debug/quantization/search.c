@@ -3,12 +3,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
 #include "onnx/external/data.h"
+
+/* In the folder. */
+#define REPAIRED_MODEL "repaired.onnx"
+#define UNQUANTIZED_MODEL "unquantized.onnx"
 
 /* What the answer is written as. */
 enum emit { EMIT_ONNX, EMIT_LEFT_OUT, EMIT_LISTS };
@@ -76,6 +81,33 @@ bool quantization_search_is_wanted(const struct command_context *context)
            own_check_is_asked_for(context);
 }
 
+static int keep_model(const struct command_context *context, const char *model, const char *what, const char *name,
+                      struct error *err)
+{
+    const char *path =
+        arena_printf(parse_arena((struct parse *)context->parse), "%s/%s", quantization_folder(context), name);
+    struct stat one, other;
+
+    if (model == NULL || stat(model, &one) != 0 || stat(path, &other) != 0 || one.st_dev != other.st_dev ||
+        one.st_ino != other.st_ino)
+        return 0;
+    return error_set(err, ERR_EXISTS, "-o: '%s' is %s, and it would be lost: choose another folder", path, what);
+}
+
+int quantization_search_keep_models(const struct command_context *context, const char *model, const char *float_model,
+                                    struct error *err)
+{
+    static const char *const written[] = {REPAIRED_MODEL, UNQUANTIZED_MODEL};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(written); i++) {
+        rc = keep_model(context, model, "the model itself", written[i], err);
+        if (rc == 0)
+            rc = keep_model(context, float_model, "the model of --float", written[i], err);
+    }
+    return rc;
+}
+
 /* ---- The check ---- */
 
 static struct arena *arena_of(const struct quantization_session *session)
@@ -107,7 +139,7 @@ static int make_reference(struct quantization_session *session, struct error *er
     int rc;
 
     if (model == NULL) {
-        model = path_in_folder(session, "unquantized.onnx");
+        model = path_in_folder(session, UNQUANTIZED_MODEL);
         rc = quantization_save_without_any(session->subject, model, &left_out, err);
         if (rc < 0)
             return rc;
@@ -176,7 +208,7 @@ static int hash_session(const struct quantization_session *session, const double
 
 static int save_repaired(struct quantization_session *session, struct error *err)
 {
-    const char *path = path_in_folder(session, "repaired.onnx");
+    const char *path = path_in_folder(session, REPAIRED_MODEL);
     int rc = quantization_save(session->subject, session->ranges, &session->answer.repair, path, err);
 
     if (rc == 0)

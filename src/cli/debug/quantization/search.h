@@ -17,6 +17,11 @@ extern const struct option_group quantization_search_options;
 /* Whether there is a check, or a tolerance: else there is nothing to search for. */
 bool quantization_search_is_wanted(const struct command_context *context);
 
+/* ERR_EXISTS when the folder of the answer has one of these models (`float_model` may be NULL) where it would be
+ * replaced, as one that an earlier session has left there. */
+int quantization_search_keep_models(const struct command_context *context, const char *model, const char *float_model,
+                                    struct error *err);
+
 struct quantization_session {
     const struct command_context *context;
     const struct quantization_subject *subject;
