@@ -106,6 +106,10 @@ struct backend {
      * may outlive the session. `seconds` (may be NULL) is the time of the run alone. */
     int (*run)(struct backend_session *session, const struct tensor_list *feed, const struct wanted_outputs *wanted,
                struct tensor_list *ret, double *seconds, struct error *err);
+
+    /* Of a backend that is at work in another process, NULL for others: these values need not be passed to it in each
+     * run. They stay as they are until this is called again, with none of them at the end. No session is open. */
+    void (*share)(const struct text *values, size_t count);
 };
 
 extern const struct backend onnxrt_backend;

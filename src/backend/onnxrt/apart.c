@@ -175,6 +175,7 @@ static void answer_run(int answer_to, struct message_reader *question)
     wanted.items = message_take_strings(question, &arena);
     while (wanted.items != NULL && wanted.items[wanted.count] != NULL)
         wanted.count++;
+    message_take_shared_tensors(question, &feed);
     rc = message_take_tensors(question, &feed, &err); /* which refer to it */
     if (rc == 0)
         rc = onnxrt_backend.run(session, &feed, wanted.items != NULL ? &wanted : NULL, &outputs, &seconds, &err);
@@ -272,6 +273,13 @@ static const struct bounded_work work = {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct bounded_process *process; /* NULL: not started yet, or lost */
 static uint64_t generation;             /* of the process */
+
+/* What a copy has had since it was forked off, by address. */
+static struct {
+    struct text *items;
+    size_t count;
+    uint64_t generation; /* of the first copy that has them */
+} shared;
 
 static int refuse_answer(struct error *err)
 {
@@ -466,6 +474,61 @@ static void put_wanted(struct message *question, const struct wanted_outputs *wa
         message_put_string(question, wanted->items[i]);
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+
+    return (x->data > y->data) - (x->data < y->data);
+}
+
+/* A copy that is at work was forked off too early to have them. */
+static void apart_share(const struct text *values, size_t count)
+{
+    pthread_mutex_lock(&mutex);
+    if (count > 0) {
+        bounded_process_stop(process);
+        process = NULL;
+    }
+    free(shared.items);
+    shared.items = memory_alloc_zero(count, sizeof(*shared.items));
+    for (size_t i = 0; i < count; i++)
+        shared.items[i] = values[i];
+    qsort(shared.items, count, sizeof(*shared.items), compare_places);
+    shared.count = count;
+    shared.generation = generation + 1;
+    pthread_mutex_unlock(&mutex);
+}
+
+static bool is_shared(const struct tensor *tensor, uint64_t session_generation)
+{
+    const struct text place = {tensor->data, tensor->size};
+    const struct text *found;
+
+    if (tensor->type == DATA_STRING || shared.count == 0 || session_generation < shared.generation)
+        return false;
+    found = bsearch(&place, shared.items, shared.count, sizeof(*shared.items), compare_places);
+    return found != NULL && found->size >= place.size;
+}
+
+/* What both have is told by its place. */
+static void put_feed(struct message *question, const struct tensor_list *feed, uint64_t session_generation)
+{
+    struct tensor_list both_have = {0}, others = {0};
+
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct tensor *from = &feed->items[i].tensor;
+        struct tensor tensor;
+
+        tensor_borrow(from->type, &from->shape, from->data, from->size, &tensor);
+        tensor_list_add(is_shared(from, session_generation) ? &both_have : &others, text_of(feed->items[i].name),
+                        &tensor);
+    }
+    message_put_shared_tensors(question, &both_have);
+    message_put_tensors(question, &others);
+    tensor_list_release(&both_have);
+    tensor_list_release(&others);
+}
+
 static int apart_run(struct backend_session *session, const struct tensor_list *feed,
                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
@@ -482,7 +545,7 @@ static int apart_run(struct backend_session *session, const struct tensor_list *
     message_put_number(&question, QUESTION_RUN);
     message_put_number(&question, session->number);
     put_wanted(&question, wanted);
-    message_put_tensors(&question, feed);
+    put_feed(&question, feed, session->generation);
     rc = ask(&question, &bounds, session->generation, NULL, &bytes, err);
     if (rc < 0)
         goto done;
@@ -525,4 +588,5 @@ const struct backend onnxrt_apart_backend = {
     .inputs = apart_inputs,
     .outputs = apart_outputs,
     .run = apart_run,
+    .share = apart_share,
 };

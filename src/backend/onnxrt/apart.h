@@ -9,7 +9,11 @@
  * like others: what is asked next has a new copy. Sessions that were open are lost then. A lack of memory that the
  * runtime itself reports is a refusal like others.
  *
- * For programs that have not started threads nor used the runtime themselves when the first session is opened.
+ * Values that are shared (struct backend, share()) are in the copy because it is forked off after them: share() ends a
+ * copy that is at work.
+ *
+ * For programs that have not used the runtime themselves when a copy is forked off, nor have threads then but such as
+ * take no lock that it needs: what draws a progress line, where a copy follows one that has crashed.
  */
 #ifndef BACKEND_ONNXRT_APART_H
 #define BACKEND_ONNXRT_APART_H

@@ -79,6 +79,19 @@ void message_put_tensors(struct message *message, const struct tensor_list *tens
     }
 }
 
+void message_put_shared_tensors(struct message *message, const struct tensor_list *tensors)
+{
+    message_put_number(message, tensors->count);
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct tensor *tensor = &tensors->items[i].tensor;
+
+        message_put_string(message, tensors->items[i].name);
+        message_put_number(message, (uint64_t)tensor->type);
+        put_shape(message, &tensor->shape);
+        message_put_number(message, (uint64_t)(uintptr_t)tensor->data);
+    }
+}
+
 void message_put_ios(struct message *message, const struct backend_io *ios, size_t count)
 {
     message_put_number(message, count);
@@ -240,7 +253,7 @@ static int take_string_tensor(struct message_reader *reader, const struct shape 
 
 int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err)
 {
-    size_t count = message_take_count(reader);
+    size_t count = message_take_count(reader), before = ret->count;
     int rc = 0;
 
     for (size_t i = 0; i < count && !reader->damaged; i++) {
@@ -258,7 +271,7 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
             return rc;
         tensor_list_add(ret, name, &tensor);
     }
-    for (size_t i = 0; i < ret->count && !reader->damaged; i++) {
+    for (size_t i = before; i < ret->count && !reader->damaged; i++) {
         struct tensor *tensor = &ret->items[i].tensor;
         size_t size = tensor_bytes(tensor->type, shape_elements(&tensor->shape));
 
@@ -266,6 +279,25 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
             tensor_borrow(tensor->type, &tensor->shape, message_take_data(reader, size).data, size, tensor);
     }
     return 0;
+}
+
+void message_take_shared_tensors(struct message_reader *reader, struct tensor_list *ret)
+{
+    size_t count = message_take_count(reader);
+
+    for (size_t i = 0; i < count && !reader->damaged; i++) {
+        struct text name = message_take_text(reader);
+        enum data_type type = take_type(reader);
+        struct tensor tensor;
+        struct shape shape = {0};
+        const void *data;
+
+        take_shape(reader, &shape);
+        data = (const void *)(uintptr_t)message_take_number(reader);
+        tensor_borrow(type, &shape, data, tensor_bytes(type, shape_elements(&shape)), &tensor);
+        if (!reader->damaged)
+            tensor_list_add(ret, name, &tensor);
+    }
 }
 
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count)

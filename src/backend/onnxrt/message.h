@@ -36,6 +36,10 @@ void message_put_ios(struct message *message, const struct backend_io *ios, size
 void message_put_data(struct message *message, struct text data);
 void message_put_tensors(struct message *message, const struct tensor_list *tensors);
 
+/* Tensors of numbers whose data lie at the same place in the process that reads this, because it was forked off with
+ * them: only where that is gets into the message. */
+void message_put_shared_tensors(struct message *message, const struct tensor_list *tensors);
+
 /* All of it in the right order, malloc'd. */
 struct text *message_parts(const struct message *message, size_t *ret_count);
 
@@ -54,7 +58,11 @@ void message_take_settings(struct message_reader *reader, struct arena *arena, s
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count);
 struct text message_take_data(struct message_reader *reader, uint64_t size);
 
-/* Tensors of numbers refer to the message. ERR_MEMORY. */
+/* Adds them to what is there. Tensors of numbers refer to the message. ERR_MEMORY. */
 int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err);
+
+/* The same with those: they refer to where their data are said to lie. So this is for messages of the process that this
+ * one was forked off from, never for those of the other one. */
+void message_take_shared_tensors(struct message_reader *reader, struct tensor_list *ret);
 
 #endif

@@ -164,6 +164,41 @@ static void sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_ano
     onnxrt_apart_backend.close(session);
 }
 
+/* What the copy has is what was there when it was forked off: so it can be told from what is passed to it. */
+static void shared_values_are_those_that_the_process_was_forked_off_with(void **state)
+{
+    static const float before[] = {1, 2, 3, 4}, after[] = {5, 6, 7, 8};
+    static float values[4];
+    const struct text places[] = {{(const char *)values, sizeof(values)}};
+    struct backend_request request = {.model_path = model_path("identity"), .optimization_level = -1};
+    const struct shape shape = {4, {1, 1, 2, 2}};
+    struct tensor_list feed = {0}, outputs = {0};
+    struct backend_session *session;
+    struct tensor tensor;
+
+    (void)state;
+    require_onnxruntime();
+    memcpy(values, after, sizeof(values));
+    assert_int_equal(onnxrt_apart_backend.open(&request, &session, NULL), 0);
+    onnxrt_apart_backend.close(session);
+    memcpy(values, before, sizeof(values));
+    onnxrt_apart_backend.share(places, 1);
+    assert_int_equal(onnxrt_apart_backend.open(&request, &session, NULL), 0);
+    memcpy(values, after, sizeof(values));
+    tensor_borrow(DATA_FLOAT32, &shape, values, sizeof(values), &tensor);
+    tensor_list_add(&feed, TEXT("x"), &tensor);
+    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, &outputs, NULL, NULL), 0);
+    assert_floats(output_named(&outputs, "y"), before, 4);
+    tensor_list_release(&outputs);
+    outputs = (struct tensor_list){0};
+    onnxrt_apart_backend.share(NULL, 0);
+    assert_int_equal(onnxrt_apart_backend.run(session, &feed, NULL, &outputs, NULL, NULL), 0);
+    assert_floats(output_named(&outputs, "y"), after, 4);
+    tensor_list_release(&outputs);
+    tensor_list_release(&feed);
+    onnxrt_apart_backend.close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +206,7 @@ int main(void)
         cmocka_unit_test(it_tells_which_optimizers_are_applied),
         cmocka_unit_test(refusal_is_the_runtime_s_own),
         cmocka_unit_test(sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_another),
+        cmocka_unit_test(shared_values_are_those_that_the_process_was_forked_off_with),
     };
 
     return cmocka_run_group_tests(tests, find_models, NULL);
