@@ -1,4 +1,5 @@
 /* cli/debug/quantization.c: what each quantizer of a model costs. */
+#include "backend/onnxrt/apart.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
@@ -93,7 +94,7 @@ static int measure(struct session *session, struct error *err)
     warn_of_bodies(session);
     warn_of_quantized_reference(session);
     study->subject = &session->subject;
-    study->backend = &onnxrt_backend;
+    study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
     study->request = *PARSE_VALUES(context->parse, struct backend_request);
     study->request.model_path = model->path;
     study->request.log = context->log;

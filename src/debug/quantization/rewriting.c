@@ -150,7 +150,8 @@ void quantization_rewriting_read(const struct quantization_study *study, struct 
         quantization_rewriting_find(study->subject, rewritten, ret);
 done:
     if (rc < 0)
-        log_message(study->log, LOG_VERBOSE, "What the runtime makes of the quantizers is not known: %s", err.message);
+        log_message(study->log, bounded_process_is_end(&err) ? LOG_WARNING : LOG_VERBOSE,
+                    "What the runtime makes of the quantizers is not known: %s", err.message);
     model_free(rewritten);
     if (folder != NULL)
         file_remove_tree(folder, NULL);

@@ -52,11 +52,11 @@ static int record_sample(struct study_runs *runs, struct backend_session *sessio
     return rc;
 }
 
-static void recorded_free(struct tensor_list *recorded, size_t samples)
+static void lists_free(struct tensor_list *lists, size_t count)
 {
-    for (size_t i = 0; recorded != NULL && i < samples; i++)
-        tensor_list_release(&recorded[i]);
-    free(recorded);
+    for (size_t i = 0; lists != NULL && i < count; i++)
+        tensor_list_release(&lists[i]);
+    free(lists);
 }
 
 static int record(struct study_runs *runs, const char *path, struct tensor_list **ret, struct error *err)
@@ -73,25 +73,52 @@ static int record(struct study_runs *runs, const char *path, struct tensor_list 
     if (session != NULL)
         runs->study->backend->close(session);
     if (rc < 0)
-        recorded_free(recorded, runs->samples);
+        lists_free(recorded, runs->samples);
     else
         *ret = recorded;
     return rc;
 }
 
-/* A runtime may have no kernels for the model as its optimizers make it. The simulation does without. */
+/* A runtime may have no kernels for the model as its optimizers make it, or crash. The simulation does without. */
 static int record_as_run(struct study_runs *runs, struct error *err)
 {
-    struct error why = {0};
-    int rc = record(runs, runs->study->request.model_path, &runs->as_run, &why);
+    int rc = record(runs, runs->study->request.model_path, &runs->as_run, &runs->why_not_run);
 
     if (rc == 0)
         return 0;
     if (rc != ERR_BACKEND)
-        return error_set(err, (enum error_code)rc, "%s", why.message);
+        return error_set(err, (enum error_code)rc, "%s", runs->why_not_run.message);
     log_message(runs->study->log, LOG_WARNING,
-                "The model does not run as it is, so that quantization is only simulated: %s", why.message);
+                "The model does not run as it is, so that quantization is only simulated: %s",
+                runs->why_not_run.message);
     return 0;
+}
+
+int study_runs_refuse_crash(struct error *err, const char *what)
+{
+    struct error crash = *err;
+
+    error_set(err, ERR_BACKEND,
+              "cannot run %s, without which nothing can be measured: %s. With --onnxrt-optimization-level none the "
+              "runtime takes models as they are written",
+              what, crash.message);
+    err->foreign_code = crash.foreign_code;
+    return ERR_BACKEND;
+}
+
+static int record_float(struct study_runs *runs, struct error *err)
+{
+    const char *path = runs->study->float_path;
+    int rc = path != NULL ? record(runs, path, &runs->of_float, err) : 0;
+    struct string_builder what;
+
+    if (rc == 0 || !bounded_process_is_end(err))
+        return rc;
+    string_init(&what);
+    string_add_format(&what, "'%s', the float model", path);
+    rc = study_runs_refuse_crash(err, what.data);
+    string_release(&what);
+    return rc;
 }
 
 /* ---- The model with switches ---- */
@@ -116,46 +143,87 @@ static int load_switched(struct study_runs *runs, struct error *err)
     if (!is_set)
         settings[count++] = resting;
     request.execution.session_config = (struct backend_settings){settings, count};
-    rc = switched_model_new(runs->study->subject, runs->study->backend, &request, &runs->switched, err);
+    rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
     free(settings);
     return rc;
 }
 
+static int load_switched_first(struct study_runs *runs, struct error *err)
+{
+    int rc = load_switched(runs, err);
+
+    return rc < 0 && bounded_process_is_end(err)
+               ? study_runs_refuse_crash(err, "the model with a switch at each quantizer")
+               : rc;
+}
+
+/* ---- Values ---- */
+
+static int make_feeds(struct study_runs *runs, struct error *err)
+{
+    const struct model *model = runs->study->subject->model;
+    struct backend_io *inputs = model_io_new(model, NULL, &model->inputs);
+    size_t count = model->inputs.count;
+    int rc = data_loader_keep(runs->study->loader, inputs, count, err);
+
+    runs->feeds = memory_alloc_zero(runs->samples + 1, sizeof(*runs->feeds));
+    for (size_t i = 0; rc == 0 && i < runs->samples; i++)
+        rc = data_loader_feed(runs->study->loader, inputs, count, (int64_t)i, &runs->feeds[i], err);
+    model_io_free(inputs, count);
+    return rc;
+}
+
+/* What is fed hundreds of times is more than all else that passes between two processes. */
+static void share_values(const struct study_runs *runs)
+{
+    struct text_list values = {0};
+
+    if (runs->study->backend->share == NULL)
+        return;
+    switched_model_add_values(runs->switched, &values);
+    for (size_t i = 0; i < runs->samples; i++)
+        for (size_t k = 0; k < runs->feeds[i].count; k++) {
+            const struct tensor *tensor = &runs->feeds[i].items[k].tensor;
+
+            if (tensor->type != DATA_STRING && tensor->size > 0)
+                *VECTOR_APPEND(&values) = (struct text){tensor->data, tensor->size};
+        }
+    runs->study->backend->share(values.items, values.count);
+    free(values.items);
+}
+
+/* ---- All of them ---- */
+
 int study_runs_begin(struct study_runs *ret, const struct quantization_study *study, size_t samples, struct error *err)
 {
-    const struct model *model = study->subject->model;
     int rc;
 
     *ret = (struct study_runs){.study = study, .samples = samples};
-    ret->inputs = model_io_new(model, NULL, &model->inputs);
-    rc = data_loader_keep(study->loader, ret->inputs, model->inputs.count, err);
+    rc = make_feeds(ret, err);
     if (rc < 0)
         return rc;
+    rc = switched_model_new(study->subject, &ret->switched, err);
+    if (rc < 0)
+        return rc;
+    share_values(ret);
     rc = record_as_run(ret, err);
-    if (rc < 0)
-        return rc;
-    if (study->float_path != NULL)
-        rc = record(ret, study->float_path, &ret->of_float, err);
     if (rc == 0)
-        rc = load_switched(ret, err);
+        rc = record_float(ret, err);
+    if (rc == 0)
+        rc = load_switched_first(ret, err);
     ret->begun = stopwatch_now();
     return rc;
 }
 
 void study_runs_end(struct study_runs *runs)
 {
-    recorded_free(runs->as_run, runs->samples);
-    recorded_free(runs->of_float, runs->samples);
+    lists_free(runs->as_run, runs->samples);
+    lists_free(runs->of_float, runs->samples);
     value_store_release(&runs->store);
     switched_model_free(runs->switched);
-    if (runs->inputs != NULL)
-        model_io_free(runs->inputs, runs->study->subject->model->inputs.count);
-}
-
-int study_runs_feed(const struct study_runs *runs, size_t sample, struct tensor_list *ret, struct error *err)
-{
-    return data_loader_feed(runs->study->loader, runs->inputs, runs->study->subject->model->inputs.count,
-                            (int64_t)sample, ret, err);
+    if (runs->study->backend->share != NULL)
+        runs->study->backend->share(NULL, 0);
+    lists_free(runs->feeds, runs->samples);
 }
 
 static void count_run(struct study_runs *runs)
@@ -171,14 +239,22 @@ static void count_run(struct study_runs *runs)
     runs->study->progress(runs->study->progress_data, &progress);
 }
 
-int study_runs_switched(struct study_runs *runs, const struct tensor_list *feed, const struct bitset *on,
+int study_runs_switched(struct study_runs *runs, size_t sample, const struct bitset *on,
                         const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
 {
+    struct error why = {0};
     int rc = stop_if_asked(err);
 
+    if (rc < 0)
+        return rc;
+    if (runs->is_lost)
+        rc = load_switched(runs, &why);
     if (rc == 0)
-        rc = switched_model_run(runs->switched, feed, on, wanted, ret, err);
-    if (rc == 0)
+        rc = switched_model_run(runs->switched, &runs->feeds[sample], on, wanted, ret, &why);
+    runs->is_lost = rc < 0 && (runs->is_lost || bounded_process_is_end(&why));
+    if (rc == 0 || runs->is_lost)
         count_run(runs);
+    if (rc < 0)
+        *err = why;
     return rc;
 }

@@ -328,8 +328,7 @@ static void declare(struct switched_model *switched)
     subgraph_clean(&switched->whole, NULL, NULL, NULL);
 }
 
-int switched_model_new(const struct quantization_subject *subject, const struct backend *backend,
-                       const struct backend_request *request, struct switched_model **ret, struct error *err)
+int switched_model_new(const struct quantization_subject *subject, struct switched_model **ret, struct error *err)
 {
     struct switched_model *switched = memory_alloc_zero(1, sizeof(*switched));
     struct switching switching = {.switched = switched};
@@ -355,14 +354,18 @@ int switched_model_new(const struct quantization_subject *subject, const struct 
     if (rc < 0)
         goto failed;
     declare(switched);
-    rc = subgraph_session_open(&switched->session, &switched->whole, backend, request, err);
-    if (rc < 0)
-        goto failed;
     *ret = switched;
     return 0;
 failed:
     switched_model_free(switched);
     return rc;
+}
+
+int switched_model_open(struct switched_model *switched, const struct backend *backend,
+                        const struct backend_request *request, struct error *err)
+{
+    subgraph_session_close(&switched->session);
+    return subgraph_session_open(&switched->session, &switched->whole, backend, request, err);
 }
 
 void switched_model_free(struct switched_model *switched)
@@ -395,6 +398,20 @@ const struct tensor *switched_model_constant(const struct switched_model *switch
     const struct switched_quantizer *item = &switched->items[quantizer];
 
     return item->why_not == NULL && item->input == VALUE_NONE ? &item->as_float : NULL;
+}
+
+static void add_value(const struct tensor *tensor, struct text_list *ret)
+{
+    if (tensor->size > 0)
+        *VECTOR_APPEND(ret) = (struct text){tensor->data, tensor->size};
+}
+
+void switched_model_add_values(const struct switched_model *switched, struct text_list *ret)
+{
+    for (size_t i = 0; i < switched->subject->quantizers.count; i++) {
+        add_value(&switched->items[i].as_float, ret);
+        add_value(&switched->items[i].as_rounded, ret);
+    }
 }
 
 static void feed_borrowed(struct tensor_list *feed, struct text name, const struct tensor *from)

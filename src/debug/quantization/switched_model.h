@@ -11,12 +11,20 @@
 #include "backend/backend.h"
 #include "base/container/bitset.h"
 #include "debug/quantization/subject.h"
+#include "onnx/external/data.h"
 
 struct switched_model;
 
-/* Loads it by a request whose model is not used. What `subject` has is to outlive it. */
-int switched_model_new(const struct quantization_subject *subject, const struct backend *backend,
-                       const struct backend_request *request, struct switched_model **ret, struct error *err);
+/* Makes it. What `subject` has is to outlive it. */
+int switched_model_new(const struct quantization_subject *subject, struct switched_model **ret, struct error *err);
+
+/* Loads it, in place of a session that it had, by a request whose model is not used. Comes before it is run. Errors are
+ * those of subgraph_session_open(). */
+int switched_model_open(struct switched_model *switched, const struct backend *backend,
+                        const struct backend_request *request, struct error *err);
+
+/* Adds the constants that it is fed, in both forms: they stay where they are. */
+void switched_model_add_values(const struct switched_model *switched, struct text_list *ret);
 void switched_model_free(struct switched_model *switched); /* NULL is fine */
 
 /* Why a quantizer has no switch, and stays on; NULL when it has one. */

@@ -39,40 +39,73 @@ static void add_noise(const struct measuring *measuring, struct noise *sums, con
     }
 }
 
-/* One quantizer alone, and all but this one. */
-static int measure_effect(struct measuring *measuring, size_t index, const struct tensor_list *feed,
-                          const struct tensor_list *off, const struct tensor_list *reference, struct error *err)
+/* A crash is kept, and is not the end of all. */
+static int note_crash(struct measuring *measuring, int rc, const struct error *why, const char **ret, struct error *err)
 {
-    size_t at = index * measuring->table->output_count;
+    if (rc == 0)
+        return 0;
+    if (!bounded_process_is_end(why)) {
+        *err = *why;
+        return rc;
+    }
+    *ret = arena_strdup(&measuring->table->arena, why->message);
+    return 0;
+}
+
+/* What a run is compared with, where its noise goes, and how the runtime has crashed. */
+struct effect {
+    const struct tensor_list *expected;
+    struct noise *sums;
+    const char **crash;
+};
+
+/* Where the runtime has crashed with another sample it is not asked again. */
+static int measure_run(struct measuring *measuring, size_t sample, const struct bitset *on, const struct effect *ret,
+                       struct error *err)
+{
     struct tensor_list outputs = {0};
+    struct error why = {0};
+    int rc;
+
+    if (*ret->crash != NULL)
+        return 0;
+    rc = study_runs_switched(&measuring->runs, sample, on, NULL, &outputs, &why);
+    if (rc == 0)
+        add_noise(measuring, ret->sums, &outputs, ret->expected);
+    tensor_list_release(&outputs);
+    return note_crash(measuring, rc, &why, ret->crash, err);
+}
+
+/* One quantizer alone, and all but this one. */
+static int measure_effect(struct measuring *measuring, size_t index, size_t sample, const struct tensor_list *off,
+                          const struct tensor_list *reference, struct error *err)
+{
+    struct quantization_row *row = &measuring->table->rows[index];
+    size_t at = index * measuring->table->output_count;
+    const struct effect alone = {off, &measuring->alone[at], &row->alone_crash};
+    const struct effect left_out = {reference, &measuring->left_out[at], &row->left_out_crash};
     struct bitset on;
     int rc;
 
     bitset_init(&on, measuring->subject->quantizers.count);
     bitset_add(&on, index);
-    rc = study_runs_switched(&measuring->runs, feed, &on, NULL, &outputs, err);
+    rc = measure_run(measuring, sample, &on, &alone, err);
     if (rc < 0)
         goto done;
-    add_noise(measuring, &measuring->alone[at], &outputs, off);
-    tensor_list_release(&outputs);
-    outputs = (struct tensor_list){0};
     bitset_fill(&on);
     bitset_remove(&on, index);
-    rc = study_runs_switched(&measuring->runs, feed, &on, NULL, &outputs, err);
-    if (rc == 0)
-        add_noise(measuring, &measuring->left_out[at], &outputs, reference);
+    rc = measure_run(measuring, sample, &on, &left_out, err);
 done:
-    tensor_list_release(&outputs);
     bitset_release(&on);
     return rc;
 }
 
 /* What differs from run to run is no quantizer's doing. */
-static int measure_again(struct measuring *measuring, const struct tensor_list *feed, const struct bitset *none,
-                         const struct tensor_list *off, struct error *err)
+static int measure_again(struct measuring *measuring, const struct bitset *none, const struct tensor_list *off,
+                         struct error *err)
 {
     struct tensor_list again = {0};
-    int rc = study_runs_switched(&measuring->runs, feed, none, NULL, &again, err);
+    int rc = study_runs_switched(&measuring->runs, 0, none, NULL, &again, err);
 
     if (rc == 0)
         add_noise(measuring, measuring->again, &again, off);
@@ -80,42 +113,59 @@ static int measure_again(struct measuring *measuring, const struct tensor_list *
     return rc;
 }
 
+/* The model with all on, against the reference and as the runtime runs it. */
+static int measure_all_on(struct measuring *measuring, size_t sample, const struct tensor_list *reference,
+                          struct error *err)
+{
+    const struct tensor_list *as_run = measuring->runs.as_run != NULL ? &measuring->runs.as_run[sample] : NULL;
+    struct tensor_list on = {0};
+    struct error why = {0};
+    struct bitset all;
+    int rc = 0;
+
+    if (as_run != NULL)
+        add_noise(measuring, measuring->runtime, as_run, reference);
+    if (measuring->table->all_on_crash != NULL)
+        return 0;
+    bitset_init(&all, measuring->subject->quantizers.count);
+    bitset_fill(&all);
+    rc = study_runs_switched(&measuring->runs, sample, &all, NULL, &on, &why);
+    if (rc == 0) {
+        add_noise(measuring, measuring->all_on, &on, reference);
+        if (as_run != NULL)
+            add_noise(measuring, measuring->simulation, &on, as_run);
+    }
+    tensor_list_release(&on);
+    bitset_release(&all);
+    return note_crash(measuring, rc, &why, &measuring->table->all_on_crash, err);
+}
+
 static int measure_sample(struct measuring *measuring, size_t sample, struct error *err)
 {
-    struct tensor_list feed = {0}, off = {0}, on = {0};
+    struct tensor_list off = {0};
     const struct tensor_list *reference = &off;
-    struct bitset set;
-    int rc = study_runs_feed(&measuring->runs, sample, &feed, err);
+    struct bitset none;
+    int rc;
 
-    bitset_init(&set, measuring->subject->quantizers.count);
-    if (rc < 0)
-        goto done;
-    rc = study_runs_switched(&measuring->runs, &feed, &set, NULL, &off, err);
+    bitset_init(&none, measuring->subject->quantizers.count);
+    rc = study_runs_switched(&measuring->runs, sample, &none, NULL, &off, err);
     if (rc == 0 && sample == 0)
-        rc = measure_again(measuring, &feed, &set, &off, err);
-    if (rc < 0)
-        goto done;
-    bitset_fill(&set);
-    rc = study_runs_switched(&measuring->runs, &feed, &set, NULL, &on, err);
+        rc = measure_again(measuring, &none, &off, err);
+    if (rc < 0 && bounded_process_is_end(err))
+        rc = study_runs_refuse_crash(err, "the model with all quantizers off");
     if (rc < 0)
         goto done;
     if (measuring->runs.of_float != NULL) {
         reference = &measuring->runs.of_float[sample];
         add_noise(measuring, measuring->all_off, &off, reference);
     }
-    add_noise(measuring, measuring->all_on, &on, reference);
-    if (measuring->runs.as_run != NULL) {
-        add_noise(measuring, measuring->runtime, &measuring->runs.as_run[sample], reference);
-        add_noise(measuring, measuring->simulation, &on, &measuring->runs.as_run[sample]);
-    }
+    rc = measure_all_on(measuring, sample, reference, err);
     for (size_t i = 0; rc == 0 && i < measuring->table->count; i++)
         if (measuring->table->rows[i].why_not == NULL)
-            rc = measure_effect(measuring, i, &feed, &off, reference, err);
+            rc = measure_effect(measuring, i, sample, &off, reference, err);
 done:
-    bitset_release(&set);
-    tensor_list_release(&on);
+    bitset_release(&none);
     tensor_list_release(&off);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -147,7 +197,8 @@ static double rise(double from, double to)
 static void finish_rows(struct measuring *measuring)
 {
     size_t output, outputs = measuring->table->output_count;
-    double all_on = least_ratio(measuring, measuring->all_on, &output);
+    bool has_all_on = measuring->table->all_on_crash == NULL;
+    double all_on = has_all_on ? least_ratio(measuring, measuring->all_on, &output) : NAN;
 
     for (size_t i = 0; i < measuring->table->count; i++) {
         struct quantization_row *row = &measuring->table->rows[i];
@@ -156,20 +207,24 @@ static void finish_rows(struct measuring *measuring)
         row->tensor = measuring->tensors[i];
         if (row->why_not != NULL)
             continue;
-        row->alone = least_ratio(measuring, alone, &row->output);
-        row->alone_noise = isnan(row->alone) ? 0 : pow(10, -row->alone / 10);
-        row->gain = rise(all_on, least_ratio(measuring, &measuring->left_out[i * outputs], &output));
+        measuring->table->crashed += row->alone_crash != NULL;
+        if (row->alone_crash == NULL) {
+            row->alone = least_ratio(measuring, alone, &row->output);
+            row->alone_noise = isnan(row->alone) ? 0 : pow(10, -row->alone / 10);
+        }
+        if (row->left_out_crash == NULL)
+            row->gain = rise(all_on, least_ratio(measuring, &measuring->left_out[i * outputs], &output));
     }
     for (size_t i = 0; i < outputs; i++) {
         struct quantization_output *item = &measuring->table->outputs[i];
 
-        item->quantized = measuring->table->switched > 0 || measuring->runs.of_float != NULL
+        item->quantized = has_all_on && (measuring->table->switched > 0 || measuring->runs.of_float != NULL)
                               ? noise_ratio(&measuring->all_on[i])
                               : NAN;
-        if (measuring->runs.as_run != NULL) {
+        if (measuring->runs.as_run != NULL)
             item->as_run = noise_ratio(&measuring->runtime[i]);
+        if (measuring->runs.as_run != NULL && has_all_on)
             item->simulation = noise_ratio(&measuring->simulation[i]);
-        }
         if (measuring->runs.of_float != NULL)
             item->all_off = noise_ratio(&measuring->all_off[i]);
         item->again = noise_ratio(&measuring->again[i]);
@@ -191,6 +246,8 @@ static int compare_rows(const void *a, const void *b)
 
     if ((x->why_not == NULL) != (y->why_not == NULL))
         return x->why_not == NULL ? -1 : 1;
+    if ((x->alone_crash == NULL) != (y->alone_crash == NULL))
+        return x->alone_crash != NULL ? -1 : 1;
     order = compare_known(x->alone, y->alone);
     if (order == 0)
         order = compare_known(-x->gain, -y->gain);
@@ -287,6 +344,8 @@ int quantization_measure(const struct quantization_study *study, struct quantiza
     rc = study_runs_begin(runs, study, ret->samples, err);
     if (rc < 0)
         goto done;
+    if (runs->why_not_run.code != 0)
+        ret->why_not_run = arena_strdup(&ret->arena, runs->why_not_run.message);
     begin_table(&measuring);
     begin_sums(&measuring);
     runs->expected = 1 + ret->samples * (2 + 2 * ret->switched) + quantized_tensors_runs(runs);

@@ -19,6 +19,7 @@ struct quantization_row {
     size_t output;      /* that one */
     double alone_noise; /* noise over signal there; 0 where it was not measured */
     double gain;        /* by how much the least of all outputs rises when only this one is off */
+    const char *alone_crash, *left_out_crash; /* how the runtime has crashed in these runs; NULL: it has not */
 };
 
 struct quantization_output {
@@ -33,18 +34,25 @@ struct quantization_output {
 };
 
 struct quantization_table {
-    struct quantization_row *rows; /* the costliest first; behind these, in the model's order, those without a switch */
+    /* Those with which alone the runtime crashes; then the costliest first; behind these, in the model's order, those
+     * without a switch. */
+    struct quantization_row *rows;
     size_t count;
     size_t switched; /* of them have one */
+    size_t crashed;  /* of them the runtime crashes with alone */
     struct quantization_output *outputs;
     size_t output_count;
     size_t samples, runs;
     double seconds;
+    const char *why_not_run;  /* the model as it is; NULL: it does */
+    const char *all_on_crash; /* how the runtime has crashed with all quantizers on; NULL: it has not */
     struct arena arena;
 };
 
-/* Runs all of that. ERR_INTERRUPTED when a signal asks to end; errors of the data loader and of the backend;
- * ERR_INVALID when the outputs of the two models do not go together. `ret` is to be released after success. */
+/* Runs all of that. With a backend that is at work in a process of its own (backend/onnxrt/apart.h) a crash costs what
+ * it was to measure; that of what the others are measured against is an error. ERR_INTERRUPTED when a signal asks to
+ * end; errors of the data loader and of the backend; ERR_INVALID when the outputs of the two models do not go together.
+ * `ret` is to be released after success. */
 int quantization_measure(const struct quantization_study *study, struct quantization_table *ret, struct error *err);
 void quantization_table_release(struct quantization_table *table);
 

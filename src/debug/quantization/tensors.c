@@ -68,14 +68,11 @@ static int add_input(const struct measuring *measuring, size_t index, struct ten
     int rc = 0;
 
     for (size_t sample = 0; rc == 0 && sample < measuring->runs->samples; sample++) {
-        struct tensor_list feed = {0};
-        const struct named_tensor *input;
+        const struct named_tensor *input =
+            tensor_list_find(&measuring->runs->feeds[sample], value_of(measuring->subject, index)->name);
 
-        rc = study_runs_feed(measuring->runs, sample, &feed, err);
-        input = tensor_list_find(&feed, value_of(measuring->subject, index)->name);
-        if (rc == 0 && input != NULL)
+        if (input != NULL)
             rc = tensor_measuring_add(values, &input->tensor, err);
-        tensor_list_release(&feed);
     }
     return rc;
 }
@@ -109,13 +106,12 @@ struct group {
 static int measure_sample(const struct measuring *measuring, struct group *group, size_t sample, struct error *err)
 {
     const struct wanted_outputs wanted = {.items = group->names, .count = group->count};
-    struct tensor_list feed = {0}, outputs = {0};
+    struct tensor_list outputs = {0};
     struct bitset none;
-    int rc = study_runs_feed(measuring->runs, sample, &feed, err);
+    int rc;
 
     bitset_init(&none, measuring->subject->quantizers.count);
-    if (rc == 0)
-        rc = study_runs_switched(measuring->runs, &feed, &none, &wanted, &outputs, err);
+    rc = study_runs_switched(measuring->runs, sample, &none, &wanted, &outputs, err);
     for (size_t i = 0; rc == 0 && i < group->count; i++) {
         const struct named_tensor *values = tensor_list_find(&outputs, text_of(group->names[i]));
         size_t index = group->quantizers[i];
@@ -127,7 +123,6 @@ static int measure_sample(const struct measuring *measuring, struct group *group
     }
     bitset_release(&none);
     tensor_list_release(&outputs);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -152,12 +147,29 @@ static int add_to_group(const struct measuring *measuring, struct group *group, 
     return note_failure(measuring, index, rc, &why, err);
 }
 
+/* The runtime has crashed when it was asked for these tensors. */
+static void note_crash(const struct measuring *measuring, const struct group *group, const struct error *why)
+{
+    log_message(measuring->runs->study->log, LOG_WARNING,
+                "What %zu quantizers ('%s' ...) make of their own tensors is not known: %s", group->count,
+                measuring->subject->quantizers.items[group->quantizers[0]].name, why->message);
+    for (size_t i = 0; i < group->count; i++)
+        measuring->items[group->quantizers[i]].why_not = arena_strdup(measuring->arena, why->message);
+}
+
 static int measure_group(const struct measuring *measuring, struct group *group, struct error *err)
 {
+    struct error why = {0};
     int rc = 0;
 
     for (size_t sample = 0; rc == 0 && sample < measuring->runs->samples; sample++)
-        rc = measure_sample(measuring, group, sample, err);
+        rc = measure_sample(measuring, group, sample, &why);
+    if (rc < 0 && bounded_process_is_end(&why)) {
+        note_crash(measuring, group, &why);
+        rc = 0;
+    } else if (rc < 0) {
+        *err = why;
+    }
     for (size_t i = 0; i < group->count; i++) {
         struct quantized_tensor *item = &measuring->items[group->quantizers[i]];
 

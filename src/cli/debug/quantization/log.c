@@ -82,8 +82,14 @@ static void fill_row(const struct quantization_report *result, const struct quan
 {
     const struct quantizer *quantizer = quantizer_of(result, row);
 
-    add_decibels(&cells[0], row->alone, "%.1f");
-    add_decibels(&cells[1], row->gain, "%+.1f");
+    if (row->alone_crash != NULL)
+        string_add(&cells[0], "crash");
+    else
+        add_decibels(&cells[0], row->alone, "%.1f");
+    if (row->left_out_crash != NULL)
+        string_add(&cells[1], "crash");
+    else
+        add_decibels(&cells[1], row->gain, "%+.1f");
     fill_measures(row, cells);
     string_add(&cells[7], data_type_name(quantizer->type));
     string_add(&cells[8], quantizer_role_name(quantizer->role));
@@ -195,18 +201,19 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
 
 /* ---- What sums it up ---- */
 
-/* How many of the costliest make nine tenths of the noise that quantizers make one by one; their share. */
+/* Of those that were measured, how many make nine tenths of the noise that all make one by one; their share. */
 static size_t find_main(const struct quantization_table *table, double *ret_share)
 {
+    const struct quantization_row *measured = &table->rows[table->crashed];
+    size_t count = 0, most = table->switched - table->crashed;
     double sum = 0, part = 0;
-    size_t count = 0;
 
-    for (size_t i = 0; i < table->switched; i++)
-        sum += table->rows[i].alone_noise;
+    for (size_t i = 0; i < most; i++)
+        sum += measured[i].alone_noise;
     if (!(sum > 0) || isinf(sum))
         return 0;
-    while (count < table->switched && part < 0.9 * sum)
-        part += table->rows[count++].alone_noise;
+    while (count < most && part < 0.9 * sum)
+        part += measured[count++].alone_noise;
     *ret_share = part / sum;
     return count;
 }
@@ -222,12 +229,12 @@ static void log_main(const struct quantization_report *result, struct log *log)
     string_init(&names);
     for (size_t i = 0; i < count && i < MOST_NAMES; i++) {
         string_add(&names, i > 0 ? ", " : "");
-        string_add_quoted(&names, quantizer_of(result, &result->table->rows[i])->name);
+        string_add_quoted(&names, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
     }
     if (count > MOST_NAMES)
         string_add_format(&names, " and %zu more", count - MOST_NAMES);
     log_message(log, LOG_FINISH, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s", 100 * share,
-                count, result->table->switched, names.data);
+                count, result->table->switched - result->table->crashed, names.data);
     string_release(&names);
 }
 
@@ -284,6 +291,59 @@ static void log_output(const struct quantization_report *result, const struct qu
         log_message(log, LOG_WARNING,
                     "    With all quantizers off that can be switched, it is not the float model: what cannot be "
                     "switched, or another difference between the two models, makes the rest");
+}
+
+/* ---- Crashes of the runtime ---- */
+
+static const char *alone_crash(const struct quantization_row *row)
+{
+    return row->alone_crash;
+}
+
+static const char *left_out_crash(const struct quantization_row *row)
+{
+    return row->left_out_crash;
+}
+
+/* Rows with such a crash, and the first one in its words. */
+static void log_crashes_of(const struct quantization_report *result,
+                           const char *(*crash_of)(const struct quantization_row *row), const char *when,
+                           struct log *log)
+{
+    const char *first = NULL;
+    struct string_builder names;
+    size_t count = 0;
+
+    string_init(&names);
+    for (size_t i = 0; i < result->table->count; i++) {
+        const char *crash = crash_of(&result->table->rows[i]);
+
+        if (crash == NULL)
+            continue;
+        if (first == NULL)
+            first = crash;
+        if (count++ >= MOST_NAMES)
+            continue;
+        string_add(&names, count > 1 ? ", " : "");
+        string_add_quoted(&names, quantizer_of(result, &result->table->rows[i])->name);
+    }
+    if (count > MOST_NAMES)
+        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    if (count > 0)
+        log_message(log, LOG_WARNING, "With only one quantizer %s there is no number for %zu of %zu (%s): %s", when,
+                    count, result->table->switched, names.data, first);
+    string_release(&names);
+}
+
+static void log_crashes(const struct quantization_report *result, struct log *log)
+{
+    if (result->table->all_on_crash != NULL)
+        log_message(log, LOG_WARNING,
+                    "With all quantizers on, as simulated, there is no number, and so none for what is won without one "
+                    "of them: %s",
+                    result->table->all_on_crash);
+    log_crashes_of(result, alone_crash, "on", log);
+    log_crashes_of(result, left_out_crash, "off", log);
 }
 
 /* Rows without a switch, by the reason. */
@@ -373,6 +433,7 @@ void quantization_result_log(const struct quantization_report *result, struct lo
     log_rows(result, shown, log);
     if (shown < table->count)
         log_message(log, LOG_FINISH, "    and %zu more: --json and --report have all of them", table->count - shown);
+    log_crashes(result, log);
     log_without_switch(result, log);
     log_cut_off(result, log);
     if (table->switched == 0 && result->float_path == NULL)

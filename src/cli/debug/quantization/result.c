@@ -91,9 +91,13 @@ static void write_row(const struct quantization_report *result, const struct qua
     }
     write_words(writer, "why_not_switched", row->why_not);
     write_number(writer, "alone", row->alone);
-    if (row->why_not == NULL)
+    if (row->alone_crash != NULL)
+        write_words(writer, "why_no_alone", row->alone_crash);
+    else if (row->why_not == NULL)
         write_words(writer, "output", result->table->outputs[row->output].name);
     write_number(writer, "gain", row->gain);
+    if (row->left_out_crash != NULL)
+        write_words(writer, "why_no_gain", row->left_out_crash);
     write_measures(row, writer);
     json_writer_end_object(writer);
 }
@@ -150,6 +154,8 @@ void quantization_result_write(const void *data, struct json_writer *writer)
     write_count(writer, "samples", table->samples);
     write_count(writer, "runs", table->runs);
     write_number(writer, "seconds", table->seconds);
+    write_words(writer, "why_not_run", table->why_not_run);
+    write_words(writer, "why_no_all_on", table->all_on_crash);
     json_writer_key(writer, "outputs");
     json_writer_begin_array(writer);
     for (size_t i = 0; i < table->output_count; i++) {
@@ -192,6 +198,22 @@ static struct report_cell number_cell(double value)
     return (struct report_cell){.number = value};
 }
 
+static struct report_cell effect_cell(double value, const char *crash)
+{
+    return crash != NULL ? (struct report_cell){.text = "crash"} : number_cell(value);
+}
+
+/* Why there is no number; "" where there are all. */
+static const char *why_no_number(const struct quantization_report *result, const struct quantization_row *row)
+{
+    const char *const reasons[] = {row->why_not, row->alone_crash, row->left_out_crash, result->table->all_on_crash};
+
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+        if (reasons[i] != NULL)
+            return reasons[i];
+    return "";
+}
+
 static void tell_row(const struct quantization_report *result, const struct quantization_row *row, struct report *page)
 {
     const struct quantizer *quantizer = quantizer_of(result, row);
@@ -205,16 +227,23 @@ static void tell_row(const struct quantization_report *result, const struct quan
                                                 {.text = quantizer_role_name(quantizer->role)},
                                                 {.text = data_type_name(quantizer->type)},
                                                 {.text = granularity.data},
-                                                number_cell(row->alone),
-                                                number_cell(row->gain),
+                                                effect_cell(row->alone, row->alone_crash),
+                                                effect_cell(row->gain, row->left_out_crash),
                                                 number_cell(has ? measures->signal_to_noise : NAN),
                                                 number_cell(has ? 100 * measures->clipped : NAN),
                                                 number_cell(has ? 100 * measures->unused : NAN),
                                                 number_cell(has ? (double)measures->dead_scales : NAN),
                                                 number_cell(has ? (double)measures->outlying_scales : NAN),
                                                 number_cell(has ? measures->reach : NAN),
-                                                {.text = row->why_not != NULL ? row->why_not : ""}});
+                                                {.text = why_no_number(result, row)}});
     string_release(&granularity);
+}
+
+/* A model that does not run says why. */
+static struct report_cell as_run_cell(const struct quantization_table *table, size_t output)
+{
+    return table->why_not_run != NULL ? (struct report_cell){.text = table->why_not_run}
+                                      : number_cell(table->outputs[output].as_run);
 }
 
 static void tell_traps(const struct quantization_report *result, struct report *page)
@@ -241,19 +270,10 @@ static void tell_traps(const struct quantization_report *result, struct report *
 
 void quantization_result_tell(const struct quantization_report *result, struct report *page)
 {
-    static const char *const columns[] = {"quantizer",
-                                          "role",
-                                          "type",
-                                          "scales along",
-                                          "alone, dB",
-                                          "gain, dB",
-                                          "own, dB",
-                                          "clipped, %",
-                                          "unused, %",
-                                          "dead scales",
-                                          "outlying scales",
-                                          "reach over 99.9 %",
-                                          "not switched, because"};
+    static const char *const columns[] = {
+        "quantizer",         "role",       "type",      "scales along", "alone, dB",       "gain, dB",
+        "own, dB",           "clipped, %", "unused, %", "dead scales",  "outlying scales", "reach over 99.9 %",
+        "no number, because"};
     static const char *const outputs[] = {"output", "all on, dB", "as run, dB", "as run against all on, dB",
                                           "all off against the float model, dB"};
     const struct quantization_table *table = result->table;
@@ -263,8 +283,8 @@ void quantization_result_tell(const struct quantization_report *result, struct r
     report_begin_table(page, "Outputs: signal to quantization noise", outputs, ARRAY_LEN(outputs));
     for (size_t i = 0; i < table->output_count; i++)
         report_add_row(page, (struct report_cell[]){{.text = table->outputs[i].name},
-                                                    number_cell(table->outputs[i].quantized),
-                                                    number_cell(table->outputs[i].as_run),
+                                                    effect_cell(table->outputs[i].quantized, table->all_on_crash),
+                                                    as_run_cell(table, i),
                                                     number_cell(table->outputs[i].simulation),
                                                     number_cell(table->outputs[i].all_off)});
     report_begin_table(page, "Quantizers", columns, ARRAY_LEN(columns));

@@ -248,7 +248,7 @@ static void read_table(struct quantization_session *session, const struct quanti
     for (size_t i = 0; i < table->count; i++) {
         const struct quantization_row *row = &table->rows[i];
 
-        scores[row->quantizer] = row->alone_noise;
+        scores[row->quantizer] = row->alone_crash != NULL ? INFINITY : row->alone_noise;
         if (row->tensor.why_not == NULL && !row->tensor.of_stored)
             session->ranges[row->quantizer] =
                 (struct quantizer_range){row->tensor.measures.least, row->tensor.measures.largest};

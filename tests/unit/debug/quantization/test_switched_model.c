@@ -154,7 +154,8 @@ static void begin(struct fixture *fixture, bool with_original)
         quantizers_match(&subject->quantizers, subject->model, subject->float_model, &subject->twins);
     }
     made_feed(subject->model, &fixture->feed);
-    must(switched_model_new(subject, &onnxrt_backend, &request, &fixture->switched, &err), &err);
+    must(switched_model_new(subject, &fixture->switched, &err), &err);
+    must(switched_model_open(fixture->switched, &onnxrt_backend, &request, &err), &err);
 }
 
 static void end(struct fixture *fixture)
