@@ -2,6 +2,7 @@
 #include "backend/onnxrt/apart.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -529,6 +530,42 @@ static void put_feed(struct message *question, const struct tensor_list *feed, u
     tensor_list_release(&others);
 }
 
+/* An answer, for as long as there are tensors that refer to it. */
+struct answer_bytes {
+    char *data;
+    atomic_size_t users;
+};
+
+static void leave_answer(void *data)
+{
+    struct answer_bytes *bytes = data;
+
+    if (atomic_fetch_sub(&bytes->users, 1) > 1)
+        return;
+    free(bytes->data);
+    free(bytes);
+}
+
+/* Takes the answer over for those tensors that have no data of their own. */
+static void own_answer(struct text *answer, struct tensor_list *outputs)
+{
+    struct answer_bytes *bytes = memory_alloc_zero(1, sizeof(*bytes));
+
+    bytes->data = (char *)answer->data;
+    atomic_init(&bytes->users, 1);
+    *answer = (struct text){0};
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct tensor *tensor = &outputs->items[i].tensor;
+
+        if (tensor->free_owner != NULL)
+            continue;
+        atomic_fetch_add(&bytes->users, 1);
+        tensor->free_owner = leave_answer;
+        tensor->owner = bytes;
+    }
+    leave_answer(bytes);
+}
+
 static int apart_run(struct backend_session *session, const struct tensor_list *feed,
                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
@@ -563,14 +600,7 @@ static int apart_run(struct backend_session *session, const struct tensor_list *
         rc = refuse_answer(err);
         goto done;
     }
-    for (size_t i = 0; i < outputs.count; i++) {
-        struct tensor borrowed = outputs.items[i].tensor;
-
-        if (borrowed.free_owner == NULL) /* what it borrows from, the answer, goes */
-            rc = tensor_copy(&borrowed, &outputs.items[i].tensor, err);
-        if (rc < 0)
-            goto done;
-    }
+    own_answer(&bytes, &outputs);
     *ret = outputs;
     outputs = (struct tensor_list){0};
 done:
