@@ -226,6 +226,21 @@ thirty=$(echo O{1..30})
     [ "$(json_value 'it["decisions"]')" = "['A']" ]
 }
 
+@test "a tolerance for an output that the model does not have is refused, since the check would pass over it" {
+    passes "$model" --atol 0.01 Y:0.1
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--atol: 'Y' is no output of '$model', and the check would pass over it; did you mean 'y'? It has 'y'"* ]]
+    run ! grep -q 'The reference is' <<<"$output"
+    passes "$model" --check-error-stat 'node*:max' --load-outputs golden.json
+    [[ $stderr == *"--check-error-stat: 'node*' is no output of"*" It has 'y'"* ]]
+    passes "$model" --val-range [-5,5] --atol sum:0.01
+    [[ $stderr == *"--atol: 'sum' is no output of"* ]]
+    passes "$model" --val-range [-5,5] --atol sum:0.01 0.01 --first-divergence # which makes every tensor an output
+    logged "Cause: QDQSelectorActionTransformer$"
+    passes "$model" --val-range [-5,5] --atol '?:0.01'
+    logged "Cause: QDQSelectorActionTransformer$"
+}
+
 @test "names that no optimizer has are doubted, and what is switched off elsewhere stays off" {
     run --separate-stderr polygraphy run "$model" --onnxrt --onnxrt-disable-optimizers ConstantFoldin
     logged "\[W\] 'ConstantFoldin' is no optimizer that is known .*; did you mean 'ConstantFolding'"

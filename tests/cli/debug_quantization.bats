@@ -63,6 +63,15 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     refused "nothing shows that it looks at what it is given"
 }
 
+@test "a tolerance for an output that the model does not have is refused, since the check would pass over it" {
+    quantization "$model" --float "$original" --compare quality --snr-threshold y:20 Y:40
+    [ "$status" -eq 1 ]
+    refused "--snr-threshold: 'Y' is no output of '$model', and the check would pass over it; did you mean 'y'? It has 'y'"
+    run ! grep -q quantizer <<<"$output" # nothing was measured before
+    quantization "$model" --float "$original" --atol y:0.02
+    logged "Seen: without these the check passes"
+}
+
 @test "any command is a check, several run at a time, and a session goes on where it was" {
     local check=(--check sh -c "$(without relu_2_quantize conv_1_weight_q)")
     quantization "$model" --float "$original" --emit lists --json result.json -j 2 "${check[@]}"

@@ -5,8 +5,13 @@
 
 #include "base/memory.h"
 #include "base/process/process.h"
+#include "base/text/names.h"
 #include "base/text/string_builder.h"
 #include "cli/options/groups.h"
+#include "comparator/infer/driver.h"
+#include "onnx/model/model.h"
+
+#define MOST_OUTPUTS 8 /* that an error lists */
 
 static void add_two(struct word_list *words, const char *option, const char *value)
 {
@@ -51,6 +56,82 @@ int own_check_refuse(const struct command_context *context, struct error *err)
     string_release(&given);
     return rc;
 }
+
+/* ---- Outputs by name ---- */
+
+/* The outputs that the check compares, as far as it may; in the arena. */
+static struct words list_outputs(const struct command_context *context, const struct model *model)
+{
+    struct arena *arena = parse_arena((struct parse *)context->parse);
+    bool all = parse_given(context->parse, "--first-divergence") || parse_given(context->parse, "--trt-outputs");
+    size_t count = all ? model->values.count : model->outputs.count;
+    const char **items = arena_alloc_zero(arena, count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < count; i++)
+        items[i] = arena_text(arena, model->values.items[all ? i : model->outputs.items[i]].name);
+    return (struct words){.items = items, .count = count};
+}
+
+static bool covers_any(const char *rule, const struct words *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (name_rule_covers(rule, outputs->items[i]))
+            return true;
+    return rule[0] == '\0';
+}
+
+static int refuse_output(const char *option, const char *name, const char *path, const struct words *outputs,
+                         struct error *err)
+{
+    struct string_builder message;
+    struct close_names close;
+    int rc;
+
+    string_init(&message);
+    string_add_quoted(&message, name);
+    string_add(&message, " is no output of ");
+    string_add_quoted(&message, path);
+    string_add(&message, ", and the check would pass over it");
+    close_names_start(&close, text_of(name));
+    for (size_t i = 0; i < outputs->count; i++)
+        close_names_offer(&close, text_of(outputs->items[i]));
+    close_names_add_to(&close, &message);
+    string_add(&message, close.count > 0 ? " It has " : ". It has ");
+    for (size_t i = 0; i < outputs->count && i < MOST_OUTPUTS; i++) {
+        string_add(&message, i > 0 ? ", " : "");
+        string_add_quoted(&message, outputs->items[i]);
+    }
+    if (outputs->count > MOST_OUTPUTS)
+        string_add_format(&message, " and %zu more", outputs->count - MOST_OUTPUTS);
+    rc = error_set(err, ERR_INVALID, "%s: %s", option, message.data);
+    string_release(&message);
+    return rc;
+}
+
+int own_check_refuse_unknown_outputs(const struct command_context *context, const char *path, struct error *err)
+{
+    struct output_rules rules[COMPARISON_RULES];
+    struct words outputs;
+    struct model *model;
+    struct error unread;
+    int rc = 0;
+
+    if (parse_given(context->parse, "--check") || model_open(path, NULL, &model, &unread) < 0)
+        return 0;
+    outputs = list_outputs(context, model);
+    model_free(model);
+    comparison_list_rules(PARSE_VALUES(context->parse, struct comparison_values), rules);
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        for (size_t k = 0; rc == 0 && k < rules[i].count; k++) {
+            const char *name = *(const char *const *)((const char *)rules[i].items + k * rules[i].item_size);
+
+            if (!covers_any(name, &outputs))
+                rc = refuse_output(rules[i].option, name, path, &outputs, err);
+        }
+    return rc;
+}
+
+/* ---- The check ---- */
 
 bool own_check_needs_reference(const struct own_check *check)
 {

@@ -31,6 +31,10 @@ bool own_check_is_asked_for(const struct command_context *context);
 /* An error where it has, since --check was given too. */
 int own_check_refuse(const struct command_context *context, struct error *err);
 
+/* An error where an option of comparisons has a value for an output that the model at `path` does not have: the check
+ * would pass over it, with a warning that nobody sees. No error for a model that cannot be read, nor with --check. */
+int own_check_refuse_unknown_outputs(const struct command_context *context, const char *path, struct error *err);
+
 /* False where --load-outputs gives the reference. */
 bool own_check_needs_reference(const struct own_check *check);
 

@@ -469,6 +469,9 @@ static int debug_passes_run(const struct command_context *context, struct error 
         return rc;
     session.loop_settings.check.has_lists = true;
     session.loop_settings.hash_content = passes_hash_list;
+    rc = own_check_refuse_unknown_outputs(context, session.subject.model, err);
+    if (rc < 0)
+        goto done;
     rc = choose_runner(&session, err);
     if (rc < 0)
         goto done;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "cli/commands.h"
+#include "cli/debug/own_check.h"
 #include "cli/debug/quantization/result.h"
 #include "cli/debug/quantization/search.h"
 #include "cli/debug/session.h"
@@ -197,6 +198,8 @@ static int debug_quantization_run(const struct command_context *context, struct 
                          "tolerance as --atol");
     if (quantization_search_is_wanted(context)) {
         rc = quantization_search_keep_models(context, path, values->float_model, err);
+        if (rc == 0)
+            rc = own_check_refuse_unknown_outputs(context, path, err);
         if (rc < 0)
             return rc;
     }

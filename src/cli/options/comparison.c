@@ -1,5 +1,6 @@
 /* cli/options/comparison.c: what `run` compares, and how exactly. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "cli/options/groups.h"
@@ -288,3 +289,28 @@ const struct option_group comparison_options = {
     .count = ARRAY_LEN(options),
     .finish = finish,
 };
+
+#define RULES(option, list)                                                                                            \
+    {                                                                                                                  \
+        option, (list).items, (list).count, sizeof((list).items[0])                                                    \
+    }
+
+void comparison_list_rules(const struct comparison_values *values, struct output_rules *ret)
+{
+    const struct output_rules rules[COMPARISON_RULES] = {
+        RULES("--rtol", values->rtol),
+        RULES("--atol", values->atol),
+        RULES("--norm-tolerance", values->norm_tolerance),
+        RULES("--check-error-stat", values->check_error_stat),
+        RULES("--error-quantile", values->error_quantile),
+        RULES("--index-tolerance", values->index_tolerance),
+        RULES("--l2-tolerance", values->l2_tolerance),
+        RULES("--cosine-threshold", values->cosine_threshold),
+        RULES("--psnr-threshold", values->psnr_threshold),
+        RULES("--snr-threshold", values->snr_threshold),
+        RULES("--nmse-tolerance", values->nmse_tolerance),
+        RULES("--postprocess", values->postprocess),
+    };
+
+    memcpy(ret, rules, sizeof(rules));
+}

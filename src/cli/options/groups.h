@@ -178,6 +178,12 @@ struct comparison_values {
 
 extern const struct option_group comparison_options; /* fills struct driver_settings, too */
 
+/* What the options say of outputs by name: one for each option that does, given or not. `ret` has room for
+ * COMPARISON_RULES, which borrow from `values`. */
+#define COMPARISON_RULES 12
+struct output_rules;
+void comparison_list_rules(const struct comparison_values *values, struct output_rules *ret);
+
 /* ---- ONNX loading ---- */
 
 struct onnx_load_values {

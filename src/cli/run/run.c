@@ -249,11 +249,6 @@ static void release_runners(struct chosen_runners *runners)
     free(runners->commands);
 }
 
-#define RULES(option, list)                                                                                            \
-    {                                                                                                                  \
-        option, (list).items, (list).count, sizeof((list).items[0])                                                    \
-    }
-
 /* All but the runners, and where results go. `model` is of the context, and to be released in any case. */
 static int run_models(struct run_model *model, struct driver_settings *settings, struct divergence_findings *findings,
                       bool *ret_passed, struct error *err)
@@ -261,20 +256,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     const struct command_context *context = model->context;
     const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
     const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-    const struct output_rules rules[] = {
-        RULES("--rtol", values->rtol),
-        RULES("--atol", values->atol),
-        RULES("--norm-tolerance", values->norm_tolerance),
-        RULES("--check-error-stat", values->check_error_stat),
-        RULES("--error-quantile", values->error_quantile),
-        RULES("--index-tolerance", values->index_tolerance),
-        RULES("--l2-tolerance", values->l2_tolerance),
-        RULES("--cosine-threshold", values->cosine_threshold),
-        RULES("--psnr-threshold", values->psnr_threshold),
-        RULES("--snr-threshold", values->snr_threshold),
-        RULES("--nmse-tolerance", values->nmse_tolerance),
-        RULES("--postprocess", values->postprocess),
-    };
+    struct output_rules rules[COMPARISON_RULES];
     struct backend_request options = model_file_request(context);
     struct data_loader *loader = NULL;
     struct run_results results = {0};
@@ -295,6 +277,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     }
     settings->load = run_model_load;
     settings->load_data = model;
+    comparison_list_rules(values, rules);
     settings->rules = rules;
     settings->rule_count = ARRAY_LEN(rules);
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
