@@ -36,8 +36,7 @@ static const char *failure_of(const struct passes_report *report)
             return "With all of them switched off the model differs from its own reference, too: its outputs hold NaN, "
                    "change from run to run (`polygraphy debug repeat` counts), or depend on what is not among them";
         return "With all of them switched off the check fails, too: the reason is not among them, or the check does "
-               "not heed "
-               "what is switched off";
+               "not heed what is switched off";
     case PASSES_NONE_OFF_PASSES:
         return "With nothing switched off the check passes: there is nothing to look for";
     case PASSES_UNDECIDED:
