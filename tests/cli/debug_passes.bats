@@ -137,6 +137,17 @@ thirty=$(echo O{1..30})
     [ "$(json_value 'sorted(it["culprits"])')" = "[['O17'], ['O3']]" ]
 }
 
+@test "the answer stands where the smallest part has an input that commands would take for an option" {
+    export POLYGRAPHY_TRT=builtin
+    LC_ALL=C sed 's/t3/-o/g' "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" >option.onnx
+    passes option.onnx --trt --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_when_fused.so" --atol 1e-3 --reduce \
+        --json result.json
+    [ "$status" -eq 0 ]
+    logged "Cause: fusion:relu@relu$"
+    logged "No smaller model for .*: it would be 'polygraphy_passes/reduced.onnx', but for its input '-o' there are no data"
+    [ "$(json_value 'it["outcome"], ["why_not" in r for r in it["reduced"]]')" = "('found', [True])" ]
+}
+
 @test "of many decisions kinds are found first, then places; a kind that does harm everywhere stays a kind" {
     passes "$model" --decisions s:{a,b,c,d}@{1..10} --json result.json --check "$(without s:b@7 s:d@1)"
     logged "Cause: s:b@7, s:d@1$"

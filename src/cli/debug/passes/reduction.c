@@ -216,6 +216,21 @@ static bool has_input(const struct model *model, struct text name)
     return false;
 }
 
+/* An input of the part as a word of a command. One that begins with '-' would be an option, and some write files. */
+static int add_input(const struct reduction_request *request, const struct paths *paths, struct text name,
+                     struct word_list *ret, struct error *err)
+{
+    const char *word = arena_text(request->subject->arena, name);
+
+    if (word[0] == '-')
+        return error_set(err, ERR_UNSUPPORTED,
+                         "it would be '%s', but for its input '%s' there are no data: commands would take that name "
+                         "for an option",
+                         paths->model, word);
+    add(ret, word);
+    return 0;
+}
+
 /* What inputs of the part hold that are none of the whole model. `*ret`: there are some. */
 static int compute_tensors(const struct reduction_request *request, const struct paths *paths,
                            const struct model *whole, const struct model *part, bool *ret, struct error *err)
@@ -234,14 +249,14 @@ static int compute_tensors(const struct reduction_request *request, const struct
     add(&words, paths->tensors);
     add(&words, "--onnx-outputs");
     before = words.count;
-    for (size_t i = 0; i < part->inputs.count; i++) {
+    for (size_t i = 0; rc == 0 && i < part->inputs.count; i++) {
         struct text name = part->values.items[part->inputs.items[i]].name;
 
         if (!has_input(whole, name))
-            add(&words, arena_text(request->subject->arena, name));
+            rc = add_input(request, paths, name, &words, err);
     }
     *ret = words.count > before;
-    if (*ret)
+    if (rc == 0 && *ret)
         rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
@@ -265,9 +280,10 @@ static int make_inputs(const struct reduction_request *request, const struct pat
     add(&words, "-o");
     add(&words, paths->inputs);
     add(&words, "--only");
-    for (size_t i = 0; i < part->inputs.count; i++)
-        add(&words, arena_text(request->subject->arena, part->values.items[part->inputs.items[i]].name));
-    rc = run(request, &words, paths->all_off, err);
+    for (size_t i = 0; rc == 0 && i < part->inputs.count; i++)
+        rc = add_input(request, paths, part->values.items[part->inputs.items[i]].name, &words, err);
+    if (rc == 0)
+        rc = run(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
@@ -369,25 +385,40 @@ done:
     return rc;
 }
 
-int passes_reduce(const struct reduction_request *given, struct passes_reduction *ret, struct error *err)
+static int reduce(const struct reduction_request *given, const struct paths *paths, struct passes_reduction *ret,
+                  struct error *err)
 {
-    struct reduction_request whole = *given;
-    const struct reduction_request *request = &whole;
-    struct paths paths = paths_of(request);
+    struct reduction_request request = *given;
     struct error ignored;
     char *folder;
-    int rc = write_lists(request, &paths, err);
+    int rc = write_lists(&request, paths, err);
 
-    *ret = (struct passes_reduction){.model = paths.model, .inputs = paths.inputs, .golden = paths.golden};
-    if (rc == 0 && whole.inputs == NULL)
-        rc = save_inputs(request, &paths, &whole.inputs, err);
+    if (rc == 0 && request.inputs == NULL)
+        rc = save_inputs(&request, paths, &request.inputs, err);
     if (rc < 0)
         return rc;
     rc = file_make_temporary_folder("passes", &folder, err);
     if (rc < 0)
         return rc;
-    rc = search(request, &paths, folder, &ret->why_not, err);
+    rc = search(&request, paths, folder, &ret->why_not, err);
     file_remove_tree(folder, &ignored);
     free(folder);
-    return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(request, &paths, ret, err);
+    return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(&request, paths, ret, err);
+}
+
+int passes_reduce(const struct reduction_request *request, struct passes_reduction *ret, struct error *err)
+{
+    const struct paths paths = paths_of(request);
+    struct error why;
+    int rc;
+
+    *ret = (struct passes_reduction){.model = paths.model, .inputs = paths.inputs, .golden = paths.golden};
+    rc = reduce(request, &paths, ret, &why);
+    if (rc != ERR_BACKEND && rc != ERR_UNSUPPORTED) {
+        if (rc < 0)
+            *err = why;
+        return rc;
+    }
+    ret->why_not = arena_strdup(request->subject->arena, why.message);
+    return 0;
 }

@@ -29,7 +29,8 @@ struct passes_reduction {
 };
 
 /* Runs `polygraphy debug reduce`, whose check compares each part with itself, everything switched off; then looks at
- * the answer from both sides. That there is no such part is no error. */
+ * the answer from both sides. That there is no such part is no error, nor that a command of this program fails with it.
+ */
 int passes_reduce(const struct reduction_request *request, struct passes_reduction *ret, struct error *err);
 
 #endif
