@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text/shell_line.h"
+#include "base/text/string_builder.h"
 #include "onnx/model/mark_outputs.h"
 #include "onnx/write/model.h"
 
@@ -48,6 +49,25 @@ static bool is_made(const struct model *model, struct text name)
     return value != VALUE_NONE && model->values.items[value].producer != NODE_NONE;
 }
 
+static void add(const struct passes_subject *subject, struct text name, struct decisions *ret)
+{
+    struct string_builder shown;
+
+    if (memchr(name.data, '\0', name.size) == NULL) {
+        decisions_add(ret, arena_printf(subject->arena, BARRIER_PREFIX TEXT_FORMAT, TEXT_ARGS(name)));
+        return;
+    }
+    string_init(&shown);
+    string_add(&shown, BARRIER_PREFIX);
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] == '\0')
+            string_add(&shown, "\\x00");
+        else
+            string_add_char(&shown, name.data[i]);
+    decisions_leave_out(ret, shown.data);
+    string_release(&shown);
+}
+
 static void add_all(const struct passes_subject *subject, const struct model *model, const struct model *rewritten,
                     struct decisions *ret)
 {
@@ -69,7 +89,7 @@ static void add_all(const struct passes_subject *subject, const struct model *mo
             if (is_made(rewritten, name))
                 left++;
             else if (count++ < MOST_BARRIERS)
-                decisions_add(ret, arena_printf(subject->arena, BARRIER_PREFIX TEXT_FORMAT, TEXT_ARGS(name)));
+                add(subject, name, ret);
         }
     bitset_release(&used);
     bitset_release(&outputs);

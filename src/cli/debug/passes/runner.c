@@ -10,14 +10,22 @@
 #include "base/text/string_builder.h"
 #include "debug/check/words.h"
 
-void decisions_add(struct decisions *decisions, const char *name)
+static void add_once(struct decisions *decisions, const char *name, struct word_list *list)
 {
-    struct word_list *list = strpbrk(name, ";\n\r") == NULL ? &decisions->names : &decisions->unfit;
-
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], name) == 0)
             return;
     *VECTOR_APPEND(list) = arena_strdup(decisions->arena, name);
+}
+
+void decisions_add(struct decisions *decisions, const char *name)
+{
+    add_once(decisions, name, strpbrk(name, ";\n\r") == NULL ? &decisions->names : &decisions->unfit);
+}
+
+void decisions_leave_out(struct decisions *decisions, const char *shown)
+{
+    add_once(decisions, shown, &decisions->unfit);
 }
 
 void remedies_add(struct remedies *remedies, enum remedy_form form, const char *format, ...)
@@ -120,7 +128,8 @@ int passes_find_decisions(const struct passes_subject *subject, const struct pas
         return rc;
     if (unfit->count > 0)
         log_message(subject->context->log, LOG_WARNING,
-                    "%zu decision%s not tried, because ';' or a line break in a name parts it from the next: '%s'%s",
+                    "%zu decision%s not tried, because ';', a line break or a NUL byte in a name parts it from the "
+                    "next: '%s'%s",
                     unfit->count, unfit->count == 1 ? " is" : "s are", unfit->items[0],
                     unfit->count > 1 ? " and others" : "");
     return ret->names.count > 0

@@ -38,6 +38,9 @@ struct decisions {
 /* Copies the name, unless it is there. */
 void decisions_add(struct decisions *decisions, const char *name);
 
+/* One whose name cannot be handed over; `shown` is what to call it. */
+void decisions_leave_out(struct decisions *decisions, const char *shown);
+
 /* How something is switched off for good: in this program's words, and as others spell it. */
 enum remedy_form { REMEDY_OPTION, REMEDY_C, REMEDY_PYTHON, REMEDY_TRTEXEC, REMEDY_FORMS };
 
