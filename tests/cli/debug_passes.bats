@@ -200,6 +200,17 @@ thirty=$(echo O{1..30})
     [ "$(json_value 'it["off"], it["minimal"]')" = "(['O3'], True)" ]
 }
 
+@test "where a decision fails with all else switched off and not beside the rest, both are said" {
+    # wrong with D, and with F alone
+    passes "$model" --decisions F A D --json result.json --report-data page.json --check \
+        'case "{disabled}" in "" | F | A | "F;A" | "A;D") exit 1 ;; esac'
+    logged "Cause: D$"
+    logged "Seen: with F, and all else switched off, it fails; yet it can stay on: without the cause, and with all else, the check passes$"
+    logged "Seen: with D, and all else switched off, it fails$"
+    [ "$(json_value 'it["off"], it["culprits"]')" = "(['D'], [['F'], ['D']])" ]
+    grep -q "with F, and all else switched off, it fails; yet it can stay on" page.json
+}
+
 @test "of two that fail only together one is switched off" {
     passes "$model" --decisions $thirty --json result.json --check \
         'case ";{disabled};" in *";O4;"* | *";O20;"*) exit 0 ;; esac; exit 1'

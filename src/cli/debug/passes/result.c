@@ -28,6 +28,26 @@ static void add_set(const struct passes_report *report, const struct bitset *set
         string_add_format(ret, " and %zu more", bitset_count(set) - MOST_DECISIONS);
 }
 
+static bool are_disjoint(const struct bitset *a, const struct bitset *b)
+{
+    for (size_t i = bitset_next(a, 0); i < a->size; i = bitset_next(a, i + 1))
+        if (bitset_has(b, i))
+            return false;
+    return true;
+}
+
+/* What was seen of culprits. Where they are no part of the cause, both sentences are true: they fail, but not beside
+ * what is on in the answer. */
+static void add_culprits(const struct passes_report *report, const struct bitset *culprits, struct string_builder *ret)
+{
+    string_add(ret, "with ");
+    add_set(report, culprits, ret);
+    string_add(ret, ", and all else switched off, it fails");
+    if (are_disjoint(culprits, &report->result->off))
+        string_add_format(ret, "; yet %s can stay on: without the cause, and with all else, the check passes",
+                          bitset_count(culprits) == 1 ? "it" : "these");
+}
+
 static const char *failure_of(const struct passes_report *report)
 {
     switch (report->result->outcome) {
@@ -123,8 +143,8 @@ static void log_culprits(const struct passes_report *report, struct log *log)
         struct string_builder text;
 
         string_init(&text);
-        add_set(report, &result->culprits.items[i], &text);
-        log_message(log, LOG_FINISH, "    Seen: with %s, and all else switched off, it fails", text.data);
+        add_culprits(report, &result->culprits.items[i], &text);
+        log_message(log, LOG_FINISH, "    Seen: %s", text.data);
         string_release(&text);
     }
 }
@@ -283,8 +303,8 @@ void passes_result_tell(const struct passes_report *report, struct model *model,
     report_add_proof(page, "without it, and with all else, the check passes");
     for (size_t i = 0; i < result->culprits.count; i++) {
         string_clear(&text);
-        add_set(report, &result->culprits.items[i], &text);
-        report_add_proof(page, "with %s, and all else switched off, it fails", text.data);
+        add_culprits(report, &result->culprits.items[i], &text);
+        report_add_proof(page, "%s", text.data);
     }
     string_clear(&text);
     add_kernels(&report->rewriting.kernels, &text);
