@@ -304,7 +304,7 @@ EOS
     sed -i 's/dtype=float16/dtype=/' check.sh
     run --separate-stderr polygraphy debug precision "${command[@]}" --load-debug-replay replay.json \
         --output-onnx mixed.onnx --check ./check.sh
-    refused "the engine with the layers that were found passes according to the debug replay 'replay.json'"
+    refused "the model with the layers that were found passes according to the debug replay 'replay.json'"
     not_logged 'To achieve acceptable accuracy'
     [ ! -e mixed.onnx ]
 }

@@ -2,6 +2,7 @@
  *
  *   load:TEXT      when it loads a model whose path ends with TEXT
  *   has:TEXT       when it loads a file in which TEXT is
+ *   given:TEXT     when it loads a model from memory in which TEXT is
  *   switches       when it loads a model from memory that has switches in place of quantizers
  *   all-on         when it runs that with all switches on; all-off likewise
  *   alone:TEXT     with only one switch on, in whose name TEXT is
@@ -81,7 +82,11 @@ static struct status *create_session(const void *env, const char *path, const vo
 
 static struct status *create_from_array(const void *env, const void *data, size_t size, const void *options, void **ret)
 {
+    const char *text = place("given:");
+
     if (place("switches") != NULL && memmem(data, size, SWITCH, strlen(SWITCH)) != NULL)
+        raise(SIGSEGV);
+    if (text != NULL && memmem(data, size, text, strlen(text)) != NULL)
         raise(SIGSEGV);
     return real_create_from_array(env, data, size, options, ret);
 }
