@@ -129,6 +129,16 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
         "[('m', 'None'), ('sparse', 'it is a sparse tensor, which is not read'), ('w', 'what is out of its range is not clipped (saturate is 0), and not simulated')]" ]
 }
 
+@test "a quantizer with which nothing can be computed says why, and none adds a line to the log" {
+    /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" problems problems.onnx
+    quantization problems.onnx --check "$(without lines_q)" --json result.json
+    logged "^\[W\] Nothing is measured in the own tensor of 1 of 3 quantizers \('two\\\\nlines'\): it is dequantized with another scale than it is quantized with$"
+    logged "^\[W\] Nothing is measured in the own tensor of 2 of 3 quantizers \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
+    [ "$(json_value 'sorted(str(q["tensor"]) for q in it["quantizers"])')" = "['None', 'None', 'None']" ]
+    logged "^\[I\] Cause: 'two\\\\nlines'$"
+    not_logged "^lines"
+}
+
 @test "4 bits in blocks, float8 and 16 bits are measured, and what 4 bits lose 16 bits do not" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" types float.onnx types.onnx
     quantization types.onnx --float float.onnx --atol 4 --json result.json

@@ -4,6 +4,8 @@
 make RESULT                 a small network whose weights ConstantOfShape makes, all 0.02, in operator set 9
 computed RESULT             a product in float16 whose left side is quantized with a scale that is computed
 unusual RESULT              two products, with a sparse weight, and with one in float8 that does not saturate
+problems RESULT             two products in a row, whose weights have scales that are 0 or no number, behind a quantizer
+                            that dequantizes with another scale and has a line break in its name
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
@@ -82,6 +84,28 @@ def unusual(result):
          numpy_helper.from_array(numpy.linspace(-20, 1, 16, dtype=numpy.float32).reshape(4, 4), "w")],
         sparse_initializer=[sparse])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
+def problems(result):
+    def pair(source, integers, target, scale, other, zero, **attributes):
+        return [helper.make_node("QuantizeLinear", [source, scale, zero], [integers], **attributes),
+                helper.make_node("DequantizeLinear", [integers, other, zero], [target], **attributes)]
+
+    weight = numpy.linspace(-1, 1, 16, dtype=numpy.float32).reshape(4, 4)
+    nodes = [helper.make_node("Neg", ["x"], ["two\nlines"]),
+             *pair("two\nlines", "lines_q", "d", "scale", "other", "zero"),
+             *pair("w", "j", "e", "with_0", "with_0", "zeros", axis=1),
+             helper.make_node("MatMul", ["d", "e"], ["p"]),
+             *pair("v", "k", "f", "with_nan", "with_nan", "zeros", axis=1),
+             helper.make_node("MatMul", ["p", "f"], ["y"])]
+    constants = {"scale": numpy.float32(0.05), "other": numpy.float32(0.1), "zero": numpy.int8(0),
+                 "with_0": numpy.array([0.01, 0, 0.01, 0.01], numpy.float32), "zeros": numpy.zeros(4, numpy.int8),
+                 "with_nan": numpy.array([0.01, 0.01, 0.01, numpy.nan], numpy.float32), "w": weight, "v": weight + 2}
+    graph = helper.make_graph(
+        nodes, "problems", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 4])],
+        [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), result)
 
 
 def relu(float_path, quantized_path):
@@ -201,5 +225,5 @@ def types(float_path, quantized_path):
 
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
-                "relu": relu, "random": random}
+                "problems": problems, "relu": relu, "random": random}
     commands[sys.argv[1]](*sys.argv[2:])

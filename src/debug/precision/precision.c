@@ -79,8 +79,10 @@ static void log_selection(const struct session *session)
     }
     string_init(&names);
     for (size_t i = bitset_next(&session->chosen, 0); i < session->chosen.size && shown < SHOWN_NAMES;
-         i = bitset_next(&session->chosen, i + 1), shown++)
-        string_add_format(&names, "%s'%s'", shown == 0 ? ": " : ", ", session->target->name(session->target->data, i));
+         i = bitset_next(&session->chosen, i + 1), shown++) {
+        string_add(&names, shown == 0 ? ": " : ", ");
+        string_add_quoted(&names, session->target->name(session->target->data, i));
+    }
     if (count > shown)
         string_add_format(&names, " and %zu more", count - shown);
     log_message(session->log, LOG_INFO, "%s %zu %s%s", session->words->choosing, count, session->words->chosen,

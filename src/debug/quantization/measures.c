@@ -276,7 +276,6 @@ static void measure_scales(const struct tensor_measuring *measuring, struct tens
     for (size_t i = 0; i < measuring->scale_count; i++) {
         const struct share *share = &measuring->shares[i];
 
-        ret->bad_scales += !is_usable(measuring->scales[i]);
         ret->dead_scales += is_dead(share);
         if (is_usable(measuring->scales[i]) && !is_dead(share))
             alive[count++] = measuring->scales[i];

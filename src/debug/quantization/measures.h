@@ -26,7 +26,6 @@ struct tensor_measures {
     double unused;          /* share of the type's levels that lie outside of those that are reached */
     double reach;           /* how far from zero the farthest value lies, over how far 99.9 % do: as quantized */
     size_t scales;
-    size_t bad_scales;      /* not above 0, or not finite: what they scale is lost */
     size_t dead_scales;     /* with values, which are all 0, or of which several become one level */
     size_t outlying_scales; /* more than OUTLYING_SCALE times as large or as small as the median of those not dead */
     double worst_signal_to_noise; /* of what one scale is for; NAN with one scale */

@@ -294,7 +294,8 @@ static int refine_one(struct lab *lab, struct quantization_answer *answer, size_
 
     snprintf(key, sizeof(key), "_refined_%d_%zu", (int)how, quantizer);
     string_init(&what);
-    string_add_format(&what, "'%s' %s in place of leaving it out", name(lab, quantizer), ways[how]);
+    string_add_quoted(&what, name(lab, quantizer));
+    string_add_format(&what, " %s in place of leaving it out", ways[how]);
     changes_init_copy(&changes, &answer->repair);
     keep_with(&changes, quantizer, how);
     rc = try_changes(lab, answer, &changes, key, what.data, err);

@@ -150,9 +150,14 @@ static int add_to_group(const struct measuring *measuring, struct group *group, 
 /* The runtime has crashed when it was asked for these tensors. */
 static void note_crash(const struct measuring *measuring, const struct group *group, const struct error *why)
 {
+    struct string_builder name;
+
+    string_init(&name);
+    string_add_quoted(&name, measuring->subject->quantizers.items[group->quantizers[0]].name);
     log_message(measuring->runs->study->log, LOG_WARNING,
-                "What %zu quantizers ('%s' ...) make of their own tensors is not known: %s", group->count,
-                measuring->subject->quantizers.items[group->quantizers[0]].name, why->message);
+                "What %zu quantizers (%s ...) make of their own tensors is not known: %s", group->count, name.data,
+                why->message);
+    string_release(&name);
     for (size_t i = 0; i < group->count; i++)
         measuring->items[group->quantizers[i]].why_not = arena_strdup(measuring->arena, why->message);
 }

@@ -30,6 +30,7 @@ static void __attribute__((format(printf, 2, 3))) note(struct parameter_reader *
     string_add_format_list(&text, format, arguments);
     va_end(arguments);
     reader->quantizer->problem = arena_strdup(reader->arena, text.data);
+    reader->quantizer->problem_kind = format;
     string_release(&text);
 }
 

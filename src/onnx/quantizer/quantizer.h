@@ -39,6 +39,7 @@ struct quantizer {
     struct tensor zero_point;  /* int32, whatever `type` is, as many as scales. Zeroed: all are zero */
     const char *fixed_by;      /* of a FIXED one: why it has to stay */
     const char *problem;       /* why nothing can be computed with it; NULL: nothing is wrong */
+    const char *problem_kind;  /* the same pointer where problems differ in names and numbers alone; NULL: in nothing */
 };
 
 const char *quantizer_form_name(enum quantizer_form form); /* "pair", "stored", "fixed" */

@@ -10,8 +10,10 @@ static void add_names(const struct quantization_session *session, const struct b
 {
     size_t shown = 0, count = bitset_count(set);
 
-    for (size_t i = bitset_next(set, 0); i < set->size && shown < MOST_NAMES; i = bitset_next(set, i + 1), shown++)
-        string_add_format(ret, "%s'%s'", shown > 0 ? ", " : "", session->subject->quantizers.items[i].name);
+    for (size_t i = bitset_next(set, 0); i < set->size && shown < MOST_NAMES; i = bitset_next(set, i + 1), shown++) {
+        string_add(ret, shown > 0 ? ", " : "");
+        string_add_quoted(ret, session->subject->quantizers.items[i].name);
+    }
     if (shown < count)
         string_add_format(ret, " and %zu more", count - shown);
 }

@@ -27,7 +27,20 @@ static const struct quantizer *quantizer_of(const struct quantization_report *re
     return &result->subject->quantizers.items[row->quantizer];
 }
 
-/* ---- Numbers ---- */
+/* ---- Texts and numbers ---- */
+
+/* Without quotes, where what it holds must not end the line either. */
+static void add_in_line(struct string_builder *ret, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n\t");
+
+        string_add_visible(ret, (struct text){text, length});
+        text += length;
+        if (*text != '\0')
+            string_add(ret, *text++ == '\n' ? "\\n" : "\\t");
+    }
+}
 
 static void add_decibels(struct string_builder *ret, double value, const char *format)
 {
@@ -68,7 +81,7 @@ static void fill_measures(const struct quantization_row *row, struct string_buil
     add_decibels(&cells[2], measures->signal_to_noise, "%.1f");
     add_share(&cells[3], measures->clipped);
     add_share(&cells[4], measures->unused);
-    string_add_format(&cells[5], "%zu", measures->dead_scales + measures->bad_scales);
+    string_add_format(&cells[5], "%zu", measures->dead_scales);
     if (measures->scales > 1)
         string_add_format(&cells[6], "%zu/%zu", measures->outlying_scales, measures->scales);
     else if (isnan(measures->reach))
@@ -93,7 +106,7 @@ static void fill_row(const struct quantization_report *result, const struct quan
     fill_measures(row, cells);
     string_add(&cells[7], data_type_name(quantizer->type));
     string_add(&cells[8], quantizer_role_name(quantizer->role));
-    string_add_visible(&cells[9], text_of(quantizer->name));
+    add_in_line(&cells[9], quantizer->name);
 }
 
 static void log_rows(const struct quantization_report *result, size_t shown, struct log *log)
@@ -346,6 +359,21 @@ static void log_crashes(const struct quantization_report *result, struct log *lo
     log_crashes_of(result, left_out_crash, "off", log);
 }
 
+static void log_without_switch_for(const struct quantization_report *result, const struct quantization_row *first,
+                                   size_t count, struct log *log)
+{
+    struct string_builder name, why;
+
+    string_init(&name);
+    string_init(&why);
+    string_add_quoted(&name, quantizer_of(result, first)->name);
+    add_in_line(&why, first->why_not);
+    log_message(log, LOG_WARNING, "%zu of %zu quantizers cannot be switched off (%s ...): %s", count,
+                result->table->count, name.data, why.data);
+    string_release(&name);
+    string_release(&why);
+}
+
 /* Rows without a switch, by the reason. */
 static void log_without_switch(const struct quantization_report *result, struct log *log)
 {
@@ -363,8 +391,7 @@ static void log_without_switch(const struct quantization_report *result, struct 
             count++;
         }
         if (is_first)
-            log_message(log, LOG_WARNING, "%zu of %zu quantizers cannot be switched off ('%s' ...): %s", count,
-                        table->count, quantizer_of(result, &table->rows[i])->name, why);
+            log_without_switch_for(result, &table->rows[i], count, log);
     }
 }
 
@@ -373,14 +400,67 @@ static void log_cut_off(const struct quantization_report *result, struct log *lo
     for (size_t i = 0; i < result->table->count; i++) {
         const struct quantization_row *row = &result->table->rows[i];
         const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
+        struct string_builder name;
 
-        if (row->tensor.why_not == NULL && row->tensor.measures.clipped_below > CUT_OFF &&
-            quantizer_of(result, row)->role == QUANTIZER_ACTIVATION && (twin == NULL || isinf(twin->least)))
-            log_message(log, LOG_WARNING,
-                        "'%s' cuts off %.1f%% of its values from below: if its range does the work of a Relu or Clip "
-                        "that is no longer in the model, the model without it is another one. --float MODEL tells",
-                        quantizer_of(result, row)->name, 100 * row->tensor.measures.clipped_below);
+        if (row->tensor.why_not != NULL || !(row->tensor.measures.clipped_below > CUT_OFF) ||
+            quantizer_of(result, row)->role != QUANTIZER_ACTIVATION || (twin != NULL && !isinf(twin->least)))
+            continue;
+        string_init(&name);
+        string_add_quoted(&name, quantizer_of(result, row)->name);
+        log_message(log, LOG_WARNING,
+                    "%s cuts off %.1f%% of its values from below: if its range does the work of a Relu or Clip "
+                    "that is no longer in the model, the model without it is another one. --float MODEL tells",
+                    name.data, 100 * row->tensor.measures.clipped_below);
+        string_release(&name);
     }
+}
+
+/* ---- What nothing can be computed with ---- */
+
+/* Problems of one kind differ in names and numbers alone. */
+static bool have_one_problem(const struct quantizer *a, const struct quantizer *b)
+{
+    return a->problem_kind == b->problem_kind && (a->problem_kind != NULL || strcmp(a->problem, b->problem) == 0);
+}
+
+/* The kind of the i-th one's problem, unless one above it has the same. */
+static void log_problem(const struct quantization_report *result, size_t i, struct log *log)
+{
+    const struct quantization_table *table = result->table;
+    const struct quantizer *first = quantizer_of(result, &table->rows[i]);
+    struct string_builder names, problem;
+    size_t count = 0;
+
+    string_init(&names);
+    string_init(&problem);
+    for (size_t k = 0; k < table->count; k++) {
+        const struct quantizer *quantizer = quantizer_of(result, &table->rows[k]);
+
+        if (quantizer->problem == NULL || !have_one_problem(quantizer, first))
+            continue;
+        if (k < i)
+            goto done;
+        if (count++ >= MOST_NAMES)
+            continue;
+        string_add(&names, count > 1 ? ", " : "");
+        string_add_quoted(&names, quantizer->name);
+    }
+    if (count > MOST_NAMES)
+        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    add_in_line(&problem, first->problem);
+    log_message(log, LOG_WARNING, "Nothing is measured in the own tensor of %zu of %zu quantizers (%s): %s%s", count,
+                table->count, names.data, count > 1 && first->problem_kind != NULL ? "of the first, " : "",
+                problem.data);
+done:
+    string_release(&names);
+    string_release(&problem);
+}
+
+static void log_problems(const struct quantization_report *result, struct log *log)
+{
+    for (size_t i = 0; i < result->table->count; i++)
+        if (quantizer_of(result, &result->table->rows[i])->problem != NULL)
+            log_problem(result, i, log);
 }
 
 /* ---- Known traps ---- */
@@ -445,6 +525,7 @@ void quantization_result_log(const struct quantization_report *result, struct lo
     log_main(result, log);
     log_noisy(result, log);
     log_rewriting(result->rewriting, log);
+    log_problems(result, log);
     for (size_t i = 0; i < result->traps->list.count; i++)
         log_trap(result, &result->traps->list.items[i], log);
 }

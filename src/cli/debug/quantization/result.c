@@ -59,7 +59,6 @@ static void write_measures(const struct quantization_row *row, struct json_write
     write_number(writer, "unused", measures->unused);
     write_number(writer, "reach", measures->reach);
     write_count(writer, "scales", measures->scales);
-    write_count(writer, "bad_scales", measures->bad_scales);
     write_count(writer, "dead_scales", measures->dead_scales);
     write_count(writer, "outlying_scales", measures->outlying_scales);
     write_number(writer, "worst_scale_snr", measures->worst_signal_to_noise);
