@@ -6,6 +6,8 @@ computed RESULT             a product in float16 whose left side is quantized wi
 unusual RESULT              two products, with a sparse weight, and with one in float8 that does not saturate
 problems RESULT             two products in a row, whose weights have scales that are 0 or no number, behind a quantizer
                             that dequantizes with another scale and has a line break in its name
+chain QUANTIZED WEIGHTS     two products in a row whose weights are stored in int8; in the second model only these are
+                            quantized
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
@@ -84,6 +86,28 @@ def unusual(result):
          numpy_helper.from_array(numpy.linspace(-20, 1, 16, dtype=numpy.float32).reshape(4, 4), "w")],
         sparse_initializer=[sparse])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
+def chain(quantized_path, weights_path):
+    generator = numpy.random.default_rng(1)
+    constants = {"step": numpy.float32(0.04), "zero": numpy.int8(0)}
+    weights, activations = [[], []], [[], []]
+    for i, (source, result) in enumerate((("x", "h"), ("h", "y"))):
+        constants[f"w{i}"] = generator.normal(0, 40, (64, 64)).clip(-127, 127).astype(numpy.int8)
+        constants |= {f"scale{i}": numpy.float32(0.004 + 0.001 * i), f"zero{i}": numpy.int8(0)}
+        weights[i] = [helper.make_node("DequantizeLinear", [f"w{i}", f"scale{i}", f"zero{i}"], [f"d{i}"])]
+        activations[i] = [helper.make_node("QuantizeLinear", [source, "step", "zero"], [f"{source}_q"]),
+                          helper.make_node("DequantizeLinear", [f"{source}_q", "step", "zero"], [f"{source}_d"])]
+    for path, end in ((quantized_path, "_d"), (weights_path, "")):
+        nodes = []
+        for i, (source, result) in enumerate((("x", "h"), ("h", "y"))):
+            nodes += [*(activations[i] if end else []), *weights[i],
+                      helper.make_node("MatMul", [source + end, f"d{i}"], [result])]
+        graph = helper.make_graph(
+            nodes, "chain", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 64])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 64])],
+            [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
 def problems(result):
@@ -225,5 +249,5 @@ def types(float_path, quantized_path):
 
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
-                "problems": problems, "relu": relu, "random": random}
+                "chain": chain, "problems": problems, "relu": relu, "random": random}
     commands[sys.argv[1]](*sys.argv[2:])

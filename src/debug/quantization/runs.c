@@ -14,6 +14,34 @@ static int stop_if_asked(struct error *err)
     return interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : 0;
 }
 
+/* ---- How the runtime is set ---- */
+
+/* Without kernels on integers: where a constant stays quantized, those that take it and a float tensor round that, too,
+ * to 8 bits. */
+static const struct backend_setting in_float = {.key = "session.disable_quant_qdq", .value = "1"};
+
+/* Hundreds of runs in a row: threads that spin while they wait for the next operator take the processor from the one
+ * that computes it, unless there are processors to spare. */
+static const struct backend_setting resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
+
+/* What the user has set stays. The caller frees the settings. */
+static struct backend_setting *add_setting(struct backend_request *request, struct backend_setting more)
+{
+    const struct backend_settings given = request->execution.session_config;
+    struct backend_setting *settings = memory_alloc_zero(given.count + 1, sizeof(*settings));
+    size_t count = 0;
+    bool is_set = false;
+
+    for (; count < given.count; count++) {
+        settings[count] = given.items[count];
+        is_set |= strcmp(given.items[count].key, more.key) == 0;
+    }
+    if (!is_set)
+        settings[count++] = more;
+    request->execution.session_config = (struct backend_settings){settings, count};
+    return settings;
+}
+
 /* ---- What is run once for each sample ---- */
 
 static int keep_outputs(struct study_runs *runs, const struct tensor_list *outputs, struct tensor_list *ret,
@@ -59,15 +87,14 @@ static void lists_free(struct tensor_list *lists, size_t count)
     free(lists);
 }
 
-static int record(struct study_runs *runs, const char *path, struct tensor_list **ret, struct error *err)
+static int record(struct study_runs *runs, const struct backend_request *request, struct tensor_list **ret,
+                  struct error *err)
 {
-    struct backend_request request = runs->study->request;
     struct tensor_list *recorded = memory_alloc_zero(runs->samples + 1, sizeof(*recorded));
     struct backend_session *session = NULL;
     int rc;
 
-    request.model_path = path;
-    rc = runs->study->backend->open(&request, &session, err);
+    rc = runs->study->backend->open(request, &session, err);
     for (size_t i = 0; rc == 0 && i < runs->samples; i++)
         rc = record_sample(runs, session, i, &recorded[i], err);
     if (session != NULL)
@@ -82,7 +109,7 @@ static int record(struct study_runs *runs, const char *path, struct tensor_list 
 /* A runtime may have no kernels for the model as its optimizers make it, or crash. The simulation does without. */
 static int record_as_run(struct study_runs *runs, struct error *err)
 {
-    int rc = record(runs, runs->study->request.model_path, &runs->as_run, &runs->why_not_run);
+    int rc = record(runs, &runs->study->request, &runs->as_run, &runs->why_not_run);
 
     if (rc == 0)
         return 0;
@@ -109,9 +136,17 @@ int study_runs_refuse_crash(struct error *err, const char *what)
 static int record_float(struct study_runs *runs, struct error *err)
 {
     const char *path = runs->study->float_path;
-    int rc = path != NULL ? record(runs, path, &runs->of_float, err) : 0;
+    struct backend_request request = runs->study->request;
+    struct backend_setting *settings;
     struct string_builder what;
+    int rc;
 
+    if (path == NULL)
+        return 0;
+    request.model_path = path;
+    settings = add_setting(&request, in_float);
+    rc = record(runs, &request, &runs->of_float, err);
+    free(settings);
     if (rc == 0 || !bounded_process_is_end(err))
         return rc;
     string_init(&what);
@@ -123,28 +158,15 @@ static int record_float(struct study_runs *runs, struct error *err)
 
 /* ---- The model with switches ---- */
 
-static const struct backend_setting resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
-
-/* Hundreds of runs in a row: threads that spin while they wait for the next operator take the processor from the one
- * that computes it, unless there are processors to spare. What the user has set stays. */
 static int load_switched(struct study_runs *runs, struct error *err)
 {
     struct backend_request request = runs->study->request;
-    const struct backend_settings given = request.execution.session_config;
-    struct backend_setting *settings = memory_alloc_zero(given.count + 1, sizeof(*settings));
-    size_t count = 0;
-    bool is_set = false;
-    int rc;
+    struct backend_setting *float_settings = add_setting(&request, in_float);
+    struct backend_setting *settings = add_setting(&request, resting);
+    int rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
 
-    for (; count < given.count; count++) {
-        settings[count] = given.items[count];
-        is_set |= strcmp(given.items[count].key, resting.key) == 0;
-    }
-    if (!is_set)
-        settings[count++] = resting;
-    request.execution.session_config = (struct backend_settings){settings, count};
-    rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
     free(settings);
+    free(float_settings);
     return rc;
 }
 
