@@ -166,6 +166,15 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ "$status" -eq 0 ]
 }
 
+@test "a repaired quantizer is listed with its own axis where another one no longer shares its constant" {
+    local models="/usr/bin/python3 $BATS_TEST_DIRNAME/quantize_models.py"
+    $models thrice float.onnx quantized.onnx
+    quantization quantized.onnx --float float.onnx --check "$models repaired {artifact}" --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(json_value 'it["search"]["repaired"]["per_channel"], it["search"]["extra_options"]')" = \
+        "(['v_q'], '{\"TensorQuantOverrides\": {\"v\": [{\"quant_type\": QuantType.QInt8, \"axis\": 1}]}}')" ]
+}
+
 @test "what cannot be tried in place of leaving out is not said to have been seen" {
     /usr/bin/python3 -c 'import numpy, onnx.numpy_helper, sys
 model = onnx.load(sys.argv[1])

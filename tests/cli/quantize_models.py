@@ -8,6 +8,9 @@ problems RESULT             two products in a row, whose weights have scales tha
                             that dequantizes with another scale and has a line break in its name
 chain QUANTIZED WEIGHTS     two products in a row whose weights are stored in int8; in the second model only these are
                             quantized
+thrice FLOAT QUANTIZED      three products with one constant, which the second one dequantizes with another scale, and one
+                            behind these
+repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
@@ -132,6 +135,35 @@ def problems(result):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), result)
 
 
+def thrice(float_path, quantized_path):
+    generator = numpy.random.default_rng(2)
+    integers = generator.integers(-127, 128, (2, 8, 8)).astype(numpy.int8)
+    plain = {"w": integers[0] * numpy.float32(0.005), "v": integers[1] * numpy.float32(0.01)}
+    stored_as = {"w_q": integers[0], "v_q": integers[1], "good": numpy.float32(0.005), "bad": numpy.float32(0.02),
+                 "single": numpy.float32(0.01)}
+    weights = [helper.make_node("DequantizeLinear", ["w_q", scale], [f"w{i}"], f"dequantize_{i}")
+               for i, scale in enumerate(("good", "bad", "good"))]
+    weights += [helper.make_node("DequantizeLinear", ["v_q", "single"], ["v_d"], "dequantize_v")]
+    for path, before, names, constants in ((float_path, [], ("w", "w", "w", "v"), plain),
+                                           (quantized_path, weights, ("w0", "w1", "w2", "v_d"), stored_as)):
+        tensors = ["x", "a", "b", "c", "y"]
+        nodes = before + [helper.make_node("MatMul", [tensors[i], names[i]], [tensors[i + 1]], f"product_{i}")
+                          for i in range(4)]
+        graph = helper.make_graph(
+            nodes, "thrice", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 8])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 8])],
+            [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def repaired(path):
+    graph = onnx.load(path).graph
+    constants = {constant.name: numpy_helper.to_array(constant) for constant in graph.initializer}
+    scales = {node.name: constants[node.input[1]] for node in graph.node if node.op_type == "DequantizeLinear"}
+    is_bad = "dequantize_1" in scales and numpy.isclose(scales["dequantize_1"], 0.02).all()
+    sys.exit(bool(is_bad or ("dequantize_v" in scales and scales["dequantize_v"].size == 1)))
+
+
 def relu(float_path, quantized_path):
     weight = numpy.linspace(-1, 1, 16, dtype=numpy.float32).reshape(4, 4)
     constants = [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(weight.T.copy(), "v")]
@@ -249,5 +281,6 @@ def types(float_path, quantized_path):
 
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
-                "chain": chain, "problems": problems, "relu": relu, "random": random}
+                "chain": chain, "problems": problems, "repaired": repaired,
+                "thrice": thrice, "relu": relu, "random": random}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -319,8 +319,16 @@ static int refine_one_by_one(struct lab *lab, struct quantization_answer *answer
     return 0;
 }
 
+static int64_t axis_of_node(const struct quantizers *quantizers, uint32_t node)
+{
+    for (size_t i = 0; i < quantizers->count; i++)
+        if (quantizers->items[i].quantize == node || value_list_has(&quantizers->items[i].dequantize, node))
+            return quantizers->items[i].axis;
+    return -1;
+}
+
 /* Along which axis there are scales now, and whose operators they are. Nodes keep their numbers as long as none is left
- * out, and so quantizers do. */
+ * out. Quantizers do not: two that share a constant are one when a third one has got its own. */
 static int look_at_refined(struct lab *lab, struct quantization_answer *answer, struct error *err)
 {
     size_t count = lab->subject->quantizers.count;
@@ -338,7 +346,9 @@ static int look_at_refined(struct lab *lab, struct quantization_answer *answer, 
     answer->axes = memory_alloc_zero(count, sizeof(*answer->axes));
     quantizers_find(model, NULL, &after);
     for (size_t i = 0; i < count; i++)
-        answer->axes[i] = i < after.count ? after.items[i].axis : -1;
+        answer->axes[i] = answer->repair.how[i] != REFINE_NOT
+                              ? axis_of_node(&after, lab->subject->quantizers.items[i].dequantize.items[0])
+                              : -1;
     quantizers_release(&after);
     model_free(model);
     return 0;

@@ -39,8 +39,8 @@ struct quantization_answer {
     bool has_microsoft;              /* 16 bits are com.microsoft's there: only ONNX Runtime has them */
     bool refining_failed;            /* all that can take the place of leaving out was tried, and nothing is enough */
     const char *why_not_refined;     /* nothing can take its place: why, of the first that was found; or NULL */
-    int64_t *axes; /* of each quantizer, in the repaired model: along which there are scales; -1: one for all. NULL:
-                    * none was changed */
+    int64_t *axes; /* of each changed quantizer, in the repaired model: along which there are scales; -1: one for all.
+                    * NULL: none was changed */
     struct quantizer_exclusion exclusions[EXCLUSION_STYLES];
 };
 
