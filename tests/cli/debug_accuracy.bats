@@ -30,12 +30,12 @@ print(value)' "$1"
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o folder --explored-builds 2 --json result.json
     [ "$status" -eq 0 ]
     verdict=$(result verdict)
-    rm folder/steps/07-build/done.json
+    rm folder/steps/07-build/done.json # the new one may take other tactics, which round otherwise
     touch -d @0 folder/steps/*/log.txt
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o folder --explored-builds 2 --json result.json
     [ "$status" -eq 0 ]
     logged "Going on with what is kept in 'folder'"
-    [ "$(result verdict)" = "$verdict" ]
+    [ "$(result verdict | sed 's/errors of up to [^ ]*//')" = "$(sed 's/errors of up to [^ ]*//' <<<"$verdict")" ]
     [ "$(find folder -name log.txt -newermt @1000)" = folder/steps/07-build/log.txt ]
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 -o folder
     [ "$status" -eq 1 ]
