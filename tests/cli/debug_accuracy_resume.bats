@@ -44,7 +44,7 @@ end_after()
     [ "$status" -eq 0 ]
     logged "Going on with what is kept in 'killed'"
     [ "$(essence killed.json killed)" = "$(essence at_once.json at_once)" ]
-    find . -name '.*.json.*' -delete # what is being written when SIGKILL comes nobody can take away
+    find . -mindepth 1 -name '.*' -type f -delete # what is being written when SIGKILL comes nobody can take away
 }
 
 @test "after Ctrl-C it says what is known and how to go on, leaves a report and nothing running" {
