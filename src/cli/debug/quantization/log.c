@@ -44,6 +44,23 @@ static void add_in_line(struct string_builder *ret, const char *text)
     }
 }
 
+/* A name more in a list of which `count`, itself included, were to be told so far. False: there are enough. */
+static bool add_name(struct string_builder *ret, size_t count, const char *name)
+{
+    if (count > MOST_NAMES)
+        return false;
+    string_add(ret, count > 1 ? ", " : "");
+    string_add_quoted(ret, name);
+    return true;
+}
+
+/* What the list of that many leaves out. */
+static void end_names(struct string_builder *ret, size_t count)
+{
+    if (count > MOST_NAMES)
+        string_add_format(ret, " and %zu more", count - MOST_NAMES);
+}
+
 static void add_decibels(struct string_builder *ret, double value, const char *format)
 {
     if (isnan(value))
@@ -194,10 +211,8 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
         if (row->tensor.why_not != NULL || quantizer->role == QUANTIZER_BIAS ||
             !(row->tensor.measures.signal_to_noise < usual[quantizer->role] - OWN_NOISE))
             continue;
-        if (count++ >= MOST_NAMES)
+        if (!add_name(&text, ++count, quantizer->name))
             continue;
-        string_add(&text, count > 1 ? ", " : "");
-        string_add_quoted(&text, quantizer->name);
         string_add(&text, " (");
         add_decibels(&text, row->tensor.measures.signal_to_noise, "%.1f dB");
         if (row->tensor.measures.clipped > CUT_OFF)
@@ -206,8 +221,7 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
             string_add_format(&text, ", %.0f%% of the range not used", 100 * row->tensor.measures.unused);
         string_add(&text, ")");
     }
-    if (count > MOST_NAMES)
-        string_add_format(&text, " and %zu more", count - MOST_NAMES);
+    end_names(&text, count);
     if (count > 0)
         log_message(log, LOG_FINISH, "Far noisier in %s than others of %s role: %s",
                     count == 1 ? "its own tensor" : "their own tensors", count == 1 ? "its" : "their", text.data);
@@ -242,12 +256,9 @@ static void log_main(const struct quantization_report *result, struct log *log)
     if (count == 0)
         return;
     string_init(&names);
-    for (size_t i = 0; i < count && i < MOST_NAMES; i++) {
-        string_add(&names, i > 0 ? ", " : "");
-        string_add_quoted(&names, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
-    }
-    if (count > MOST_NAMES)
-        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    for (size_t i = 0; i < count; i++)
+        add_name(&names, i + 1, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
+    end_names(&names, count);
     log_message(log, LOG_FINISH, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s", 100 * share,
                 count, result->table->switched - result->table->crashed, names.data);
     string_release(&names);
@@ -337,13 +348,9 @@ static void log_crashes_of(const struct quantization_report *result,
             continue;
         if (first == NULL)
             first = crash;
-        if (count++ >= MOST_NAMES)
-            continue;
-        string_add(&names, count > 1 ? ", " : "");
-        string_add_quoted(&names, quantizer_of(result, &result->table->rows[i])->name);
+        add_name(&names, ++count, quantizer_of(result, &result->table->rows[i])->name);
     }
-    if (count > MOST_NAMES)
-        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    end_names(&names, count);
     if (count > 0)
         log_message(log, LOG_WARNING, "With only one quantizer %s there is no number for %zu of %zu (%s): %s", when,
                     count, result->table->switched, names.data, first);
@@ -442,13 +449,9 @@ static void log_problem(const struct quantization_report *result, size_t i, stru
             continue;
         if (k < i)
             goto done;
-        if (count++ >= MOST_NAMES)
-            continue;
-        string_add(&names, count > 1 ? ", " : "");
-        string_add_quoted(&names, quantizer->name);
+        add_name(&names, ++count, quantizer->name);
     }
-    if (count > MOST_NAMES)
-        string_add_format(&names, " and %zu more", count - MOST_NAMES);
+    end_names(&names, count);
     add_in_line(&problem, first->problem);
     log_message(log, LOG_WARNING, "Nothing is measured in the own tensor of %zu of %zu quantizers (%s): %s%s", count,
                 table->count, names.data, count > 1 && first->problem_kind != NULL ? "of the first, " : "",
@@ -474,12 +477,10 @@ static void log_rewriting(const struct quantization_rewriting *rewriting, struct
     if (!rewriting->known)
         return;
     string_init(&names);
-    for (size_t i = 0; i < rewriting->in_float.count && i < MOST_NAMES; i++) {
-        string_add(&names, i > 0 ? ", " : " (");
-        string_add_quoted(&names, rewriting->in_float.items[i]);
-    }
-    if (rewriting->in_float.count > MOST_NAMES)
-        string_add_format(&names, " and %zu more", rewriting->in_float.count - MOST_NAMES);
+    string_add(&names, " (");
+    for (size_t i = 0; i < rewriting->in_float.count; i++)
+        add_name(&names, i + 1, rewriting->in_float.items[i]);
+    end_names(&names, rewriting->in_float.count);
     string_add(&names, ")");
     log_message(log, LOG_FINISH,
                 "As ONNX Runtime has rewritten the model: kernels on integers: %zu; layers that compute in float what "
@@ -493,12 +494,9 @@ static void log_trap(const struct quantization_report *result, const struct quan
     struct string_builder names;
 
     string_init(&names);
-    for (size_t i = 0; i < trap->quantizers.count && i < MOST_NAMES; i++) {
-        string_add(&names, i > 0 ? ", " : "");
-        string_add_quoted(&names, result->subject->quantizers.items[trap->quantizers.items[i]].name);
-    }
-    if (trap->quantizers.count > MOST_NAMES)
-        string_add_format(&names, " and %zu more", trap->quantizers.count - MOST_NAMES);
+    for (size_t i = 0; i < trap->quantizers.count; i++)
+        add_name(&names, i + 1, result->subject->quantizers.items[trap->quantizers.items[i]].name);
+    end_names(&names, trap->quantizers.count);
     log_message(log, LOG_FINISH, "Known trap: %s: %s", trap->what, names.data);
     log_message(log, LOG_FINISH, "    %s. Remedy: %s", trap->why, trap->remedy);
     string_release(&names);
