@@ -98,7 +98,7 @@ examples: all $(example_plugins) ## build the example plug-ins
 faults: all $(example_plugins) ## look for the causes of the faults of examples/faults, and say which were found
 	@BUILD='$(BUILD)' examples/faults/run.py -o $(BUILD)/faults
 
-bench: all $(benches) $(BUILD)/tests/make_chain ## measure
+bench: all $(benches) $(addprefix $(BUILD)/tests/,make_chain trtexec_stand_in) ## measure
 	@bench/run.sh $(BUILD)
 
 bench-optimizers: all $(benches) ## measure what ONNX Runtime's optimizers do to outputs: the tables of docs/optimizers.md
